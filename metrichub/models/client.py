@@ -23,6 +23,7 @@ from metrichub.errors import (
 )
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.failures import AnswerPending, as_judge_error, masked
+from metrichub.models.pace import Pace
 from metrichub.models.run_store import AnyStore, opened_store
 from metrichub.models.secrets import (
     passwords_in,
@@ -32,7 +33,6 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
-from metrichub.models.sending import Sending, sending_of_call
 from metrichub.models.session import Session, key_of_call
 from metrichub.models.usage import Prices, batch_of_run, spent_on
 
@@ -72,7 +72,8 @@ class Connection:
         model: The name of the model.
         base_url: The server; by default OPENAI_BASE_URL, or OpenAI's own.
         timeout: Seconds until the whole reply to a call has arrived; by default the client's own.
-        max_retries: How often the client retries a call; by default its own setting.
+        max_retries: How often the client retries a call; by default its own setting. Unless it is
+            0, a 429 is retried for ten minutes.
         concurrency: The maximum number of calls in flight.
         requests_per_minute: The maximum number of requests per minute, retries too, over all
             workers of a run; they go out evenly.
@@ -169,7 +170,10 @@ class Connection:
                 # A batch can't learn what a server accepts.
                 return ClientState(client, session, form=self._form_in_batch())
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-            return ClientState(self._client, Session(*limits, prices))
+            # Without retries, a request that is one too many fails like any other.
+            key = ("pace", self.base_url, self.model, self._key())
+            pace = per_loop(key, lambda: Pace(self.model)) if self.max_retries != 0 else None
+            return ClientState(self._client, Session(*limits, prices, pace))
 
         live: ClientState = per_loop(self, make)
         return live
@@ -272,24 +276,20 @@ class Connection:
             # After them, so that no other process waits for one that waits itself.
             each(live.session.claim)
             each(live.session.check_still_wanted)
-            with live.session.sharing_errors():
-                # For the transport, which sees each request of the call.
-                wait = live.session.wait_for_limits
-                sending = Sending(live.session.prices, sent, reply_tokens, wait)
-                token = sending_of_call.set(sending)
+            with (
+                live.session.sharing_errors(),
+                live.session.sending(sent, reply_tokens) as sending,
+            ):
                 try:
                     done = await self._called(client, call)
-                    took = spent_on(done)
-                    # A server that says nothing of tokens took some all the same.
-                    sending.end(took if took.prompt_tokens or took.completion_tokens else None)
-                    return done
                 except AnswerPending:
                     # It will be sent and paid for, but isn't yet.
                     sending.forget()
                     raise
-                finally:
-                    sending.end()
-                    sending_of_call.reset(token)
+                took = spent_on(done)
+                # A server that says nothing of tokens took some all the same.
+                sending.end(took if took.prompt_tokens or took.completion_tokens else None)
+                return done
 
     async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         import openai

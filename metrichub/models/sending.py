@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 from metrichub.errors import BudgetSpent
+from metrichub.models.pace import Pace
 from metrichub.models.usage import Answer, Prices, Usage, tracker_of_run
 
 
@@ -24,7 +25,9 @@ class Sending:
         tokens: int,
         reply_tokens: Callable[[], int],
         wait: Callable[[int], Awaitable[None]],
+        pace: Pace | None = None,
     ) -> None:
+        self.pace, self._entered, self._sent = pace, False, 0.0
         self._tracker, self._prices, self._wait = tracker_of_run(), prices, wait
         self._tokens, self._reply_tokens = tokens, reply_tokens
         self._held: Answer | None = None
@@ -43,6 +46,15 @@ class Sending:
             # The limits a minute let the first one pass before.
             await self._wait(self._tokens)
         self._requests += 1
+        if self.pace:
+            self._sent, self._entered = await self.pace.enter(), True
+        try:
+            await self._hold()
+        except BaseException:
+            self.end()
+            raise
+
+    async def _hold(self) -> None:
         if (tracker := self._tracker) is None:
             return
         if budget := tracker.budget:
@@ -66,6 +78,9 @@ class Sending:
 
     def end(self, took: Answer | None = None) -> None:
         """Settle the last request, unless it is settled; None is what was held for it."""
+        if self.pace and self._entered:
+            self._entered = False
+            self.pace.leave()
         held, tracker = self._held, self._tracker
         if held is None or tracker is None or tracker.budget is None or tracker.landed is None:
             return
@@ -73,6 +88,11 @@ class Sending:
         tracker.budget.settle(held, took or held, self._prices)
         tracker.in_flight -= 1
         tracker.landed.set()
+
+    def pause(self, wait: float) -> None:
+        """Let all requests of the model pause after this one was one too many; see `Pace.limit`."""
+        if self.pace:
+            self.pace.limit(wait, self._sent)
 
     def forget(self) -> None:
         """Count none of the requests as made yet; their room stays held."""

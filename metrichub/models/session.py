@@ -12,7 +12,9 @@ from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
 from metrichub.models.failures import AnswerPending
+from metrichub.models.pace import Pace
 from metrichub.models.run_store import AnyStore, Claims
+from metrichub.models.sending import Sending, sending_of_call
 from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,
@@ -107,7 +109,9 @@ class Session:
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
         prices: Prices | None = None,
+        pace: Pace | None = None,
     ) -> None:
+        self.pace = pace
         self.slots = asyncio.Semaphore(limit)
         self.prices = prices
         self._requests = limiter_of(requests_per_minute, evenly=True)
@@ -171,6 +175,17 @@ class Session:
                     if run and own in (None, run):
                         run.over = run.over or error
             raise
+
+    @contextmanager
+    def sending(self, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[Sending]:
+        """The requests of a call that is made inside, for the transport, which sees each."""
+        sending = Sending(self.prices, tokens, reply_tokens, self.wait_for_limits, self.pace)
+        token = sending_of_call.set(sending)
+        try:
+            yield sending
+        finally:
+            sending.end()
+            sending_of_call.reset(token)
 
     def count_spent(self, answer: Answer, calls: int = 1) -> None:
         """Count calls and their tokens, whether or not the answer turns out to be of use."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient
 
+from metrichub.models.pace import asked_wait
 from metrichub.models.sending import sending_of_call
 from metrichub.models.usage import Answer
 
@@ -85,20 +86,28 @@ class LimitedClient(DefaultAsyncHttpxClient):
 
         Raises:
             BudgetSpent: the run may send no more.
+            JudgeUnavailable: a limit of the server lasts too long.
             ReadTimeout: it took more seconds than the request's timeout.
         """
         if (sending := sending_of_call.get()) is None:
             return await self._reply(request, how)
-        await sending.begin()
-        try:
-            reply = await self._reply(request, how)
-        except BaseException:
-            # The server may bill what it began.
-            sending.end()
-            raise
-        if reply.is_error and PENDING not in reply.headers:
-            sending.end(Answer(""))
-        return reply
+        while True:
+            await sending.begin()
+            try:
+                reply = await self._reply(request, how)
+            except BaseException:
+                # The server may bill what it began.
+                sending.end()
+                raise
+            if reply.is_error and PENDING not in reply.headers:
+                sending.end(Answer(""))
+            if sending.pace is None:
+                return reply
+            if reply.status_code != _TOO_MANY or _is_quota_spent(reply):
+                if reply.is_success:
+                    sending.pace.succeed()
+                return reply
+            sending.pause(_wait(reply.headers) or asked_wait(reply.headers))
 
     async def _reply(self, request: Any, how: dict[str, Any]) -> Any:
         seconds = request.extensions.get("timeout", {}).get("read")

@@ -114,7 +114,7 @@ def test_a_server_that_sends_nothing_else_is_named_with_what_it_sends(stub: Stub
 def test_a_wait_that_is_longer_than_the_timeout_is_not_begun(
     stub: Stub, name: str, value: str
 ) -> None:
-    stub.always = failure(429, "slow down", **{name: value})
+    stub.always = failure(503, "slow down", **{name: value})
     with pytest.raises(JudgeError, match=r"the server asks to wait \d+ s, longer than timeout"):
         ask(stub.url, max_retries=3, timeout=20.0)
     assert len(stub.asked) == 1

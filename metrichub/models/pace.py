@@ -1,0 +1,115 @@
+"""Pace: when requests to a model may go out after its server called them too many."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+
+from metrichub.errors import JudgeUnavailable
+
+FIRST, LONGEST = 1.0, 60.0
+"""Seconds of the first pause, where the server names none, and of the longest; each doubles."""
+PATIENCE = 600.0
+"""Seconds without a success after which the run ends."""
+_DURATION = re.compile(r"([\d.]+)(ms|s|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_AN_EPOCH = 1e9
+"""Numbers from here on are a time rather than a wait."""
+
+
+class Pace:
+    """The requests to one model of a server with one key, of all judges and runs.
+
+    After a 429 all of them pause. Then one goes out, and each success lets one more go beside it.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._allowed: int | None = None
+        self._in_flight = 0
+        self._pause = FIRST
+        self._began = self._until = 0.0
+        self._since: float | None = None
+        self._left = asyncio.Event()
+
+    async def enter(self) -> float:
+        """Wait for a request's turn; when it came."""
+        while True:
+            if (wait := self._until - _now()) > 0:
+                await _sleep(wait)
+            elif self._allowed is not None and self._in_flight >= self._allowed:
+                self._left.clear()
+                await self._left.wait()
+            else:
+                self._in_flight += 1
+                return _now()
+
+    def leave(self) -> None:
+        """Let the next one go out."""
+        self._in_flight -= 1
+        self._left.set()
+
+    def succeed(self) -> None:
+        """Let one more go out beside the others."""
+        self._pause, self._since = FIRST, None
+        if self._allowed is not None:
+            self._allowed += 1
+
+    def limit(self, wait: float, sent: float) -> None:
+        """Pause for the seconds that the server asks for, if any, after a 429.
+
+        Of the requests that were `sent` before the last pause began, none makes the next longer.
+
+        Raises:
+            JudgeUnavailable: ten minutes would pass without a success.
+        """
+        now = _now()
+        self._since = now if self._since is None else self._since
+        if wait <= 0 and sent >= self._began:
+            wait, self._pause = self._pause, min(2 * self._pause, LONGEST)
+        if now + wait - self._since > PATIENCE:
+            waited = now - self._since
+            # Another run asks for itself.
+            self._since, self._pause, self._until = None, FIRST, now + FIRST
+            raise JudgeUnavailable(
+                f"{self._model}: the server calls the requests too many (429), for {waited:.0f} s "
+                f"without an answer between, and would have us wait {wait:.0f} s more, so the run "
+                "stopped; all answers are stored unless the cache is off, so the same run "
+                "continues from here once the limit is over"
+            )
+        self._began, self._allowed = now, 1
+        self._until = max(self._until, now + wait)
+
+
+def asked_wait(headers: Mapping[str, str]) -> float:
+    """The seconds until a limit that is used up starts anew, by the headers of a 429, or 0."""
+    waits = [0.0]
+    for name, value in headers.items():
+        name = name.lower()
+        if name.startswith("x-ratelimit-reset"):
+            left = headers.get(name.replace("reset", "remaining", 1), "0")
+            if left.strip() in ("0", "0.0", ""):
+                waits.append(_seconds(value))
+    return max(waits)
+
+
+def _seconds(duration: str) -> float:
+    """The seconds of a duration ("6m0s", "20ms", "1.5") or until a time since 1970."""
+    parts = _DURATION.findall(duration)
+    try:
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    except ValueError:
+        return 0.0
+    if seconds >= 1000 * _AN_EPOCH:
+        seconds /= 1000
+    return seconds - time.time() if seconds >= _AN_EPOCH else seconds
+
+
+def _now() -> float:
+    return time.monotonic()
+
+
+async def _sleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)

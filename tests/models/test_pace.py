@@ -1,0 +1,126 @@
+"""Pace: what a 429 does to all requests of a model; the clock is the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from metrichub import Hub
+from metrichub.errors import JudgeUnavailable
+from metrichub.models import pace
+from metrichub.models.pace import Pace, asked_wait
+from tests.judge_stub import Asked, Reply, Stub, answer, completion, failure
+from tests.judge_toys import columns, spec
+
+
+class Clock:
+    """A clock that moves only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now + seconds
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+        self.now = max(self.now, until)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(pace, "_now", lambda: clock.now)
+    monkeypatch.setattr(pace, "_sleep", clock.sleep)
+    return clock
+
+
+def hub(stub: Stub, **more: Any) -> Hub:
+    return Hub("faithfulness", judge=spec(stub, **({"max_retries": 2} | more)))
+
+
+@pytest.mark.parametrize("header", [{}, {"retry_after": "6"}, {"x_ratelimit_reset_requests": "6s"}])
+def test_a_limit_a_window_costs_no_row(stub: Stub, clock: Clock, header: dict[str, str]) -> None:
+    windows: dict[int, int] = {}
+    refuse = failure(429, "slow down", **header)
+
+    def limited(asked: Asked) -> Reply:
+        window = int(clock.now // 6)
+        windows[window] = windows.get(window, 0) + 1
+        return refuse(asked) if windows[window] > 20 else completion(json.dumps(answer(asked)))
+
+    stub.always = limited
+    report = hub(stub).evaluate(**columns(60))
+    assert report.failed == 0
+    assert report.usage.calls == 120
+    # Those on their way as the limit came, and a few that looked whether it was over.
+    assert len(stub.asked) == report.usage.requests < 120 + 7 * 20
+
+
+def test_a_limit_of_a_day_ends_the_run_at_its_first_answer(stub: Stub) -> None:
+    stub.always = failure(429, "slow down", retry_after="3600")
+    with pytest.raises(JudgeUnavailable, match="the same run continues from here"):
+        hub(stub).evaluate(**columns(300))
+    assert len(stub.asked) == 1
+
+
+def test_ten_minutes_without_an_answer_end_the_run(stub: Stub, clock: Clock) -> None:
+    stub.always = failure(429, "slow down")
+    with pytest.raises(JudgeUnavailable, match="too many"):
+        hub(stub).evaluate(**columns(300))
+    # 1 + 2 + ... + 32 is 63 s; minutes fill the rest of the ten.
+    assert clock.slept == [1, 2, 4, 8, 16, 32, *[60] * 8]
+    assert len(stub.asked) == 15
+
+
+def test_a_429_of_one_judge_pauses_another_of_the_same_model(stub: Stub, clock: Clock) -> None:
+    first, other = hub(stub), hub(stub, temperature=0.5)
+    stub.faults = [failure(429, "slow down", retry_after="7")]
+    first.evaluate(**columns(1))
+    assert clock.slept == [7]
+    stub.faults = [None, None, failure(429, "slow down")]
+    other.evaluate(**columns(2))
+    assert clock.slept == [7, 1]
+
+
+def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> None:
+    async def entered() -> list[int]:
+        own, counts = Pace("m"), []
+        for _ in range(3):
+            await own.enter()
+        own.limit(0, 0.0)
+        for _ in range(3):
+            own.leave()
+        waiting = [asyncio.create_task(own.enter()) for _ in range(10)]
+        for _ in range(3):
+            for _ in range(20):
+                await asyncio.sleep(0)
+            done = [task for task in waiting if task.done()]
+            counts.append(len(done))
+            for task in done:
+                waiting.remove(task)
+                own.succeed()
+                own.leave()
+        for task in waiting:
+            task.cancel()
+        return counts
+
+    assert asyncio.run(entered()) == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 0),
+        ({"x-ratelimit-reset-requests": "6m0.5s"}, 360.5),
+        ({"x-ratelimit-reset-tokens": "20ms"}, 0.02),
+        ({"X-RateLimit-Reset": "3"}, 3),
+        ({"x-ratelimit-reset-requests": "9s", "x-ratelimit-remaining-requests": "5"}, 0),
+        ({"x-ratelimit-reset": "soon"}, 0),
+    ],
+)
+def test_reset_headers_say_how_long_a_limit_lasts(headers: dict[str, str], seconds: float) -> None:
+    assert asked_wait(headers) == pytest.approx(seconds)
