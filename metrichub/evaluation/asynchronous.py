@@ -14,6 +14,7 @@ from metrichub.data.batch import View
 from metrichub.data.values import json_value
 from metrichub.errors import JudgeError, MetrichubError, ScoringError
 from metrichub.evaluation.explanation import (
+    CUT,
     Failed,
     Observed,
     Trace,
@@ -24,14 +25,22 @@ from metrichub.models.batch_files import BatchRun
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
 from metrichub.models.run_store import usable_store
-from metrichub.models.usage import Budget, Usage, UsageTracker, record_keys, track_usage
+from metrichub.models.usage import (
+    Budget,
+    Usage,
+    UsageTracker,
+    cuts_of_row,
+    record_keys,
+    track_usage,
+)
 
 
 class _Done(NamedTuple):
-    """What a metric observed of a row, and the keys of the requests that it made for it."""
+    """What a metric observed of a row, the keys of its requests, and what judges left out."""
 
     row: Any
     keys: list[str]
+    cuts: list[str]
 
 
 def observe(
@@ -71,10 +80,12 @@ async def _observe(
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
 
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
+        cuts: list[str] = []
+        cuts_of_row.set(cuts)
         try:
             with record_keys() as keys:
                 observed = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
-            return _Done(observed, keys)
+            return _Done(observed, keys, cuts)
         except JudgeError as error:
             if error.ends_the_run:
                 raise
@@ -86,7 +97,7 @@ async def _observe(
                 except JudgeError as last:
                     tracker.over = last
                     raise
-            return _Done(Failed(str(error), pending), [])
+            return _Done(Failed(str(error), pending), [], [])
         except MetrichubError:
             raise
         except Exception as error:
@@ -151,11 +162,12 @@ def _rows_and_trace(observed: Sequence[_Done], view: View) -> tuple[list[Any], T
     errors: dict[int, str] = {}
     pending: dict[int, str] = {}
     calls: dict[int, list[str]] = {}
-    for sample, (row, keys) in zip(_samples(view), observed, strict=True):
+    for sample, (row, keys, cuts) in zip(_samples(view), observed, strict=True):
         if keys:
             calls.setdefault(sample, []).extend(keys)
         if isinstance(row, WithTrace):
-            steps.setdefault(sample, []).append(json_value(row.step))
+            step = {**row.step, CUT: cuts} if cuts else row.step
+            steps.setdefault(sample, []).append(json_value(step))
         elif isinstance(row, Failed):
             (pending if row.pending else errors).setdefault(sample, row.cause)
     # Another call of the sample may fail for good, but not all is known of it yet.
@@ -163,7 +175,7 @@ def _rows_and_trace(observed: Sequence[_Done], view: View) -> tuple[list[Any], T
     lost = errors.keys() | pending
     rows = [
         None if sample in lost else row.row if isinstance(row, WithTrace) else row
-        for sample, (row, _) in zip(_samples(view), observed, strict=True)
+        for sample, (row, *_) in zip(_samples(view), observed, strict=True)
     ]
     return rows, Trace.of(steps, errors, calls, pending)
 

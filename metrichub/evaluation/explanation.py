@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,8 @@ from metrichub.metric import TraceItem
 from metrichub.models.usage import Usage
 
 _COUPLE = 2
+CUT = "cut"
+"""The part of a step that says what a judge left out."""
 
 
 class Failed(NamedTuple):
@@ -41,8 +44,8 @@ class Trace:
     """The steps and errors of one metric by sample; `causes` counts the errors.
 
     `calls` holds the keys of the requests that were made for a sample, `votes` how often the judges
-    of a panel voted so on an item. `pending` are the samples that wait for a batch, with the
-    reasons, which `waits` counts.
+    of a panel voted so on an item, and `cuts` what judges left out. `pending` are the samples that
+    wait for a batch, with the reasons, which `waits` counts.
     """
 
     steps: Mapping[int, Sequence[TraceItem]] = field(default_factory=dict)
@@ -52,6 +55,7 @@ class Trace:
     votes: Counter[str] = field(default_factory=Counter)
     pending: Mapping[int, str] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
+    cuts: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -63,7 +67,12 @@ class Trace:
     ) -> Trace:
         """The trace with its errors, votes and waiting samples counted."""
         causes, waits = Counter(errors.values()), Counter(pending.values())
-        return cls(steps, errors, causes, calls, votes_in(steps.values()), dict(pending), waits)
+        votes = votes_in(steps.values())
+        cuts: dict[str, int] = {}
+        for step in chain.from_iterable(steps.values()):
+            for what in step.get(CUT, ()):
+                cuts[what] = cuts.get(what, 0) + 1
+        return cls(steps, errors, causes, calls, votes, dict(pending), waits, cuts)
 
     def status(self, sample: int) -> Literal["ok", "error", "pending"]:
         """The status of a sample, as far as its calls are concerned."""
@@ -72,6 +81,10 @@ class Trace:
     @staticmethod
     def joined(parts: Sequence[tuple[int, Trace]]) -> Trace:
         """The trace of parts that start at these samples."""
+        cuts: dict[str, int] = {}
+        for _, part in parts:
+            for what, n in part.cuts.items():
+                cuts[what] = cuts.get(what, 0) + n
         return Trace(
             {start + i: step for start, part in parts for i, step in part.steps.items()},
             {start + i: why for start, part in parts for i, why in part.errors.items()},
@@ -80,6 +93,7 @@ class Trace:
             sum((part.votes for _, part in parts), Counter()),
             {start + i: why for start, part in parts for i, why in part.pending.items()},
             sum((part.waits for _, part in parts), Counter()),
+            cuts,
         )
 
     def take(self, index: Sequence[int]) -> Trace:
@@ -93,7 +107,7 @@ class Trace:
 
     def pool(self) -> Trace:
         """The counts without the samples."""
-        return Trace(causes=self.causes, votes=self.votes, waits=self.waits)
+        return Trace(causes=self.causes, votes=self.votes, waits=self.waits, cuts=self.cuts)
 
 
 @dataclass(frozen=True)

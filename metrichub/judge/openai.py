@@ -18,7 +18,7 @@ from metrichub.judge.sentences import sentences
 from metrichub.judge.structured_output import ChatConnection, PromptRequest, both
 from metrichub.models.client_state import ClientState
 from metrichub.models.session import Request
-from metrichub.models.usage import Answer
+from metrichub.models.usage import Answer, cuts_of_row
 
 if TYPE_CHECKING:
     from metrichub.judge.replies import Completion, Reply
@@ -76,7 +76,13 @@ class OpenAIJudge(ChatConnection):
         read = partial(read_completion, Items)
         reply = await self._once(Items, request, lambda live: self._answer(live, request, read))
         items = [item.strip() for item in json.loads(reply)["items"]]
-        return [item for item in items if item][: limit or MOST_ITEMS]
+        items = [item for item in items if item]
+        if not limit and len(items) >= MOST_ITEMS and (cuts := cuts_of_row.get()) is not None:
+            # A server that keeps to the schema ends the list there itself.
+            cuts.append(
+                f"the list of {prompt.name} ends at {MOST_ITEMS} items, so the rest doesn't count"
+            )
+        return items[: limit or MOST_ITEMS]
 
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]

@@ -216,6 +216,8 @@ class UsageTracker:
 
 _tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
 _keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
+cuts_of_row: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
+"""Where judges say of a row what of its answers they left out."""
 
 
 def tracker_of_run() -> UsageTracker | None:

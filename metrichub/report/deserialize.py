@@ -153,7 +153,8 @@ def _trace(trace: Mapping[str, Any]) -> Trace:
     calls = {int(sample): keys for sample, keys in trace.get("calls", {}).items()}
     pending = {int(sample): why for sample, why in trace.get("pending", {}).items()}
     votes, waits = _counts(trace.get("votes", {})), _counts(trace.get("waits", {}))
-    return Trace(steps, errors, Counter(trace["causes"]), calls, votes, pending, waits)
+    cuts = _counts(trace.get("cuts", {}))
+    return Trace(steps, errors, Counter(trace["causes"]), calls, votes, pending, waits, cuts)
 
 
 def _names(names_by_key: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -46,6 +46,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why = _without_score(measurement.size, result, trace)
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
+        why += [f"{n} cut: {what}" for what, n in trace.cuts.items()] if trace.cuts else []
         why += _of_runs(measurement.runs.get(name, ()))
         why += agreement_notes(trace.votes) if trace.votes else []
         read = {*map(column_of, result.metric.inputs())}

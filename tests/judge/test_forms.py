@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from metrichub import Hub, OpenAIJudge
+from metrichub import Hub, OpenAIJudge, Report
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.loop import run
@@ -245,6 +247,29 @@ def test_lists_have_an_end_where_a_server_ignores_the_schema(stub: Stub) -> None
     stub.always = says(json.dumps({"items": [f"Claim {i}." for i in range(3000)]}))
     judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
     assert len(run(judge.extract(Prompt("claims", "List."), {"text": "A."}))) == 100
+
+
+@pytest.mark.parametrize("how", [{}, {"samples": False}, {"repeats": 2}])
+def test_a_report_says_which_lists_were_cut(
+    stub: Stub, tmp_path: Path, how: dict[str, Any]
+) -> None:
+    def endless(asked: Asked) -> Reply:
+        if "items" in asked.schema["properties"] and "Claim 0" in str(asked.data):
+            return says(json.dumps({"items": [f"Claim {i}." for i in range(3000)]}))(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = endless
+    report = Hub("faithfulness", judge=judge(stub)).evaluate(**columns(2), **how)
+    report.save(tmp_path / "report.json")
+    note = "cut: the list of claims ends at 100 items, so the rest doesn't count"
+    note = f"{how.get('repeats', 1)} {note}"
+    for one in (report, Report.load(tmp_path / "report.json"), report.pool()):
+        assert note in one.notes()["faithfulness"]
+    if not how:
+        assert [note in report.take([i]).notes().get("faithfulness", ()) for i in (0, 1)] == [
+            True,
+            False,
+        ]
 
 
 def test_lists_have_an_end_in_their_schema(stub: Stub) -> None:
