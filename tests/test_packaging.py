@@ -156,7 +156,7 @@ def files_below(*names):
     return {
         path.relative_to(ROOT).as_posix(): path
         for path in paths
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "node_modules"} & {*path.parts}
     }
 
 
