@@ -1,4 +1,4 @@
-"""Pace: when requests to a model may go out after its server called them too many."""
+"""Pace: when requests to a model may go out after its server answered 429 to some."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class Pace:
             # Another run asks for itself.
             self._since, self._pause, self._until = None, FIRST, now + FIRST
             raise JudgeUnavailable(
-                f"{self._model}: the server calls the requests too many (429), for {waited:.0f} s "
-                f"without an answer between, and would have us wait {wait:.0f} s more, so the run "
-                "stopped; all answers are stored unless the cache is off, so the same run "
-                "continues from here once the limit is over"
+                f"{self._model}: the server has answered nothing but 429 (too many requests) for "
+                f"{waited:.0f} s, and the next wait would take {wait:.0f} s, so the run stopped; "
+                "all answers are stored unless the cache is off, so the same run continues from "
+                "here once the limit is over"
             )
         self._began, self._allowed = now, 1
         self._until = max(self._until, now + wait)
