@@ -448,9 +448,14 @@ class Interrupted(Variety):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_a_worker_that_sends_a_result_is_interrupted_behind_it() -> None:
-    # Half a result would be waited for without end.
-    with pytest.raises(KeyboardInterrupt):
-        in_two(Interrupted(), *"abcdefgh")
+    # Tests that run in the background of a script ignore the signal, and so would workers.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        # Half a result would be waited for without end.
+        with pytest.raises(KeyboardInterrupt):
+            in_two(Interrupted(), *"abcdefgh")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -469,6 +474,11 @@ def test_an_interrupt_while_workers_start_prints_nothing() -> None:
     """What their server preloads first; it goes on to import numpy."""
     program = "import metrichub.evaluation.silent, os, signal; os.kill(os.getpid(), signal.SIGINT)"
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        # In the background of a script the signal is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
