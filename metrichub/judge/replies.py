@@ -16,6 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
 from metrichub.models.client import clean
+from metrichub.text.answers import THINKING, THOUGHT
 
 
 class Reply(BaseModel):
@@ -62,14 +63,6 @@ class Chosen(Reply):
 
 
 R = TypeVar("R", bound=Reply)
-_TAGS = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis)"
-_THINKING = re.compile(
-    rf"<{_TAGS}(?:\s[^>]*)?>|\[THINK\]|◁think▷|<\|channel\|>\s*analysis", re.IGNORECASE
-)
-"""How thinking begins: tags, those of Mistral and Kimi, and the channel of gpt-oss."""
-_THOUGHT = re.compile(
-    rf"</{_TAGS}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE
-)
 _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
 _SHORT = 400
@@ -159,8 +152,8 @@ def read_reply(reply: type[R], content: str) -> R:
 
 def _answers(reply: type[R], content: str) -> list[R]:
     """The objects that follow the thinking; a closing tag inside of an object ends none."""
-    closed = max((tag.end() for tag in _THOUGHT.finditer(content)), default=0)
-    if not closed and (opened := _THINKING.search(content)):
+    closed = max((tag.end() for tag in THOUGHT.finditer(content)), default=0)
+    if not closed and (opened := THINKING.search(content)):
         # Thinking that is never closed runs to the end.
         return [answer for answer, end in _objects(reply, content, 0) if end <= opened.start()]
     after = [answer for answer, _ in _objects(reply, content, closed)]

@@ -1,0 +1,112 @@
+"""Answers: what a reply gives as its answer, in the forms that people and models write."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub.text.answers import answer, boxed, chosen_letter, folded, last_number
+
+LETTERS = "ABCDE"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The answer is 18.", "18"),
+        ("**Answer:** 18", "18"),
+        ("**Final answer: `18`**", "18"),
+        ("First the answer is 3.\nNo, the answer is 4.", "4"),
+        ("9 * 2 = 18\n#### 18", "18"),
+        (r"so \boxed{\frac{1}{2}} is it", r"\frac{1}{2}"),
+        (r"The answer is 3. Hence $\boxed{\text{4}}$.", "4"),
+        (r"\boxed{3}, so the answer is 4", "4"),
+        ("Answer:\n\nParis", "Paris"),
+        ("The answer is 18. So she has 18 apples.", "18"),
+        ("The answer is Dr. Smith.", "Dr. Smith"),
+        ("The answer is (0, 1) or (1, 0)", "(0, 1) or (1, 0)"),
+        ("<think>The answer is 5.</think>The answer is 6.", "6"),
+        ("<think>The answer is 5.", None),
+        ("答案是：18", "18"),
+        ("Answer: −５", "-5"),
+        ("The answer is ١٨", "18"),
+        ("42", "42"),
+        ("I have\nno idea", None),
+        ("", None),
+        (r"\boxed{a{b}c", None),
+    ],
+)
+def test_the_answer_is_what_follows_the_last_mark(reply: str, expected: str | None) -> None:
+    assert answer(reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("about $1,234.50 in all", "1234.50"),
+        ("−3 or ３", "3"),
+        ("it is -3", "-3"),
+        ("10-3", "3"),
+        ("١٨", "18"),
+        ("1.5.2", "1.5"),
+        ("1,2", "2"),
+        ("so we get 5...", "5"),
+        ("x2 is", None),
+        ("none", None),
+    ],
+)
+def test_the_last_number_has_no_separators_of_thousands(reply: str, expected: str | None) -> None:
+    assert last_number(reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Answer: B", "B"),
+        ("The answer is **(C)**.", "C"),
+        ("the answer is b", "B"),
+        (r"\boxed{\text{(D)}}", "D"),
+        ("Ｂ", "B"),
+        ("C) Paris", "C"),
+        ("I choose (C), since it fits", "C"),
+        ("(A) is wrong, so (C)", None),
+        ("The answer is A good one", None),
+        ("Answer: apple", None),
+        ("The answer is F", None),
+        ("It's the best", None),
+    ],
+)
+def test_a_letter_counts_alone_and_never_as_a_word(reply: str, expected: str | None) -> None:
+    assert chosen_letter(reply, LETTERS) == expected
+
+
+def test_a_choice_is_also_taken_by_its_words() -> None:
+    colours = ("red", "light blue", "blue")
+    assert chosen_letter("The answer is red.", LETTERS, colours) == "A"
+    assert chosen_letter("The answer is reddish.", LETTERS, colours) is None
+    # "light blue" holds "blue", too.
+    assert chosen_letter("The answer is light blue.", LETTERS, colours) is None
+    assert chosen_letter("red or blue", LETTERS, colours) is None
+
+
+@given(st.text())
+def test_folding_keeps_the_value_of_every_digit(text: str) -> None:
+    values = [unicodedata.decimal(character, None) for character in text]
+    digits = [int(character) for character in folded(text) if character in "0123456789"]
+    assert digits == [value for value in values if value is not None]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("{" * 100_000, r"\boxed{" * 50_000, "9" * 1_000_000, "1,234" * 200_000, "(" * 100_000),
+        *("Answer:" * 100_000, "Answer: " + "**" * 100_000, "<think>" * 100_000),
+        "answer is " * 90_000,
+    ],
+    ids=lambda reply: reply[:8],
+)
+def test_hostile_replies_are_read_in_linear_time(reply: str) -> None:
+    # If each place looked at all others, this would take hours.
+    for read in (answer, boxed, last_number, lambda text: chosen_letter(text, LETTERS)):
+        read(reply)
