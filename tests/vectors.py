@@ -36,6 +36,14 @@ def vectors(*metrics: str) -> list[Any]:
     return found
 
 
+def answer_vectors(metric: str) -> list[Any]:
+    """What official programs gave for answers, as pytest parameters: params, inputs, expected."""
+    rows = [row for row in _rows(DATA / "answers.jsonl") if row["metric"] == metric]
+    if not rows:
+        raise LookupError(f"there are no vectors of {metric}")
+    return [pytest.param(row, id=f"{place:02}") for place, row in enumerate(rows)]
+
+
 def corpus(name: str, most: int | None = None) -> list[dict[str, Any]]:
     """The first rows of a corpus, with `hyp` and `refs`; skips the test where it isn't there."""
     if name == SUMMEVAL:
