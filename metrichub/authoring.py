@@ -20,6 +20,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metrichub.catalog.card import Card as Card
+    from metrichub.catalog.frontmatter import Scale as Scale
     from metrichub.catalog.kinds import Address as Address
     from metrichub.catalog.kinds import LocalPath as LocalPath
     from metrichub.catalog.kinds import Range as Range
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
+        "catalog.card": "Card",
+        "catalog.frontmatter": "Scale",
         "catalog.kinds": "Address LocalPath Range Secret",
         "catalog.parameters": "OMIT_DEFAULT",
         "models.embedders": "Embedder Vectors",

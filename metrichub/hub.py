@@ -17,9 +17,16 @@ from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
 from metrichub.evaluation.reduce import Reduction, name_of
-from metrichub.evaluation.run import OTHER_METHODS, check_run, finish_rounds, measured, rounds_of
+from metrichub.evaluation.run import (
+    OTHER_METHODS,
+    check_run,
+    finish_rounds,
+    made_by_systems,
+    measured,
+    rounds_of,
+)
 from metrichub.evaluation.signature import Signature
-from metrichub.metric import Metric, MetricLike, load_metrics
+from metrichub.metric import Metric, MetricLike, load_metrics, needed_by, with_extraction
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
 
@@ -68,6 +75,7 @@ class Hub:
         vote: VoteRule | None = None,
         embedder: str | Embedder | None = None,
         language: str | None = None,
+        extract: str | None = None,
         reduce_fn: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
@@ -76,7 +84,9 @@ class Hub:
         Metrics without a judge or embedder of their own ask these, or those in METRICHUB_JUDGE and
         METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean"; so
         does one that a run asks several times, if a vote is given. `language` is that of the
-        prompts of judge metrics that name none, such as "zh".
+        prompts of judge metrics that name none, such as "zh". `extract` says how the answer is read
+        from each prediction before it is scored, such as "boxed" or "gsm8k-flexible"; a metric with
+        an `extract` of its own keeps it.
         """
         if more:
             raise InputError(
@@ -88,7 +98,8 @@ class Hub:
             if vote not in VOTE_RULES:
                 raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
         settings = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
-        self.metrics = tuple(_ready(metric, settings) for metric in load_metrics(metrics))
+        loaded = [with_extraction(metric, extract) for metric in load_metrics(metrics)]
+        self.metrics = tuple(_ready(metric, settings) for metric in loaded)
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
             raise ParameterError(None, "language", language, _NO_PROMPTS)
         self.reduce_fn, self.block_characters = reduce_fn, block_characters
@@ -301,9 +312,13 @@ class Hub:
         """The columns that the metrics read, each with the first metric that needs it."""
         needed: dict[str, str] = {}
         for metric in self.metrics:
-            for name in metric.inputs():
+            for name in needed_by(metric) if metric.extraction else metric.inputs():
                 needed.setdefault(column_of(name), metric.name)
         return needed
+
+    def made_by_systems(self) -> set[str]:
+        """The columns in which systems may differ on the same samples: predictions and others."""
+        return made_by_systems(self.metrics)
 
     def cite(self) -> str:
         """The BibTeX of all metrics in the hub, each entry once."""

@@ -50,7 +50,7 @@ def correlated(
     # Votes are read before anything is scored, so that a mistake in them costs nothing.
     votes = votes_on(samples, rated) if rated.preferences else None
     example = f"metrichub agreement {file} --human {next(iter(rated.human), 'COLUMN')}"
-    hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging) if chosen.metrics else None
+    hub = chosen_hub(chosen.metrics, chosen, example, judging) if chosen.metrics else None
     if of_pairs:
         return pairs_correlated(samples, hub, chosen, judging, rated, how)
     scores = RatedScores()

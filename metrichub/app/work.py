@@ -134,7 +134,7 @@ def score_file(job: FileJob) -> Summary | Refusal:
         if len(batches) == 1:
             (report,) = _measured(hub, batches, job).values()
             return write_scores(report, job)
-        return write_comparison(_measured(hub, _paired(batches, needs, job), job), job)
+        return write_comparison(_measured(hub, _paired(hub, batches, job), job), job)
     except MetrichubError as error:
         kind = "MissingColumn" if _is_missing(error) else type(error).__name__
         message = job.named(error.worded(ON_PAGES))
@@ -151,11 +151,11 @@ def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Sampl
 
 
 def _paired(
-    batches: Mapping[str, Iterable[Samples]], needs: Mapping[str, str], job: FileJob
+    hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
 ) -> dict[str, list[Samples]]:
     """The systems as a whole, once it is sure that they are about the same samples."""
     systems = {name: as_one(list(parts)) for name, parts in batches.items()}
-    check_same_samples(systems, needs, job.mapping)
+    check_same_samples(systems, hub.needs(), job.mapping, hub.made_by_systems())
     return {name: [samples] for name, samples in systems.items()}
 
 

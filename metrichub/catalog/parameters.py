@@ -18,6 +18,9 @@ from metrichub.catalog.kinds import Secret as Secret
 from metrichub.catalog.kinds import Values, values_of_hint
 from metrichub.errors import MissingParameter, ParameterError, UnknownParameter
 
+RESERVED = ("name", "extraction")
+"""Fields that every metric has: not parameters of its own."""
+
 REQUIRED = MappingProxyType({"required": True})
 """The metadata of a field that has to be chosen; until then it is None."""
 
@@ -47,7 +50,7 @@ class Parameter(NamedTuple):
 
 
 def parameters_of(metric: type) -> tuple[Parameter, ...]:
-    """The parameters of a metric class in the order of its fields, without `name`."""
+    """The parameters of a metric class in the order of its fields, without those that all have."""
     return _parameters(metric)
 
 
@@ -62,9 +65,14 @@ def off_default(metric: object) -> dict[str, object]:
 
 
 def values_of(metric: object) -> dict[str, object]:
-    """The parameters of a metric and their values, but for secrets: reports and labels say them."""
+    """The parameters of a metric and their values, but for secrets: reports and labels say them.
+
+    Its extraction is one of them, if it has one.
+    """
     kind: type = type(metric)
-    return {name: getattr(metric, name) for name in _shown(kind)}
+    values = {name: getattr(metric, name) for name in _shown(kind)}
+    extract = getattr(metric, "extraction", None)
+    return {**values, "extract": extract} if extract else values
 
 
 @cache
@@ -90,9 +98,12 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
         ParameterError: a value is out of its domain.
     """
     known = [field.name for field in dataclasses.fields(metric) if field.init]
+    if "extract" in parameters and "extraction" in known and "extract" not in known:
+        own = {name: value for name, value in parameters.items() if name != "extract"}
+        parameters = {**own, "extraction": parameters["extract"]}
     for name in parameters:
         if name not in known:
-            raise UnknownParameter(label, name, [k for k in known if k != "name"])
+            raise UnknownParameter(label, name, [k for k in known if k not in RESERVED])
     for name in _without_default(metric):
         if name not in parameters:
             example, meaning = example_call(metric, label), _meanings(metric).get(name, "")
@@ -153,7 +164,7 @@ def _parameters(metric: type) -> tuple[Parameter, ...]:
             meanings.get(field.name, ""),
         )
         for field in dataclasses.fields(metric)
-        if field.init and field.name != "name"
+        if field.init and field.name not in RESERVED
     )
 
 

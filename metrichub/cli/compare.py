@@ -149,7 +149,7 @@ def _reports(
     if not fresh:
         return saved, None
     example = f"metrichub compare {' '.join(files.values())}"
-    hub = chosen_hub(metrics, chosen.reduce, example, judging)
+    hub = chosen_hub(metrics, chosen, example, judging)
     if key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {
@@ -158,7 +158,7 @@ def _reports(
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
         systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
-        check_same_samples(systems, hub.needs(), chosen.columns)
+        check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
     ids = next(filter(None, (report.metadata.get("id") for report in measured.values())), None)

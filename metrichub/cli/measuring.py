@@ -152,7 +152,7 @@ judge_options = option_group(
 
 
 def chosen_hub(
-    metrics: Sequence[Any], reduce: str | None, example: str, judging: JudgeOptions
+    metrics: Sequence[Any], chosen: MetricOptions, example: str, judging: JudgeOptions
 ) -> Hub:
     """The hub of the chosen metrics; without any the error says how to choose."""
     if not metrics:
@@ -163,7 +163,8 @@ def chosen_hub(
     from metrichub.hub import Hub
 
     metrics = list(map(_with_module, metrics))
-    hub = Hub(metrics, reduce_fn=reduce, **judging.for_hub())  # type: ignore[arg-type]  # Hub checks the word
+    options: dict[str, Any] = {"extract": chosen.extract, "reduce_fn": chosen.reduce}
+    hub = Hub(metrics, **options, **judging.for_hub())
     if settings := click.get_current_context().find_object(Settings):
         settings.asks_models = any(map(_asks_a_model, hub.metrics))
     return hub

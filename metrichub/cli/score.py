@@ -105,7 +105,7 @@ def score(
     _check_sources(files, texts.columns())
     files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
-    hub = chosen_hub(chosen.metrics, chosen.reduce, example, judging)
+    hub = chosen_hub(chosen.metrics, chosen, example, judging)
     thresholds = bounds.of(hub)
     systems = _unread_systems(files, texts, chosen.input_format)
     results.check(len(systems))

@@ -85,6 +85,7 @@ class MetricOptions:
     columns: Mapping[str, str]
     keep: Sequence[str]
     reduce: str | None
+    extract: str | None
     workers: int
     input_format: str | None
     split: str | None
@@ -142,6 +143,13 @@ metric_options = option_group(
         "min or first.  [default: best, or mean for metrics without a direction]",
     ),
     click.option(
+        "--extract",
+        metavar="HOW",
+        help="How to read the answer out of each prediction before it is compared: answer, boxed, "
+        "last_number, choice, \"after('Answer:')\", \"regex('[0-9]+')\", or as a program does: "
+        "gsm8k-flexible, mmlu-pro and others.  [default: the whole prediction]",
+    ),
+    click.option(
         "--workers",
         metavar="N",
         type=click.IntRange(1),
@@ -159,7 +167,7 @@ metric_options = option_group(
         "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
     ),
 )
-"""-m, --columns, --keep, --reduce, --workers and --input-format as `chosen`."""
+"""-m, --columns, --keep, --reduce, --extract, --workers and --input-format as `chosen`."""
 
 
 CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)

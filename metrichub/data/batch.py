@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.columns import Frame
 from metrichub.data.metadata import read_keys, read_metadata
-from metrichub.data.values import TextOf, as_list, as_texts, check_texts, inner_list, joined
+from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
 
@@ -60,7 +61,8 @@ class Batch:
 
     `read_from` names the columns of the data that others were read from; see `columns.FALLBACKS`.
     `metadata` holds the columns that no metric reads and that stay with the report, None for one
-    that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen.
+    that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers`
+    are columns of what was extracted from the predictions, by the extraction; None for nothing.
     """
 
     columns: Mapping[str, Column]
@@ -68,6 +70,7 @@ class Batch:
     read_from: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
     keys: NDArray[np.uint64] | None = None
+    answers: Mapping[str, Column] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -118,7 +121,7 @@ class Batch:
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         try:
-            batch = cls.of(**_read(chosen, table.column, fallbacks, objects or {}))
+            batch = cls.of(**names.chosen_columns(chosen, table.column, fallbacks, objects or {}))
         except InputError as error:
             names.check_key(error, data, chosen)
             raise
@@ -150,7 +153,7 @@ class Batch:
         others = by_name.keys() - set(chosen.values()) - chosen.keys()
         # A path is written by a mapping alone.
         values_of = by_name.__getitem__ if mapping is None else Frame(list(by_name), by_name).column
-        read = _read(chosen, values_of, fallbacks, objects or {})
+        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {})
         batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
@@ -160,16 +163,23 @@ class Batch:
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""
         for start, stop in self._cuts(characters):
-            yield Block(
-                {name: c.part(start, stop) for name, c in self.columns.items()}, start, stop
-            )
+            columns = {name: c.part(start, stop) for name, c in self.columns.items()}
+            answers = self.answers and self.part(start, stop).answers
+            yield Block(columns, start, stop, answers)
 
     def parts(self, characters: int) -> Iterator[Batch]:
         """The batch cut into batches of about so many characters, in order."""
         for start, stop in self._cuts(characters):
-            columns = {name: c.part(start, stop) for name, c in self.columns.items()}
-            keys = None if self.keys is None else self.keys[start:stop]
-            yield Batch(columns, stop - start, keys=keys)
+            yield self.part(start, stop)
+
+    def part(self, start: int, stop: int) -> Batch:
+        """The columns, answers and keys of the samples from start to stop."""
+        columns = {name: column.part(start, stop) for name, column in self.columns.items()}
+        keys = None if self.keys is None else self.keys[start:stop]
+        if not self.answers:
+            return Batch(columns, stop - start, keys=keys)
+        answers = {name: column.part(start, stop) for name, column in self.answers.items()}
+        return Batch(columns, stop - start, keys=keys, answers=answers)
 
     def _cuts(self, characters: int) -> list[tuple[int, int]]:
         sizes = np.zeros(self.size, np.int64)
@@ -199,12 +209,25 @@ class View(NamedTuple):
 
 
 class Block:
-    """The samples from `start` to `stop` of a batch; its tokens are shared by all metrics."""
+    """The samples from `start` to `stop` of a batch; its tokens are shared by all metrics.
 
-    def __init__(self, columns: Mapping[str, Column], start: int, stop: int) -> None:
-        self.columns, self.start, self.stop = columns, start, stop
+    `answers` may take the place of the predictions. `whole` is the block with these, which keeps
+    the texts of all other columns.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        start: int,
+        stop: int,
+        answers: Mapping[str, Column] = MappingProxyType({}),
+        whole: Block | None = None,
+    ) -> None:
+        self.columns, self.start, self.stop, self.answers = columns, start, stop, answers
+        self._whole = whole
         self._texts: dict[str, Any] = {}
         self._views: dict[tuple[str, ...], View] = {}
+        self.answered: dict[tuple[str, bool], Block] = {}
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -218,6 +241,11 @@ class Block:
         if inputs not in self._views:
             self._views[inputs] = self._expand(inputs)
         return self._views[inputs]
+
+    def with_predictions(self, predictions: Column) -> Block:
+        """The block with other predictions, which shares the texts of all other columns."""
+        columns = {**self.columns, "predictions": predictions}
+        return Block(columns, self.start, self.stop, whole=self)
 
     def _expand(self, inputs: tuple[str, ...]) -> View:
         single = [name for name in inputs if not names.is_plural(name)]
@@ -240,6 +268,8 @@ class Block:
 
     def _flat(self, name: str) -> Any:
         column = names.column_of(name)
+        if self._whole and column != "predictions":
+            return self._whole._flat(name)  # noqa: SLF001  # of this class
         if column not in self._texts:
             items = self.columns[column].items
             self._texts[column] = Texts(items) if _is_text(items) else items
@@ -250,7 +280,13 @@ class Block:
         offsets = np.arange(len(items) + 1) if offsets is None else offsets
         if isinstance(items, Texts):
             return RaggedTexts(items, offsets)
-        return [list(items[a:b]) for a, b in pairwise(offsets)]
+        return lists_of(Column(items, offsets))
+
+
+def lists_of(column: Column) -> list[list[Any]]:
+    """The items of every sample."""
+    ends = np.arange(len(column.items) + 1) if column.offsets is None else column.offsets
+    return [list(column.items[a:b]) for a, b in pairwise(ends.tolist())]
 
 
 def _product(
@@ -284,24 +320,6 @@ def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
 def _is_text(items: Iterable[object]) -> bool:
     kinds = set(map(type, items))
     return kinds <= {str} or all(issubclass(kind, str) for kind in kinds)
-
-
-def _read(
-    chosen: Mapping[str, str],
-    values_of: Callable[[str], Iterable[Any]],
-    fallbacks: Mapping[str, str],
-    objects: Mapping[str, TextOf],
-) -> dict[str, Sequence[Any]]:
-    """The values of every chosen column, those of a fallback with one text a sample."""
-    listed: dict[str, Sequence[Any]] = {}
-    columns: dict[str, Sequence[Any]] = {}
-    for column, name in chosen.items():
-        # Two columns may be read from one, which may be an iterator.
-        if name not in listed:
-            listed[name] = as_list(column, values_of(name))
-        values = joined(listed[name]) if column in fallbacks else listed[name]
-        columns[column] = as_texts(column, values, objects[column]) if column in objects else values
-    return columns
 
 
 def _equal_lengths(read: Mapping[str, Sequence[Any]]) -> None:

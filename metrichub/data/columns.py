@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from metrichub.data.values import Objects, TextOf, column_of_path, sample_error, values_at
+from metrichub.data.values import (
+    Objects,
+    TextOf,
+    as_list,
+    as_texts,
+    column_of_path,
+    joined,
+    sample_error,
+    values_at,
+)
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
@@ -326,3 +335,21 @@ class Frame(NamedTuple):
     def column(self, name: str) -> Iterable[Any]:
         """The values of one column, or of what a path such as "doc.answer" finds in one."""
         return values_at(name, self.names, self.source.__getitem__)
+
+
+def chosen_columns(
+    chosen: Mapping[str, str],
+    values_of: Callable[[str], Iterable[Any]],
+    fallbacks: Mapping[str, str],
+    objects: Mapping[str, TextOf],
+) -> dict[str, Sequence[Any]]:
+    """The values of every chosen column, those of a fallback with one text a sample."""
+    listed: dict[str, Sequence[Any]] = {}
+    columns: dict[str, Sequence[Any]] = {}
+    for column, name in chosen.items():
+        # Two columns may be read from one, which may be an iterator.
+        if name not in listed:
+            listed[name] = as_list(column, values_of(name))
+        values = joined(listed[name]) if column in fallbacks else listed[name]
+        columns[column] = as_texts(column, values, objects[column]) if column in objects else values
+    return columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
@@ -202,17 +202,20 @@ class Reading:
 
 
 def check_same_samples(
-    systems: Mapping[str, Samples], needs: Mapping[str, str], columns: Mapping[str, str]
+    systems: Mapping[str, Samples],
+    needs: Mapping[str, str],
+    columns: Mapping[str, str],
+    own: Collection[str] = ("predictions",),
 ) -> None:
     """Raise `FileError` at the first row that isn't about the baseline's sample.
 
-    Compared are ids, and every column that the metrics read but the predictions. `needs` maps each
-    column to a metric that asks for it, `columns` to its name in the files.
+    Compared are ids, and every column that the metrics read but the systems' `own`. `needs` maps
+    each column to a metric that asks for it, `columns` to its name in the files.
     """
     if len(systems) < 2:
         return
     first, *others = systems.values()
-    needed = {column: metric for column, metric in needs.items() if column != "predictions"}
+    needed = {column: metric for column, metric in needs.items() if column not in own}
     for other in others:
         pairs = [("id", "id")] if "id" in first and "id" in other else []
         try:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
+from metrichub.data.extracted import unextracted
 from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.letters import (
@@ -24,6 +25,7 @@ from metrichub.evaluation.letters import (
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import (
     Progress,
+    answers_view,
     is_async,
     located_errors,
     measure_objects,
@@ -108,6 +110,7 @@ class Measure:
             letters=letters,
             mixed_forms=mixed,
             lengths=lengths_of(batch) if bound and batch.size else None,
+            unextracted=unextracted(batch) if batch.answers else {},
         )
 
     def _part(
@@ -118,7 +121,10 @@ class Measure:
         progress: Progress | None,
     ) -> _Part:
         """What a metric measures of a block, or `observed` of it before."""
-        view, reporting = block.view(metric.inputs()), watched_progress(len(block), progress)
+        view, nothing = block.view(metric.inputs()), None
+        if metric.extraction:
+            view, nothing = answers_view(block, metric)
+        reporting = watched_progress(len(block), progress)
         columns = seen_texts(view)
         rows: Stats | _Objects
         with watched() as tokenized, located_errors(metric, block), reporting as portion:
@@ -132,6 +138,10 @@ class Measure:
                 rows = measure_rows(metric, view, observed)
                 if observed is None:
                     rows = rows.without(unread_rows(metric, view, columns, tokenized))
+                if nothing is not None and nothing.any():
+                    from metrichub.metric.extraction import worst_row
+
+                    rows = rows.replaced(nothing, worst_row(metric))
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
         letters = letters_of(metric, columns, tokenized) if observed is None else None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import column_of
+from metrichub.data.extracted import PREFIX, nothing_read
 from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
@@ -39,7 +40,8 @@ class Measurement:
     tokenizers did to the letters, `mixed_forms` the characters that it saw in several Unicode
     forms. `metadata` holds the short columns that no metric reads, a value
     a sample, such as ids, systems and ratings. `buckets` stands for samples that weren't kept.
-    `lengths` are those of the predictions, where an output depends on them.
+    `lengths` are those of the predictions, where an output depends on them. `unextracted` counts,
+    by the extraction, the samples from whose predictions no answer was read.
     """
 
     results: Mapping[str, Result]
@@ -56,6 +58,7 @@ class Measurement:
     metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
+    unextracted: Mapping[str, int] = field(default_factory=dict)
 
     def __getitem__(self, metric: str) -> dict[str, float]:
         """The scores of one metric, as in `scores()`.
@@ -79,7 +82,8 @@ class Measurement:
 
         "pending" counts samples that wait for a batch, "errors" those for which a call to a judge
         failed, "unanswered" those whose prediction has no score by the metric's definition, and
-        "unscored" all others.
+        "unscored" all others. "unextracted" counts samples from whose predictions no answer was
+        read: these have the worst score.
         """
         nested: Nested = {}
         for name, result in self.results.items():
@@ -92,6 +96,7 @@ class Measurement:
                 "unanswered": unanswered,
                 "errors": failed,
                 "pending": waiting,
+                "unextracted": self.unextracted.get(result.metric.extraction or "", 0),
             }
             nested[name] |= {what: count for what, count in counts.items() if count}
         return nested
@@ -225,6 +230,10 @@ class Measurement:
                 name: [values[i] for i in index.tolist()] for name, values in self.metadata.items()
             },
             lengths=None if self.lengths is None else self.lengths[index],
+            unextracted={
+                name: sum(nothing_read(self.metadata[PREFIX + name][i]) for i in index.tolist())
+                for name in self.unextracted
+            },
         )
 
     def _digests(self, index: NDArray[np.int64]) -> dict[str, str]:

@@ -54,6 +54,7 @@ def merged(parts: Sequence[M]) -> M:
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
+        unextracted=_joined_counts([part.unextracted for part in parts]),
     )
 
 
@@ -277,6 +278,11 @@ def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...
     )
 
 
+def _joined_counts(parts: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: sum(part.get(name, 0) for part in parts) for name in names}
+
+
 def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:
     """The texts of all, if all have them; a report of no samples needs none."""
     parts = [report.texts for report in reports if report.size]
@@ -324,7 +330,7 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
             )
         mine, its = first.settings(), other.settings()
         names = [name for name in mine | its if mine.get(name) != its.get(name)]
-        here, there = (", ".join(s[name] for name in names if name in s) for s in (mine, its))
+        here, there = (", ".join(s.get(n, f"no {n}") for n in names) for s in (mine, its))
         raise ReportError(
             f"the reports used different settings for {metric}: {here} and {there}; score both "
             "with the same settings"

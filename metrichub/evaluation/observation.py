@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Block, View
+from metrichub.data.extracted import answered
 from metrichub.errors import MetricError, MetrichubError, ScoringError, what
 from metrichub.evaluation.explanation import error_line
 from metrichub.evaluation.stats import Stats
@@ -118,7 +119,8 @@ def _first_alone(metric: Metric, block: Block, kind: type[BaseException]) -> int
     """The first sample that raises such an exception when it is measured alone."""
     for sample in range(len(block)):
         columns = {name: column.part(sample, sample + 1) for name, column in block.columns.items()}
-        view = Block(columns, 0, 1).view(metric.inputs())
+        answers = {name: column.part(sample, sample + 1) for name, column in block.answers.items()}
+        view = view_of(Block(columns, 0, 1, answers), metric)
         try:
             metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
         # Whatever was raised over all samples is looked for.
@@ -126,6 +128,25 @@ def _first_alone(metric: Metric, block: Block, kind: type[BaseException]) -> int
             if type(error) is kind:
                 return sample
     return None
+
+
+def view_of(block: Block, metric: Metric) -> View:
+    """What a metric sees of a block."""
+    return answers_view(block, metric)[0] if metric.extraction else block.view(metric.inputs())
+
+
+def answers_view(block: Block, metric: Metric) -> tuple[View, NDArray[np.bool_] | None]:
+    """What a metric sees with answers as predictions, and the rows without one, (R,).
+
+    The latter are None for a metric that scores them itself.
+    """
+    inputs, extract = metric.inputs(), metric.extraction or ""
+    view = answered(block, extract, with_nothing=True).view(inputs)
+    if metric.takes_nothing:
+        return view, None
+    answers = view.arguments["prediction"]
+    nothing = np.fromiter((answer is None for answer in answers), np.bool_, len(answers))
+    return answered(block, extract, with_nothing=False).view(inputs), nothing
 
 
 def is_async(metric: Metric) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.catalog.frontmatter import UNREAD_LETTERS
+from metrichub.catalog.frontmatter import UNREAD_LETTERS, Scale
 from metrichub.errors import ReportError
 from metrichub.evaluation.letters import UNREAD
 from metrichub.evaluation.resample import Draw
@@ -47,6 +47,11 @@ class Result(ABC):
     unscored: int
     reasons: Counter[str]
     unanswered: Counter[str]
+
+    @property
+    def scale(self) -> Callable[[str], Scale | None]:
+        """From an output to what its numbers mean."""
+        return self.metric.card.scale
 
     @property
     def mostly_unread(self) -> bool:

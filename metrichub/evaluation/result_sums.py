@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.buckets import buckets_for
 from metrichub.evaluation.observation import sample_scores, scores_of, scoring_errors
@@ -41,6 +42,13 @@ class SumResult(Result):
         count, unanswered = rows.count, Counter(rows.undefined_for.values())
         head = (metric, signature, count, len(rows) - count, rows.why(), unanswered)
         return cls(*head, rows, rows.totals())
+
+    @property
+    def scale(self) -> Callable[[str], Scale | None]:
+        """From an output to what its numbers mean, by what the samples say of it."""
+        of_card = self.metric.card.scale
+        own = self.metric.scales(self.totals, self.count) if self.count else {}
+        return (lambda output: own.get(output) or of_card(output)) if own else of_card
 
     @property
     def pooled(self) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
+from metrichub.data.columns import column_of
+from metrichub.data.extracted import with_answers
 from metrichub.data.metadata import joined_metadata
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
@@ -23,7 +26,7 @@ from metrichub.evaluation.merge import merged_stream
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.passes import PostponedRows, two_passes
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.metric import CorpusMetric
+from metrichub.metric import CorpusMetric, Metric
 
 if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
@@ -47,16 +50,25 @@ OTHER_METHODS = {
 """What to do in place of the methods that other libraries have."""
 
 
-class Fingerprint:
-    """Hashes of all columns but the predictions; systems are compared on equal ones."""
+def made_by_systems(metrics: Iterable[Metric]) -> set[str]:
+    """The columns that systems make, in which they may differ on the same samples."""
+    made = {"predictions"}
+    for metric in metrics:
+        made.update(map(column_of, metric.system_inputs()))
+    return made
 
-    def __init__(self) -> None:
+
+class Fingerprint:
+    """Hashes of all columns but those that systems make; they are compared on equal ones."""
+
+    def __init__(self, metrics: Sequence[Metric] = ()) -> None:
         self._columns: dict[str, _ColumnHash] = {}
+        self._made = made_by_systems(metrics)
 
     def add(self, batch: Batch) -> None:
         """Go on with more samples."""
         for name, column in batch.columns.items():
-            if name != "predictions":
+            if name not in self._made:
                 self._columns.setdefault(name, _ColumnHash()).add(column.items, column.counts)
 
     def digests(self) -> Mapping[str, str]:
@@ -91,12 +103,12 @@ class Recorder:
     batches themselves, too.
     """
 
-    def __init__(self, samples: bool, texts: bool) -> None:
+    def __init__(self, samples: bool, texts: bool, metrics: Sequence[Metric] = ()) -> None:
         self._samples, self._texts = samples, samples and texts
         self._batches: list[Batch] = []
         self._read_from: dict[str, dict[str, None]] = {}
         self._metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
-        self._fingerprint = Fingerprint()
+        self._fingerprint = Fingerprint(metrics)
 
     def see(self, batch: Batch) -> None:
         """Go on with the next batch."""
@@ -167,7 +179,7 @@ def measured(
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
     work = measure if samples else _Pooled(measure, key, condensed)
-    recorder = Recorder(samples, texts)
+    recorder = Recorder(samples, texts, measure.metrics)
     # The same parts and blocks for any number of workers: so is every rounding.
     if any(metric.one_process() for metric in measure.metrics):
         workers = 1
@@ -212,6 +224,10 @@ def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> It
     """The batches cut into what one process measures at a time; an empty batch is one part."""
     block_sizes = (metric.block_characters or 0 for metric in measure.metrics)
     characters = max(PART_CHARACTERS, *block_sizes)
+    if any(map(attrgetter("extraction"), measure.metrics)):
+        from metrichub.metric.extraction import read_functions
+
+        batches = map(partial(with_answers, functions=read_functions(measure.metrics)), batches)
     for batch in batches:
         recorder.see(batch)
         yield from batch.parts(characters) if batch.size else (batch,)

@@ -97,7 +97,7 @@ def intervals(
     by_metric: dict[str, dict[str, Interval]] = {}
     for metric, outputs in _resampled(results, units, resamples, seed).items():
         result = results[metric]
-        scores, scale = result.scores(), result.metric.card.scale
+        scores, scale = result.scores(), result.scale
         seen = _unit_count(result, units(result))
         by_metric[metric] = {
             name: score_interval(values, scores[name], seen, scale(name), level)
@@ -182,10 +182,10 @@ class _Test(NamedTuple):
         """What the draws and swaps say of every output."""
         a, b = self.mine.scores(), self.theirs.scores()
         paired: Outputs = {}
-        card, made = self.mine.metric.card, bool(drawn) and self.made and self.mine.resamples
+        scale, made = self.mine.scale, bool(drawn) and self.made and self.mine.resamples
         if made:
             seen = _unit_count(self.mine, units(self.mine))
-            if not self.mine.pooled and any((s := card.scale(o)) and s.share for o in a):
+            if not self.mine.pooled and any((s := scale(o)) and s.share for o in a):
                 my_scores, their_scores = self.mine.samples(), self.theirs.samples()
                 paired = {name: _known(my_scores[name] - their_scores[name]) for name in a}
         comparisons = {}
@@ -195,7 +195,7 @@ class _Test(NamedTuple):
             if made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
                 interval = difference_interval(
-                    differences, difference, seen, card.scale(name), level, paired.get(name)
+                    differences, difference, seen, scale(name), level, paired.get(name)
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)

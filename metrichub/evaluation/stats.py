@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +183,25 @@ class Stats:
         kinds |= {row: u.undefined_for for row, u in rows.items() if u.undefined_for}
         reasons = {**self.reasons, **{row: u.reason for row, u in rows.items()}}
         return replace(self.only(mask), reasons=reasons, undefined_for=kinds)
+
+    def replaced(self, mask: NDArray[np.bool_], row: Mapping[str, Any]) -> Stats:
+        """The same with this row in place of those of the mask, but for rows without a score.
+
+        A row that is unscored for its prediction is replaced, too.
+        """
+        kinds = self.undefined_for
+        undefined = np.zeros(len(self), np.bool_)
+        undefined[list(kinds)] = True
+        mask = mask & (self.scored | undefined)
+        arrays = {
+            name: np.where(mask.reshape(-1, *[1] * (array.ndim - 1)), row[name], array)
+            for name, array in self.arrays.items()
+        }
+        reasons, kinds = (
+            {place: word for place, word in words.items() if not mask[place]}
+            for words in (self.reasons, kinds)
+        )
+        return Stats(arrays, self.scored | mask, reasons, kinds)
 
     @staticmethod
     def concatenate(parts: Sequence[Stats]) -> Stats:

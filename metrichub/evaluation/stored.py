@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
 from metrichub.data.values import json_value
-from metrichub.evaluation.observation import scoring_errors
+from metrichub.evaluation.observation import scoring_errors, view_of
 from metrichub.metric import Metric, TraceItem
 
 Sample = Mapping[str, Any]
@@ -46,8 +46,11 @@ class StoredSamples:
         batches = []
         for start, batch in zip(self._starts, self.batches, strict=False):
             inside = index[(index >= start) & (index < start + batch.size)] - start
-            columns = {name: column.take(inside) for name, column in batch.columns.items()}
-            batches.append(Batch(columns, len(inside)))
+            columns, answers = (
+                {name: column.take(inside) for name, column in own.items()}
+                for own in (batch.columns, batch.answers)
+            )
+            batches.append(Batch(columns, len(inside), answers=answers))
         return StoredSamples(tuple(batches))
 
     def steps(self, metric: Metric, sample: int) -> Sequence[TraceItem]:
@@ -57,7 +60,7 @@ class StoredSamples:
             return ()
         alone = self._alone(sample)
         (block,) = alone.blocks(1 << 62)
-        view = block.view(metric.inputs())
+        view = view_of(block, metric)
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
         with scoring_errors(metric, sample):
@@ -73,5 +76,4 @@ class StoredSamples:
             raise IndexError(sample)
         number = bisect_right(self._starts, sample) - 1
         place = sample - self._starts[number]
-        columns = self.batches[number].columns
-        return Batch({name: c.part(place, place + 1) for name, c in columns.items()}, 1)
+        return self.batches[number].part(place, place + 1)

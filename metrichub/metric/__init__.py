@@ -28,6 +28,8 @@ from metrichub.metric.loading import (
     MetricLike,
     load_metric,
     load_metrics,
+    needed_by,
+    with_extraction,
 )
 
 __all__ = [
@@ -54,4 +56,6 @@ __all__ = [
     "MetricLike",
     "load_metric",
     "load_metrics",
+    "needed_by",
+    "with_extraction",
 ]

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn
 
 from numpy.typing import NDArray
 
-from metrichub.catalog.card import Card
+from metrichub.catalog.card import Card, metric_html
 from metrichub.catalog.frontmatter import Scale, pattern_of
 from metrichub.catalog.parameters import check_parameters, omitted, values_of
 from metrichub.errors import MetricError
@@ -42,7 +41,6 @@ TraceItem = Mapping[str, Any]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
 _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
-_BETTER = {"higher": ", higher is better", "lower": ", lower is better"}
 
 
 class Unscored(NamedTuple):
@@ -109,13 +107,22 @@ class Metric:
 
     Attributes:
         name: The key of its scores in a result; the card's name unless given.
+        extraction: How the answer is read from each prediction before the metric sees it, such as
+            "boxed" or "after('Answer:')". If None, the metric reads whole predictions, unless its
+            hub says how; if "none", always. Specs and signatures call it `extract`.
     """
 
     name: str = ""
+    extraction: str | None = None
     # Without an annotation, since a dataclass would read the card while the class is made.
     card = _CardBeside()
     block_characters: ClassVar[int | None] = None
     """How many characters this metric wants to see at a time, if not the hub's default."""
+    takes_nothing: ClassVar[bool] = False
+    """Whether the metric itself scores a prediction that nothing was extracted from, as None.
+
+    With any other metric such a prediction has the worst score.
+    """
     averaging: ClassVar[Averaging] = "macro"
     """How samples make the corpus score, which tools that average samples themselves must know.
 
@@ -138,13 +145,24 @@ class Metric:
         check_parameters(self, self.name)
 
     def inputs(self) -> tuple[str, ...]:
-        """The parameter names of `observe` or `measure`; override if they depend on a parameter.
+        """The parameter names of `observe or `measure`; override if they depend on a parameter.
 
         Raises:
             MetricError: the class has neither of the two, or both.
         """
         own: type = type(self)
         return _inputs(own)
+
+    def system_inputs(self) -> tuple[str, ...]:
+        """Inputs beside predictions that each system makes, so that systems may differ in them."""
+        return ()
+
+    def scales(self, totals: Mapping[str, Array], count: int) -> Mapping[str, Scale]:
+        """What the summed statistics of so many samples say of an output's scale.
+
+        For a metric whose card can't say it; the card's scale holds for all other outputs.
+        """
+        return {}
 
     @classmethod
     def statistics(cls) -> tuple[str, ...] | None:
@@ -303,45 +321,3 @@ def _without_self(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
     parameters = dict(inspect.signature(method).parameters)
     parameters.pop("self", None)
     return parameters
-
-
-def metric_html(
-    card: Card,
-    name: str,
-    inputs: Sequence[str],
-    headline: Sequence[str],
-    parameters: Mapping[str, object],
-) -> str:
-    """The metric as a table of two columns, with its name and summary above."""
-    rows = "\n".join(
-        f'<tr><th scope="row">{row}</th><td>{text}</td></tr>'
-        for row, text in _rows(card, inputs, headline, parameters)
-    )
-    about = f"<strong>{escape(card.title)}</strong> ({escape(name)}): {escape(card.summary)}"
-    return f"<p>{about}</p>\n<table>\n<tbody>\n{rows}\n</tbody></table>\n"
-
-
-def _rows(
-    card: Card, inputs: Sequence[str], headline: Sequence[str], parameters: Mapping[str, object]
-) -> Iterator[tuple[str, str]]:
-    """Names of rows, and what stands in them as HTML."""
-    yield "reads", escape(", ".join(inputs))
-    for output in headline:
-        yield escape(output), escape(_scale(card.scale(output) or Scale()))
-    if parameters:
-        shown = (f"<code>{escape(f'{key}={value!r}')}</code>" for key, value in parameters.items())
-        yield "parameters", " ".join(shown)
-    yield "card", f"<code>metrichub card {escape(card.name)}</code>"
-
-
-def _scale(scale: Scale) -> str:
-    """The range of an output and its direction, in words."""
-    if scale.low is None and scale.high is None:
-        span = "any number"
-    elif scale.high is None:
-        span = f"{scale.low:g} or more"
-    elif scale.low is None:
-        span = f"{scale.high:g} or less"
-    else:
-        span = f"{scale.low:g} to {scale.high:g}"
-    return span + _BETTER.get(scale.better, "")

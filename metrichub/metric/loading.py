@@ -55,7 +55,31 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
     if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
         raise BrokenMetric(f"{entry.qualified}: {entry.value} isn't a subclass of metrichub.Metric")
     metric: Metric = make(loaded, values, entry.name)
-    return metric
+    return with_extraction(metric)
+
+
+def with_extraction(metric: Metric, extract: object = None) -> Metric:
+    """The metric with its own extraction, or else with this one; see `extracting`.
+
+    Raises:
+        ParameterError: it isn't a valid extraction, or the metric can't be used with one.
+    """
+    chosen = extract if metric.extraction is None else metric.extraction
+    if chosen is None:
+        return metric
+    from metrichub.metric.extraction import extracting
+
+    return extracting(metric, chosen)
+
+
+def needed_by(metric: Metric) -> tuple[str, ...]:
+    """The inputs of a metric, and `choices` if its extraction reads them."""
+    inputs = metric.inputs()
+    if not metric.extraction:
+        return inputs
+    from metrichub.metric.extraction import extraction
+
+    return (*inputs, "choices") if extraction(metric.extraction).reads_choices else inputs
 
 
 def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]:

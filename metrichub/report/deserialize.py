@@ -78,6 +78,7 @@ def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measuremen
             metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),
             lengths=_read_lengths(content.get("lengths")),
+            unextracted=_counts(content.get("unextracted", {})),
         )
         runs = {
             name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in saved)

@@ -58,6 +58,11 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
                 if result.untestable
                 else measurement.buckets.notes()
             )
+        if lost := measurement.unextracted.get(result.metric.extraction or "", 0):
+            why.append(
+                f"nothing was extracted from {lost} of {measurement.size} predictions "
+                f"({result.metric.extraction}), which count as the worst score"
+            )
         why += letters.notes(result.metric, measurement.letters.get(name, {}))
         if mixed := measurement.mixed_forms.get(name):
             why.append(

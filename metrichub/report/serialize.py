@@ -58,6 +58,7 @@ def file_text(report: Measurement) -> str:
             "read_from": report.read_from,
             "metadata": report.metadata,
             "lengths": None if report.lengths is None else report.lengths.tolist(),
+            **({"unextracted": dict(report.unextracted)} if report.unextracted else {}),
         }
     )
 

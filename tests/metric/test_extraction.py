@@ -1,0 +1,201 @@
+"""Extraction: answers are read from predictions before these are compared."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from metrichub import Hub, Report, load_metric
+from metrichub.cli import main
+from metrichub.errors import MissingColumn, ParameterError, ReportError
+from metrichub.metric.extraction import extraction
+from tests.vectors import answer_vectors
+
+REPLIES = [r"so it is \boxed{4}.", "The answer is 5", "hmm\nno idea"]
+GOLD = ["4", "4", "4"]
+NOTHING = ("[invalid]", "[invalidanswer]", None)
+
+PRESETS = {
+    "gsm8k-strict": "answer extraction: gsm8k strict-match",
+    "gsm8k-flexible": "answer extraction: gsm8k flexible-extract",
+    "gsm8k-cot": "answer extraction: gsm8k cot strict-match",
+    "mmlu-pro": "answer extraction: mmlu_pro",
+    "gpqa": "answer extraction: multiple choice (lm-eval multi_choice_regex)",
+    "mgsm": "answer extraction: mgsm",
+    "minerva": "answer extraction: minerva",
+    "simple-evals": "answer extraction: multiple choice (simple-evals)",
+    "boxed": r"answer extraction: last \boxed",
+}
+CASES = [
+    (preset, *case.values) for preset, name in PRESETS.items() for case in answer_vectors(name)
+]
+INSPECT = {"LETTER": "inspect-letter", "WORD": "inspect-word", "LINE": "inspect-line"}
+
+
+@pytest.mark.parametrize(("preset", "row"), CASES)
+def test_a_preset_reads_what_its_program_reads(preset: str, row: dict[str, Any]) -> None:
+    expected = row["expected"]
+    if isinstance(expected, dict):
+        expected = expected.get("content", expected.get("extracted"))
+    if isinstance(expected, dict):
+        # The program raises for \fbox{3}.
+        expected = "3"
+    nothing = expected in NOTHING or (preset == "mgsm" and expected == "")
+    inputs = row["inputs"]
+    read = extraction(preset).read(inputs["text"], inputs.get("choices", ()))
+    assert read == (None if nothing else expected)
+
+
+@pytest.mark.parametrize("row", answer_vectors("answer extraction (inspect)"))
+def test_a_preset_of_inspect_reads_what_its_pattern_reads(row: dict[str, Any]) -> None:
+    name = INSPECT[row["source"].rsplit("_", 1)[1]]
+    assert extraction(name).read(row["inputs"]["text"], ()) == row["expected"]
+
+
+def test_a_metric_scores_the_answers_and_nothing_is_the_worst_and_counted() -> None:
+    scores = Hub(["exact_match", "token_f1"], extract="answer")(
+        predictions=REPLIES, references=GOLD
+    )
+    assert scores["exact_match"] == {"score": pytest.approx(1 / 3), "unextracted": 1}
+    assert scores["token_f1"]["recall"] == pytest.approx(1 / 3)
+    # An empty reply equals an empty reference; nothing doesn't.
+    empty = Hub("exact_match", extract="answer").evaluate(predictions=["a\nb"], references=[""])
+    assert empty.scores() == {"exact_match": {"score": 0.0, "unextracted": 1}}
+    assert empty.notes() == {
+        "exact_match": [
+            "nothing was extracted from 1 of 1 predictions (answer), which count as the worst score"
+        ]
+    }
+
+
+def test_where_lower_is_better_nothing_takes_the_highest_value() -> None:
+    def apart(prediction: str, reference: str) -> float:
+        return abs(float(prediction or 0) - float(reference))
+
+    metric = load_metric(apart, better="lower", range=(0, 10), extract="last_number")
+    scores = Hub(metric)(predictions=["is 3", "no"], references=["4", "0"])
+    assert scores["apart"]["score"] == (1 + 10) / 2
+
+
+def test_a_sample_without_a_score_for_its_reference_stays_without() -> None:
+    def same(prediction: str, reference: str) -> float | None:
+        return float(prediction == reference) if reference else None
+
+    metric = load_metric(same, better="higher", range=(0, 1), extract="answer")
+    scores = Hub(metric)(predictions=["no\nidea", "no\nidea"], references=["", "seven"])
+    assert scores["same"] == {"score": 0.0, "unscored": 1, "unextracted": 2}
+
+
+def test_a_metric_may_read_whole_predictions_beside_others() -> None:
+    hub = Hub(["exact_match", "whole = exact_match(extract='none')"], extract="last_number")
+    scores = hub(predictions=["it is 4"], references=["4"])
+    assert (scores["exact_match"]["score"], scores["whole"]["score"]) == (1, 0)
+
+
+def test_the_answers_stay_with_the_report_as_a_column(tmp_path: Path) -> None:
+    report = Hub("exact_match", extract="answer").evaluate(
+        predictions=REPLIES, references=GOLD, keep=[]
+    )
+    assert report.metadata == {"extract:answer": ["4", "5", None]}
+    report.save(tmp_path / "run.json")
+    loaded = Report.load(tmp_path / "run.json")
+    assert loaded.metadata == report.metadata
+    assert loaded.scores() == report.scores()
+    assert loaded.take([0, 2]).scores()["exact_match"] == {"score": 0.5, "unextracted": 1}
+
+
+def test_an_explanation_compares_the_answer() -> None:
+    report = Hub("exact_match", extract="answer").evaluate(predictions=REPLIES, references=GOLD)
+    (step,) = report.explain("exact_match", 0).steps
+    assert step["edits"] == 0
+
+
+@pytest.mark.parametrize("options", [{"samples": False}, {"workers": 2}, {}])
+def test_all_ways_to_measure_agree(options: dict[str, Any]) -> None:
+    hub = Hub("exact_match", extract="answer", block_characters=40)
+    whole = hub.evaluate(predictions=REPLIES * 9, references=GOLD * 9, **options)
+    assert whole.scores() == {"exact_match": {"score": pytest.approx(1 / 3), "unextracted": 9}}
+
+
+def test_merged_reports_count_what_was_not_extracted_in_all() -> None:
+    hub = Hub("exact_match", extract="answer")
+    first, second = (hub.evaluate(predictions=REPLIES, references=GOLD) for _ in range(2))
+    assert first.merge(second)["exact_match"]["unextracted"] == 2
+
+
+def test_one_of_several_predictions_is_enough() -> None:
+    hub = Hub("exact_match", extract="last_number")
+    scores = hub(predictions=[["no", "it is 2"], ["no", "neither"]], references=["2", "3"])
+    assert scores["exact_match"] == {"score": 0.5, "unextracted": 1}
+
+
+def test_choices_are_read_where_they_are_needed() -> None:
+    hub = Hub("exact_match", extract="choice(texts=True)")
+    choices = [["red", "blue"], ["Rome", "Paris"]]
+    samples = {"predictions": ["Answer: Paris", "Answer: Paris"], "references": ["A", "B"]}
+    assert hub(**samples, choices=choices)["exact_match"] == {"score": 0.5, "unextracted": 1}
+    with pytest.raises(MissingColumn, match="needs the column 'choices'"):
+        hub(**samples)
+
+
+def test_the_signature_has_the_extraction_only_where_it_is_used() -> None:
+    samples = {"predictions": ["4"], "references": ["4"]}
+    plain = Hub("exact_match").evaluate(**samples)
+    read = Hub("exact_match", extract="regex('[0-9]', which='last')").evaluate(**samples)
+    assert "extract" not in plain.signatures()["exact_match"]
+    # An option at its default isn't written.
+    assert """extract="regex(pattern='[0-9]')")""" in read.signatures()["exact_match"]
+    with pytest.raises(ReportError, match="no extract and extract="):
+        plain.compare(read)
+
+
+def test_a_pickled_metric_keeps_its_extraction() -> None:
+    metric = load_metric("exact_match", extract="after('Answer:')")
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert metric.label().endswith("""extract="after(pattern='Answer:')")""")
+
+
+@pytest.mark.parametrize(
+    ("extract", "message"),
+    [
+        ("box", "did you mean 'boxed'"),
+        ("gsm8k", "did you mean 'gsm8k-cot'"),
+        ("after", r"a regular expression, as in after\('Answer:'\)"),
+        ("regex('(')", r"as in regex\('is"),
+        ("regex('a', group=1)", "a group of the pattern, which has 0"),
+        ("regex('a', which='all')", "which='first'"),
+        ("choice(letters='abc')", "letters='ABCD'"),
+        ("boxed('x')", "boxed alone"),
+        ("", None),
+    ],
+)
+def test_an_extraction_that_is_not_valid_says_what_is(extract: str, message: str | None) -> None:
+    if message is None:
+        assert load_metric("exact_match", extract=extract).extraction == ""
+        return
+    with pytest.raises(ParameterError, match=message):
+        load_metric("exact_match", extract=extract)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("bleu", "a mean over samples"),
+        ("faithfulness(judge='offline')", "asks a judge"),
+        ("recorded", "read predictions"),
+    ],
+)
+def test_a_metric_without_a_worst_score_refuses(metric: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Hub(metric, extract="boxed")
+
+
+def test_the_command_line_reads_answers(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = zip(REPLIES, GOLD, strict=True)
+    path.write_text("\n".join(json.dumps({"prediction": p, "reference": g}) for p, g in rows))
+    ran = CliRunner().invoke(main, ["score", str(path), "-m", "exact_match", "--extract", "answer"])
+    assert json.loads(ran.stdout)["scores"]["exact_match"]["unextracted"] == 1
