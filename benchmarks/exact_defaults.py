@@ -192,6 +192,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     ),
     "An embedder gives its vectors": ("semantic_similarity",),
     "A formula without a program that scores texts": ("distinct", "novelty"),
+    "Others made the numbers": ("recorded",),
     "A specification decides, and Python's parsers hold it": (
         *("json_schema_match", "json_validity", "regex_match"),
     ),

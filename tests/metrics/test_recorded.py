@@ -1,0 +1,118 @@
+"""Recorded: numbers of other programs, with the statistics of any metric."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from metrichub import Hub, Report, load_metric
+from metrichub.cli import main
+from metrichub.errors import MetricError, MissingColumn, ParameterError, ReportError
+
+ACC = "recorded(column='acc', better='higher')"
+
+
+def test_the_score_is_the_mean_of_what_is_there() -> None:
+    report = Hub(ACC).evaluate(acc=[0.5, None, "0.25", " 1 ", "nan", "n/a", float("inf")])
+    # (0.5 + 0.25 + 1) / 3
+    assert report.scores() == {"acc": {"score": pytest.approx(1.75 / 3), "unscored": 4}}
+    assert [report.explain("acc", sample).reason for sample in (1, 5)] == [
+        "nothing is recorded",
+        "'n/a' isn't a number",
+    ]
+
+
+def test_true_and_false_are_a_share_also_as_texts() -> None:
+    flags = [True, False, True, True]
+    for acc in (flags, list(map(str, flags))):
+        report = Hub(ACC).evaluate(acc=acc)
+        assert report["acc"]["score"] == 0.75
+        assert report.intervals()["acc"]["score"].method == "Wilson"
+
+
+def test_numbers_that_happen_to_be_0_and_1_are_no_share_unless_said() -> None:
+    flags = [1, 0, 1, 1]
+    interval = Hub(ACC).evaluate(acc=flags).intervals()["acc"]["score"]
+    assert interval.why == "4 samples are too few; an interval needs 5"
+    said = Hub("recorded(column='acc', share=True)").evaluate(acc=flags)
+    assert said.intervals()["acc"]["score"].method == "Wilson"
+    # One number among True and False makes no share either.
+    mixed = Hub(ACC).evaluate(acc=[True, 0, True, True])
+    assert mixed.intervals()["acc"]["score"].why == interval.why
+
+
+def test_each_system_has_numbers_of_its_own() -> None:
+    ids = [f"q{number}" for number in range(20)]
+    ours = Hub(ACC).evaluate(id=ids, acc=[True] * 16 + [False] * 4)
+    theirs = Hub(ACC).evaluate(id=ids, acc=[True] * 6 + [False] * 14)
+    comparison = ours.compare(theirs)["acc"]["score"]
+    assert comparison.difference == pytest.approx(0.5)
+    assert comparison.p < 0.05
+
+
+def test_a_column_of_the_samples_still_has_to_be_equal() -> None:
+    hub = Hub([ACC, "exact_match"])
+    ours = hub.evaluate(acc=[1, 0], predictions=["a", "b"], references=["a", "b"])
+    theirs = hub.evaluate(acc=[0, 0], predictions=["a", "b"], references=["a", "c"])
+    with pytest.raises(ReportError, match="references"):
+        ours.compare(theirs)
+
+
+def test_without_a_direction_systems_are_tested_and_not_ranked(tmp_path: Path) -> None:
+    for name, shift in (("a", 0), ("b", 1)):
+        rows = ({"id": i, "cost": i % 3 + shift} for i in range(30))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    ran = CliRunner().invoke(main, ["compare", *files, "-m", "recorded(column='cost')"])
+    assert ran.exit_code == 0, ran.output
+    shown = json.loads(ran.stdout)
+    assert shown["comparisons"]["b"]["cost"]["score"]["difference"] == 1
+    assert shown["sentence"] == (
+        "cost differs between a and b (p < .0001); neither more nor less is better"
+    )
+    assert shown["ranks"]["cost"]["score"] == {}
+
+
+def test_a_report_loads_with_the_scale_that_it_was_saved_with(tmp_path: Path) -> None:
+    report = Hub("recorded(column='acc', better='higher', range=(0, 1))").evaluate(acc=[0.5, 1.0])
+    report.save(tmp_path / "run.json")
+    loaded = Report.load(tmp_path / "run.json")
+    assert loaded.signatures() == report.signatures()
+    scale = loaded.results["acc"].scale("score")
+    assert scale is not None
+    assert (scale.low, scale.high, scale.better) == (0, 1, "higher")
+
+
+def test_sums_without_samples_know_that_they_are_shares() -> None:
+    flags = [True, False] * 40
+    kept = Hub(ACC).evaluate(acc=flags).intervals()["acc"]["score"]
+    summed = Hub(ACC).evaluate(acc=flags, samples=False).intervals()["acc"]["score"]
+    assert kept.method == "Wilson"
+    assert summed.method == kept.method
+
+
+def test_what_is_outside_the_range_is_an_error() -> None:
+    with pytest.raises(MetricError, match="acc: 2 in the column 'acc' lies outside"):
+        Hub("recorded(column='acc', range=(0, 1))").evaluate(acc=[0, 2])
+    with pytest.raises(MetricError, match=r"acc: 0\.5 in the column 'acc' is neither 0 nor 1"):
+        Hub("recorded(column='acc', share=True)").evaluate(acc=[1, 0.5])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"range": (1, 0)}, {"range": (0,)}, {"share": True, "range": (0, 5)}]
+)
+def test_bounds_are_two_in_order(parameters: dict[str, object]) -> None:
+    with pytest.raises(ParameterError, match="range="):
+        load_metric("recorded", column="acc", **parameters)
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(MissingColumn, match=r"acc needs the column 'accs' \(also read as acc\)"):
+        Hub(ACC).evaluate(predictions=["a"])
+
+
+def test_the_metric_is_called_as_its_column() -> None:
+    assert load_metric("recorded", column="acc,none").name == "acc_none"
+    assert load_metric("recorded").name == "recorded"
+    assert load_metric("mine = recorded(column='acc')").name == "mine"
