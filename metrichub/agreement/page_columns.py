@@ -9,6 +9,7 @@ import numpy as np
 
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
+from metrichub.data.extracted import PREFIX
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import Measurement
 from metrichub.report.html.records import Values
@@ -72,7 +73,9 @@ def rated_columns(
         ReportError: one that is named holds no ratings.
     """
     columns = dict.fromkeys(name for report in systems.values() for name in report.metadata)
-    labels = {*ITEMS, *SYSTEMS, cluster}
+    # Answers that are numbers rate nothing.
+    answers = {name for name in columns if name.startswith(PREFIX)}
+    labels = {*ITEMS, *SYSTEMS, cluster, *answers}
     by_column: dict[str, list[Ratings]] = {}
     left_out: dict[str, str] = {}
     for name in columns if named is None else named:

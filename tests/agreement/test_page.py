@@ -261,3 +261,11 @@ def test_hostile_columns_stay_inside_their_script(tmp_path: Path) -> None:
     # steps, samples, scatter, people, the data and one chunk.
     assert page.tags.count("script") == page.tags.count("/script") == len(SCRIPTS) + 5
     assert "<!--" not in page.source
+
+
+def test_answers_that_are_numbers_are_no_ratings() -> None:
+    report = Hub("exact_match", extract="last_number").evaluate(
+        predictions=["is 3", "is 1"] * 10, references=["3", "2"] * 10
+    )
+    assert set(report.metadata) == {"extract:last_number"}
+    assert not rated_columns({"": report}).ratings
