@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+from metrichub.catalog.registry import registry
 from metrichub.cli import main
 from tests.guide_commands import ROOT, run_step, steps
 
@@ -101,3 +102,14 @@ def test_the_benchmarks_that_pages_name_take_these_options(
     command = importlib.import_module(module).main
     if arguments or not isinstance(command, click.Group):
         command.make_context(module, arguments)
+
+
+def test_every_metric_has_its_default_its_presets_and_what_was_read_on_the_page() -> None:
+    page = TEXTS["DEFAULTS.md"]
+    cards = {one.name: one.card for one in registry().entries if one.distribution == "metrichub"}
+    lines = [line.strip("|").split("|") for line in page.splitlines() if line[:3] == "| `"]
+    rows = [[cell.strip() for cell in cells] for cells in lines]
+    assert sorted(name for row in rows for name in re.findall(r"`(\w+)`", row[0])) == sorted(cards)
+    assert [row[0] for row in rows if len(row) != 4 or not row[1] or not row[3]] == []
+    presets = [f"`{name}({preset})`" for name, card in cards.items() for preset in card.presets]
+    assert [preset for preset in presets if preset not in page] == []
