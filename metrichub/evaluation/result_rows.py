@@ -111,6 +111,11 @@ class RowsResult(Result):
         """What the metric says of itself."""
         return self.corpus_metric.resamples
 
+    def notes(self) -> Sequence[str]:
+        """What the metric itself says; it has no summed statistics."""
+        with scoring_errors(self.metric):
+            return self.metric.notes({}) if self.count else ()
+
     def scores(self) -> dict[str, float]:
         """What the metric concludes from all rows."""
         if self.final is not None:

@@ -243,7 +243,7 @@ class Metric:
         return tuple(dict.fromkeys(named)) or ("score",)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """Notes for the reader of the corpus score, from the summed statistics."""
+        """Notes for the reader of the corpus score, from the summed statistics if it has any."""
         return ()
 
     def __call__(self, *_: object, **__: object) -> NoReturn:

@@ -193,3 +193,14 @@ def test_unicode_tokens_are_words_of_any_script():
 def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
     with pytest.raises(ParameterError, match=allowed):
         load_metric("cider", **parameters)
+
+
+def test_a_note_says_how_far_words_without_java_are_from_ptbtokenizers():
+    captions = {"predictions": ["a cat", "it rains"], "references": ["a cat", "it rains"]}
+    report = Hub(["cider", "split = cider(tokenizer='whitespace')"]).evaluate(captions)
+    (note,) = report.notes()["cider"]
+    assert "without Java" in note
+    assert "split" not in report.notes()
+    # As much is said where the rows aren't kept.
+    rows = [dict(zip(captions, pair, strict=True)) for pair in zip(*captions.values(), strict=True)]
+    assert note in Hub("cider").evaluate(rows, samples=False).notes()["cider"]
