@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,16 @@ class Scorer:
         return 1
 
 
+@dataclass
+class Called:
+    """An object that can't be hashed."""
+
+    number: int = 1
+
+    def __call__(self, prediction: str) -> int:
+        return self.number
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -163,10 +174,11 @@ class Scorer:
         lambda prediction: 1,
         closure(1),
         Scorer().own,
+        Called(),
         functools.cache(characters),
         functools.partial(shared, case=False, references=["b"]),
     ],
-    ids=["exec", "lambda", "closure", "method", "cache", "partial"],
+    ids=["exec", "lambda", "closure", "method", "object", "cache", "partial"],
 )
 def test_a_function_of_unknown_source_is_scored_and_not_compared(function: Any) -> None:
     hub = Hub(["ttr", load_metric(function, name="own")])
@@ -176,6 +188,11 @@ def test_a_function_of_unknown_source_is_scored_and_not_compared(function: Any) 
         one.compare(other)
     assert list(one.compare(other, metrics=["ttr"])) == ["ttr"]
     assert one.merge(other).size == 6
+
+
+def test_an_object_that_is_called_is_a_function_with_its_values() -> None:
+    one, two = (load_metric(Called(number), name=f"n{number}") for number in (1, 2))
+    assert Hub([one, two])(predictions=["a"]) == {"n1": {"score": 1.0}, "n2": {"score": 2.0}}
 
 
 def test_a_partial_function_keeps_what_it_was_given() -> None:
@@ -263,6 +280,7 @@ def test_a_function_has_to_name_its_inputs(function: Any) -> None:
     [
         (lambda prediction: 1, "a lambda"),
         (functools.partial(shared, case=False), "a partial function"),
+        (Called(), "a Called object"),
     ],
 )
 def test_a_function_without_a_name_needs_one(function: Any, kind: str) -> None:

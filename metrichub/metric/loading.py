@@ -172,8 +172,8 @@ class FunctionMetric(Metric):
 
 
 def is_function(value: object) -> TypeGuard[Callable[..., Any]]:
-    """Whether `load_function` takes it: any function or method, also a partial one."""
-    return inspect.isroutine(value) or isinstance(value, partial)
+    """Whether `load_function` takes it: any function or method, also a partial one or an object."""
+    return callable(value) and not isinstance(value, (type, Metric))
 
 
 def load_function(function: Callable[..., Any], parameters: Mapping[str, object]) -> Metric:
@@ -185,11 +185,11 @@ def load_function(function: Callable[..., Any], parameters: Mapping[str, object]
     """
     own = getattr(function, "__name__", "")
     name = str(parameters.get("name") or (own if own.isidentifier() else ""))
-    if not name:
-        raise MetricError(
-            f"{'a lambda' if own else 'a partial function'} has no name for its scores; give it "
-            "one, load_metric(function, name='my_metric'), or define it with def"
-        )
+    kind = "a lambda" if own else "a partial function"
+    if not (own or isinstance(function, partial)):
+        kind = f"a {type(function).__name__} object"
+        # Unlike the object, its method can always be hashed.
+        function = type(function).__call__.__get__(function)
     try:
         takes = list(inspect.signature(function).parameters.values())
     except ValueError:
@@ -197,8 +197,13 @@ def load_function(function: Callable[..., Any], parameters: Mapping[str, object]
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     if all(p.default is not p.empty for p in takes) or {p.kind for p in takes} - {*named}:
         raise MetricError(
-            f"the parameters of {name} don't name its inputs; write for example "
-            f"def {name}(prediction, reference), without *, ** and /"
+            f"the parameters of {name or kind} don't name its inputs; write for example "
+            f"def {name or 'score'}(prediction, reference), without *, ** and /"
+        )
+    if not name:
+        raise MetricError(
+            f"{kind} has no name for its scores; give it one, "
+            "load_metric(function, name='my_metric'), or define it with def"
         )
     return _metric(function, _source(function), {**parameters, "name": name})
 
