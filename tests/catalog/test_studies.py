@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.agreement import EXPERTS, STUDIES, Scored, agreement_of, darr, scored
+from benchmarks.agreement import Scored, agreement_of, scored
+from benchmarks.rated_data import STUDIES
+from benchmarks.rated_texts import EXPERTS, darr
 from metrichub import list_metrics, load_metric
 from metrichub.agreement.correlation import correlate
 from metrichub.agreement.measured_studies import add_study, study_of
