@@ -85,7 +85,7 @@ class PairInputs:
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
         raters = max(table.shape[1] for table in self.human.values())
-        named = len({*systems[0], *systems[1]})
+        named = len({*systems[0], *systems[1]}) if self.systems else 1
         return DataFacts(len(self.item), named, len(set(self.item)), raters, digest)
 
     def outcomes(self, metric: str, dimension: str) -> Array:

@@ -34,7 +34,10 @@ class Place(NamedTuple):
 
 
 class DataFacts(NamedTuple):
-    """The size of the data, and a hash of people's ratings with their systems and items."""
+    """The size of the data, and a hash of people's ratings with their systems and items.
+
+    `systems` is 1 where nobody says which system made an output.
+    """
 
     samples: int
     systems: int
@@ -162,7 +165,8 @@ class Inputs:
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
         raters = max(ratings.raters for ratings in self.human.values())
-        return DataFacts(layout.size, len(layout.systems), len(layout.items), raters, digest)
+        systems = len(layout.systems) if layout.named_systems else 1
+        return DataFacts(layout.size, systems, len(layout.items), raters, digest)
 
 
 def check_directions(metrics: Iterable[str], better: str | Mapping[str, str]) -> dict[str, str]:

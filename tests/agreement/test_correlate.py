@@ -23,6 +23,12 @@ def few(**options: Any):
     return correlate(SCORES, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **options})
 
 
+def test_outputs_without_systems_are_of_no_number_of_systems() -> None:
+    # Several outputs of an item say nothing about who made them.
+    found = [few(system=system, level="pooled").data for system in (SYSTEM, None)]
+    assert [(data.systems, data.items) for data in found] == [(3, 2), (1, 2)]
+
+
 def test_matrices_and_columns_are_the_same_data() -> None:
     (row,) = starting("grid-3")
     metric, human = array(row["input"]["metric"]), array(row["input"]["human"])

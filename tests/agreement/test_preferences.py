@@ -66,6 +66,7 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert agreement.row("chance", coefficient="acc_eq").value == 2 / 5
     assert agreement.row("chance", coefficient="accuracy").value == 0.5
     assert agreement.data.raters == 2
+    assert agreement.data.systems == 1
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
