@@ -134,6 +134,36 @@ def conala(folder: Path) -> Texts:
     )
 
 
+def nq301(folder: Path) -> Texts:
+    """Answers to open questions by twelve systems, and whether people accepted them."""
+    rows = [
+        (row, answer, accepted)
+        for row in _rows(folder / "nq301.jsonl")
+        for answer, accepted in row["answers"].items()
+    ]
+    return Texts(
+        [answer for _, answer, _ in rows],
+        {"references": [row["references"] for row, _, _ in rows]},
+        {"correctness": [accepted for _, _, accepted in rows]},
+        [row["id"] for row, _, _ in rows],
+        None,
+    )
+
+
+def begin(folder: Path) -> Texts:
+    """Responses to a passage by four models, and whether all that they say follows from it."""
+    lines_of = (folder / "begin_test_wow.tsv").read_text(encoding="utf-8").split("\n")[1:]
+    rows = [line.split("\t") for line in lines_of if line and not line.endswith("\tGeneric")]
+    passages = [passage for _, _, passage, *_ in rows]
+    return Texts(
+        [response for *_, response, _ in rows],
+        _against(passages),
+        {"attribution": [int(label == "Fully attributable") for *_, label in rows]},
+        passages,
+        None,
+    )
+
+
 def thumb(folder: Path) -> Texts:
     """Captions of MSCOCO's images by four models, each with four references.
 

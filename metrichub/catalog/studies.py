@@ -190,13 +190,19 @@ def agreement_block(
     parts = []
     if tables and missing and ANY_TASK not in tables:
         whose = "its task, " if len(missing) == len(tasks) else ""
-        names = listed(("RAG" if task == "rag" else task for task in missing), "or")
+        names = listed(map(_title, missing), "or")
         parts.append(f"Not measured on {whose}{names}.\n")
     for task in sorted(tables, key=lambda task: tasks.index(task) if task in tasks else len(tasks)):
-        own = task in tasks or task == ANY_TASK
-        parts.append(f"### {task.capitalize()}\n" if own else f"### Another task: {task}\n")
+        own, title = task in tasks or task == ANY_TASK, _title(task)
+        heading = f"{title[0].upper()}{title[1:]}" if own else f"Another task: {title}"
+        parts.append(f"### {heading}\n")
         parts += [_table(facts, group) for facts, group in tables[task].items()]
     return "\n".join(parts)
+
+
+def _title(task: str) -> str:
+    """A task as it is written in a text."""
+    return "RAG" if task == "rag" else task
 
 
 def _facts(study: Study, note: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.agreement import Scored, agreement_of, scored
 from benchmarks.rated_data import STUDIES
-from benchmarks.rated_texts import EXPERTS, darr
+from benchmarks.rated_texts import EXPERTS, begin, darr
 from metrichub import list_metrics, load_metric
 from metrichub.agreement.correlation import correlate
 from metrichub.agreement.measured_studies import add_study, study_of
@@ -66,6 +66,8 @@ RATED = {
     "qags-cnn": ({"factuality"}, 1),
     "wmt19-lten": ({"adequacy"}, 1),
     "hats": ({"preference"}, 1),
+    "nq301": ({"correctness"}, 1),
+    "begin-wow": ({"attribution"}, 1),
     "thumb": ({"precision", "recall", "overall"}, 1),
     "conala": ({"usefulness"}, 10),
     "simplicity-da": ({"fluency", "meaning", "simplicity"}, 1),
@@ -134,6 +136,17 @@ def test_studies_of_transcripts_are_the_published_shares() -> None:
         (value,) = [v for v in kept_study(spec, "hats").results if v.coefficient == "tau_wmt"]
         # A tie of the metric counts against it in both.
         assert (1 + (value.value or 0)) / 2 == pytest.approx(share, abs=0.005), spec
+
+
+def test_responses_are_rated_against_the_passage_unless_they_say_nothing(tmp_path: Path) -> None:
+    head = "model_name\tdata_source\tknowledge\tmessage\tresponse\tbegin_label\n"
+    labels = ("Fully attributable", "Generic", "Not fully attributable")
+    rows = [f't5\twow\tPassage "{n}.\tHi?\tReply {n}.\t{of}' for n, of in enumerate(labels)]
+    (tmp_path / "begin_test_wow.tsv").write_text(head + "\n".join(rows))
+    texts = begin(tmp_path)
+    assert texts.predictions == ["Reply 0.", "Reply 2."]
+    assert texts.human == {"attribution": [1, 0]}
+    assert texts.columns["contexts"] == [['Passage "0.'], ['Passage "2.']]
 
 
 @pytest.mark.corpora
@@ -333,6 +346,12 @@ def test_a_task_that_nobody_measured_is_named(tasks: list[str], said: str) -> No
     assert agreement_block([study(("score", "fluency", 0.2))], tasks).startswith(said)
 
 
+def test_rag_is_written_in_capitals() -> None:
+    one = study(("score", "fluency", 0.2), task="rag")
+    assert agreement_block([one], ["rag"]).startswith("### RAG\n")
+    assert "### Another task: RAG\n" in agreement_block([one], ["testing"])
+
+
 def test_the_best_output_is_that_of_a_task() -> None:
     low, high = study(("one", "ease", 0.2), ("two", "ease", 0.3)), study(("one", "ease", 0.4))
     news = study(("one", "ease", 0.9), task="news")
@@ -386,8 +405,8 @@ def test_the_task_is_that_of_the_rated_texts_and_not_a_tag_of_the_card() -> None
     other = run("list", "--task", "translation", *rated)
     assert json.loads(other.stdout) == []
     assert "on 'relevance' for translation; there are studies of: adequacy\n" in other.stderr
-    other = run("list", "--task", "questions", *rated)
-    assert "for questions; there are studies for: captioning, code generation, " in other.stderr
+    other = run("list", "--task", "poetry", *rated)
+    assert "for poetry; there are studies for: captioning, code generation, " in other.stderr
     other = run("list", "--task", "summarisation", *rated)
     assert "for summarisation; did you mean 'summarization'?" in other.stderr
 
@@ -411,4 +430,4 @@ def test_ratings_of_one_name_are_listed_by_task() -> None:
 def test_a_dimension_that_nobody_rated_is_told_with_those_that_were() -> None:
     result = run("list", "--agreement", "wit", "--format", "json")
     assert json.loads(result.stdout) == []
-    assert "on 'wit'; there are studies of: adequacy, coherence, " in result.stderr
+    assert "on 'wit'; there are studies of: adequacy, attribution, coherence, " in result.stderr
