@@ -99,7 +99,9 @@ def choices(entries: Mapping[str, Entry]) -> tuple[MetricChoice, ...]:
 
 def _chosen(spec: str, name: str, entry: Entry, task: str, dimension: str) -> ChosenMetric:
     studies = [study for study in entry.studies if study.spec == spec] if dimension else []
-    best = best_by_task(studies, dimension).get(task)
+    # The number that is reported, or the best of several of equal rank, as ROUGE's.
+    reported = [study.only("score") for study in studies]
+    best = {**best_by_task(studies, dimension), **best_by_task(reported, dimension)}.get(task)
     if best is None:
         return ChosenMetric(spec, name, "", None)
     value = best.value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,6 +74,10 @@ class Study:
             for value in self.results
             if self.shown and value.coefficient == self.results[-1].coefficient
         ]
+
+    def only(self, output: str) -> Study:
+        """The study of one output."""
+        return replace(self, results=[one for one in self.results if one.output == output])
 
     def as_dict(self) -> dict[str, Any]:
         """The study as its file has it."""

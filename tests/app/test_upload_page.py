@@ -116,7 +116,7 @@ def test_a_preset_says_what_is_not_offered_here() -> None:
         assert "Not offered here: fluency" not in page
         address = page.partition("<dt>answers to questions</dt>")[2].partition('href="')[2]
         said = words(client.get(address.partition('"')[0]).text)
-    assert "Chosen: exact_match, token_f1. Not offered here: semantic_similarity." in said
+    assert "Chosen: token_f1, exact_match. Not offered here: semantic_similarity." in said
 
 
 @pytest.mark.parametrize("key", ["x", "-1", "999", "<script>alert(1)</script>"])

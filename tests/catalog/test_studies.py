@@ -13,6 +13,7 @@ from benchmarks.rated_texts import EXPERTS, begin, darr
 from metrichub import list_metrics, load_metric
 from metrichub.agreement.correlation import correlate
 from metrichub.agreement.measured_studies import add_study, study_of
+from metrichub.catalog.guides import choices
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.catalog.studies import (
     FILE,
@@ -359,6 +360,34 @@ def test_the_best_output_is_that_of_a_task() -> None:
     assert {task: (best.study.spec, best.value.value) for task, best in found.items()} == {
         "testing": ("toy(x=2)", 0.4),
         "news": ("toy", 0.9),
+    }
+
+
+def test_a_choice_shows_the_agreement_of_the_number_that_is_reported() -> None:
+    chosen = {
+        (choice.evaluate, metric.name): metric.value
+        for choice in choices({entry.name: entry for entry in OURS})
+        for metric in choice.metrics
+    }
+    # SARI's term `add` agrees better on the same texts.
+    values = {
+        v.output: v.value
+        for v in kept_study("sari", "simplicity-da").results
+        if v.dimension == "simplicity"
+    }
+    assert chosen["simplified texts", "sari"] == values["score"] < values["add"]
+    # ROUGE reports no number of that name.
+    assert chosen["summaries", "rouge"] == 0.2367
+
+
+def test_a_choice_of_a_task_that_was_rated_says_so() -> None:
+    rated = {"translations", "summaries", "simplified texts", "code", "image captions"}
+    rated |= {"answers to questions", "speech or text recognition"}
+    entries = {entry.name: entry for entry in OURS}
+    assert rated == {
+        choice.evaluate
+        for choice in choices(entries)
+        if any(metric.agreement for metric in choice.metrics)
     }
 
 
