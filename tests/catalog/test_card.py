@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from metrichub.catalog.card import Card, bounds_table, with_blocks
 from metrichub.catalog.frontmatter import Scale, Tags
 from metrichub.errors import CardError
+from tests.guide_commands import ROOT
 
 FRONT = """\
 name: shout
@@ -349,3 +350,22 @@ def test_no_infinite_number_is_in_a_scale_without_bounds() -> None:
 )
 def test_a_range_is_shown_in_mathematical_notation(scale: Scale, interval: str) -> None:
     assert scale.interval == interval
+
+
+CARDS = [*ROOT.glob("metric_cards/*/README.md"), *ROOT.glob("plugins/*/*/*/README.md")]
+
+
+@pytest.mark.parametrize("path", sorted(CARDS), ids=lambda path: path.parent.name)
+def test_a_card_begins_with_what_for_what_not_and_how_to_report_it(path: Path) -> None:
+    card = Card.read(path)
+    assert card.lead.startswith("Use ")
+    assert re.search(r"\b([Dd]on't|[Nn]or|[Nn]ever)\b", card.lead)
+    assert re.search(r"\b[Rr]eport\b", card.lead)
+    assert "\n\n" not in card.lead
+    assert next(iter(card.sections)) == "Example"
+
+
+def test_the_cards_of_all_metrics_are_read() -> None:
+    names = {path.parent.name for path in CARDS}
+    assert {"bleu", "faithfulness", "bertscore", "number_recall"} < names
+    assert len(names) >= 84
