@@ -73,7 +73,13 @@ def test_the_commands_without_their_output_run_in_turn(page: str, tmp_path: Path
         assert status == 0, (command, printed)
 
 
-@pytest.mark.parametrize("command", plain_commands("\n".join(TEXTS.values())))
+CARDS = [*ROOT.glob("metric_cards/*/README.md"), *ROOT.glob("plugins/*/*/*/README.md")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    plain_commands("\n".join([*TEXTS.values(), *(path.read_text("utf-8") for path in CARDS)])),
+)
 def test_the_options_of_other_commands_are_known(command: str) -> None:
     _, name, *arguments = shlex.split(command)
     found = main.get_command(click.Context(main), name)
