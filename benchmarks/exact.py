@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.exact_defaults import WITHOUT, defaults
 from benchmarks.exact_overlap import Found, Official
+from benchmarks.exact_presets import presets
 from benchmarks.exact_rows import Comparison, rows
 from benchmarks.exact_texts import SHARED, Corpus, corpora, programs
 from metrichub import Hub
@@ -80,7 +81,7 @@ def main(
     texts = [corpus.part(most or len(corpus.predictions)) for corpus in corpora(data)]
     sizes = (f"{text.letter}: {text.name} ({len(text.predictions):,})" for text in texts)
     click.echo(f"metrichub {version('metrichub')} on {', '.join(sizes)}")
-    for found in (defaults(),) if first else (defaults(), rows()):
+    for found in (defaults(),) if first else (defaults(), [*presets(), *rows()]):
         click.echo(f"\n{_line(HEAD)}\n{_line(['---'] * len(HEAD))}")
         for row in found:
             if not only or row.metric in only:

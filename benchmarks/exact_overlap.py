@@ -183,6 +183,15 @@ def rouge_score(types: Sequence[str], stemmer: bool) -> Official:
     return official
 
 
+def ptb_tokens(groups: list[list[str]]) -> list[list[str]]:
+    """The texts of each group with blanks between the tokens of PTBTokenizer, in Java."""
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    captions = {i: [{"caption": text} for text in group] for i, group in enumerate(groups)}
+    found: dict[int, list[str]] = PTBTokenizer().tokenize(captions)
+    return [found[i] for i in range(len(groups))]
+
+
 def cider_d() -> Official:
     """CIDEr-D of pycocoevalcap's scorer, on texts split at whitespace."""
     from pycocoevalcap.cider.cider_scorer import CiderScorer

@@ -21,7 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.exact_others import program
-from benchmarks.exact_overlap import Found, Official, averaged, rouge_score
+from benchmarks.exact_overlap import Found, Official, averaged, ptb_tokens, rouge_score
 from benchmarks.exact_texts import Corpus
 
 _MTEVAL = "mteval-v13a.pl"
@@ -58,7 +58,7 @@ def evaluates(folder: Path | None, name: str, output: str, pooled: bool = False)
 
 def sari_easse(folder: Path | None) -> Official:
     """EASSE's `corpus_sari` of the corpus, and of each sample alone."""
-    module = _package(folder, "easse", "easse.sari")
+    module = package_of(folder, "easse", "easse.sari")
 
     def stats(rows: Iterable[tuple[str, str, list[str]]]) -> Any:
         """The counts of samples with equally many references."""
@@ -88,16 +88,11 @@ def sari_easse(folder: Path | None) -> Official:
 def cider_coco() -> Official:
     """CIDEr as COCOEvalCap computes it: its PTBTokenizer, in Java, then the scorer."""
     from pycocoevalcap.cider.cider import Cider
-    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
-
-    def tokens(groups: list[list[str]]) -> dict[int, list[str]]:
-        captions = {i: [{"caption": text} for text in group] for i, group in enumerate(groups)}
-        found: dict[int, list[str]] = PTBTokenizer().tokenize(captions)
-        return found
 
     def official(corpus: Corpus) -> Found:
-        predictions = tokens([[text] for text in corpus.predictions])
-        whole, each = Cider().compute_score(tokens(corpus.references), predictions)
+        predictions = dict(enumerate(ptb_tokens([[text] for text in corpus.predictions])))
+        references = dict(enumerate(ptb_tokens(corpus.references)))
+        whole, each = Cider().compute_score(references, predictions)
         return Found({"score": [float(score) for score in each]}, {"score": float(whole)})
 
     return official
@@ -147,7 +142,7 @@ def _sgml(system: str, kind: str, texts: list[str]) -> str:
 
 def self_bleu_texygen(folder: Path | None) -> Official:
     """Self-BLEU of Texygen: nltk's words, three orders, the first 500 texts."""
-    module = _package((folder or Path()) / "Texygen", "utils/metrics/SelfBleu.py")
+    module = package_of((folder or Path()) / "Texygen", "utils/metrics/SelfBleu.py")
 
     def official(corpus: Corpus) -> Found:
         with TemporaryDirectory() as place:
@@ -318,7 +313,7 @@ def excerpt(
     return found
 
 
-def _package(folder: Path | None, name: str, module: str = "") -> Any:
+def package_of(folder: Path | None, name: str, module: str = "") -> Any:
     """A program that imports others of its folder."""
     if folder is None or not (folder / name).exists():
         raise ModuleNotFoundError(f"no {name} in the folder of --programs", name=name)

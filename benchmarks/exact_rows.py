@@ -78,7 +78,7 @@ def _sacrebleu() -> list[Comparison]:
             "BLEU",
             {"smooth_method": "none", "max_ngram_order": 6, "effective_order": True},
         ),
-        ("chrf(word_order=2)", "CHRF", {"word_order": 2}),
+        ("chrf(chrf++)", "CHRF", {"word_order": 2}),
         (
             "chrf(lowercase=True, whitespace=True, beta=3)",
             "CHRF",

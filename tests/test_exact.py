@@ -12,13 +12,15 @@ from benchmarks import exact, exact_rows
 from benchmarks.exact_defaults import WITHOUT, defaults
 from benchmarks.exact_others import program
 from benchmarks.exact_overlap import Found, Official
+from benchmarks.exact_presets import presets
 from benchmarks.exact_programs import excerpt
 from benchmarks.exact_rows import Comparison
 from benchmarks.exact_texts import Corpus, corpora, programs
+from metrichub import load_metric
 from metrichub.catalog.registry import registry
 
 CUT = Path("no such folder")
-ROWS = {row.spec: row for row in (*exact_rows.rows(), *defaults())}
+ROWS = {row.spec: row for row in (*exact_rows.rows(), *presets(), *defaults())}
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "EXACT.md").read_text("utf-8")
 
 
@@ -59,6 +61,13 @@ def test_the_page_begins_with_the_rows_of_the_defaults_and_the_reasons() -> None
         assert (samples, corpus) != ("–", "–")
         assert rows == "0" or cause
     assert rest.startswith("\n".join(exact.without()))
+
+
+def test_every_preset_has_a_row_on_the_page() -> None:
+    compared = {load_metric(spec).label() for spec in ROWS if f"| `{spec}`" in PAGE}
+    ours = [entry for entry in registry().entries if entry.distribution == "metrichub"]
+    names = [f'{entry.name}("{preset}")' for entry in ours for preset in entry.card.presets]
+    assert [name for name in names if load_metric(name).label() not in compared] == []
 
 
 @pytest.mark.parametrize(
