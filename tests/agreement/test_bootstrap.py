@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from metrichub.agreement.bootstrap import (
     _materialised,
     interval_of,
     resampled,
+    weighted_items,
 )
 from metrichub.agreement.coefficients import Options
+from metrichub.agreement.soft_pairwise import pairwise_p
 from metrichub.errors import ParameterError
 
 
@@ -84,10 +87,54 @@ def test_the_size_of_blocks_changes_no_number(name: str, monkeypatch: pytest.Mon
     assert after == pytest.approx(before, nan_ok=True)
 
 
+@pytest.mark.parametrize("draw", DRAWN)
+@pytest.mark.parametrize(
+    # 6 systems of 9 items are 54 cells: four draws fit into 4 * 54, and one fewer into one less.
+    ("cells", "sizes"),
+    [(216, [4, 4, 2]), (215, [3, 3, 3, 1]), (53, [1] * 10)],
+)
+def test_a_block_holds_as_many_draws_as_fit_and_one_at_least(
+    cells: int, sizes: list[int], draw: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CELLS", cells)
+    blocks = list(_blocks((6, 9), Drawn(draw, 10)))
+    assert [block.size for block in blocks] == sizes
+    for of, width in (("systems", 6), ("items", 9)):
+        shapes = [(size, width) for size in sizes] if draw in (of, "both") else []
+        parts = [getattr(block, of) for block in blocks]
+        assert [part.shape for part in parts if part is not None] == shapes
+    assert len(resampled("item", "tau_b", *matrices(), Drawn(draw, 10))) == 10
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_a_draw_s_soft_accuracy_is_that_of_its_pairs_of_different_systems(draw: str) -> None:
+    random = np.random.default_rng(8)
+    z = random.normal(size=(4, 1)) + random.normal(size=(4, 12))
+    x = z + random.normal(size=z.shape)
+    drawn = Drawn(draw, 8, seed=2)
+    values = resampled("system", "soft_pairwise_accuracy", x, z, drawn)
+    (block,) = _blocks(z.shape, drawn)
+    for k in range(8):
+        items = np.arange(12) if block.items is None else block.items[k]
+        p, q = pairwise_p(x[:, items]), pairwise_p(z[:, items])
+        systems = range(4) if block.systems is None else sorted(block.systems[k])
+        pairs = [(i, j) for at, i in enumerate(systems) for j in systems[at + 1 :] if i != j]
+        expected = np.mean([1 - abs(p[i, j] - q[i, j]) for i, j in pairs]) if pairs else np.nan
+        assert values[k] == pytest.approx(expected, nan_ok=True)
+
+
 def test_items_are_drawn_alike_with_and_without_systems() -> None:
     (items,), (both,) = (list(_blocks((3, 8), Drawn(draw, 9))) for draw in ("items", "both"))
     assert (items.items == both.items).all()
     assert items.systems is None
+
+
+def test_the_draws_of_a_seed_are_two_streams_of_numpy_s_generator() -> None:
+    # On record, so that another version draws the same: published intervals can be made again.
+    (block,) = _blocks((8, 8), Drawn("both", 9, seed=7))
+    for drawn, stream in ((block.systems, 0), (block.items, 1)):
+        expected = np.random.default_rng([7, stream]).integers(0, 8, (9, 8))
+        np.testing.assert_array_equal(drawn, expected)
 
 
 @pytest.mark.parametrize(("level", "name"), [("item", "tau_b"), ("pooled", "spearman")])
@@ -103,6 +150,30 @@ def test_memory_is_that_of_a_block_and_not_of_all_draws(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
+
+
+@pytest.mark.parametrize("name", ["tau_b", "pearson", "acc_eq"])
+@pytest.mark.parametrize(
+    # 6 systems are 15 pairs: of nine items four fit into 60 cells, and three into one less.
+    ("cells", "widths"),
+    [(60, [4, 4, 1]), (59, [3, 3, 3]), (14, [1] * 9)],
+)
+def test_pairs_are_weighted_in_parts_of_so_many_items_as_fit(
+    cells: int, widths: list[int], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, z = matrices(4)
+    systems, items = np.ones((1, 6)), np.ones((1, 9))
+    whole = weighted_items(name, x, z, Options())(systems, items)
+    terms, seen = module._terms, []
+
+    def noted(name: str, x: np.ndarray, *others: Any) -> Any:
+        seen.append(x.shape[1])
+        return terms(name, x, *others)
+
+    monkeypatch.setattr(module, "_CELLS", cells)
+    monkeypatch.setattr(module, "_terms", noted)
+    assert weighted_items(name, x, z, Options())(systems, items) == pytest.approx(whole)
+    assert seen == widths
 
 
 def test_an_interval_leaves_out_draws_without_a_value() -> None:

@@ -20,7 +20,13 @@ from metrichub.agreement import (
     tau_b,
     tau_c,
 )
-from metrichub.agreement.row_coefficients import pair_counts, tau_b_of
+from metrichub.agreement.row_coefficients import (
+    _compared,
+    grouped_pair_counts,
+    joint,
+    pair_counts,
+    tau_b_of,
+)
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import InputError
 
@@ -92,6 +98,20 @@ def test_many_rows_are_counted_as_each_row_alone() -> None:
     together = tau_b_of(pair_counts(x, z))
     assert together == pytest.approx([tau_b(*row) for row in zip(x, z, strict=True)], nan_ok=True)
     assert np.isnan(together[[0, 2]]).all()
+
+
+def test_rows_are_counted_by_order_as_pair_by_pair() -> None:
+    random = np.random.default_rng(9)
+    x, z = random.integers(0, 5, (6, 12)).astype(float), random.integers(0, 3, (6, 12)) * 1.0
+    x[1, 3:] = np.nan
+    z[2] = 1
+    # The first and the last have no value, and one has a single one.
+    x[0] = x[-1] = x[3, 1:] = np.nan
+    for scores, human in ((x, z), (x[:0], z[:0]), (x[:, :0], z[:, :0])):
+        sides = joint(scores, human)
+        grouped, compared = grouped_pair_counts(*sides), _compared(*sides, 0.0)
+        for one, other in zip(grouped, compared, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_balanced_accuracy_off_the_middle() -> None:

@@ -47,6 +47,13 @@ def test_matrices_and_columns_are_the_same_data() -> None:
     assert whole.data == flat.data
 
 
+@pytest.mark.parametrize("labels", [{"item": ITEM}, {"system": SYSTEM}])
+def test_a_matrix_has_its_labels_already(labels: dict[str, Any]) -> None:
+    matrix = np.reshape(SCORES, (2, 3))
+    with pytest.raises(InputError, match="a matrix has systems as rows and items as columns"):
+        correlate(matrix, matrix, **labels)
+
+
 def test_without_labels_all_outputs_are_pooled_by_three_coefficients() -> None:
     agreement = correlate(SCORES, HUMAN, draws=0)
     kinds = [(row.level, row.coefficient) for row in agreement.rows if row.metric == "score"]
@@ -62,6 +69,10 @@ def test_items_alone_are_enough_to_compare_the_outputs_of_each() -> None:
 def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
     agreement = few(item=None, coefficient="tau_b", level="item")
     assert agreement.row().value == few(coefficient="tau_b").row().value
+    assert few(item=None, level="system", coefficient="tau_b").data.systems == 3
+    # The items are numbers from 0.
+    numbered = few(item=[0, 1, 2, 0, 1, 2], system=list("aaabbb"))
+    assert few(item=None, system=list("aaabbb")).data == numbered.data
     with pytest.raises(InputError, match="different numbers of outputs"):
         few(item=None, system=list("xyzxyy"))
 
@@ -200,6 +211,9 @@ def test_the_ceiling_and_chance_are_the_last_rows() -> None:
     expected = np.mean([agreement.row().value for agreement in by_hand])
     assert agreement.row("human ceiling").value == pytest.approx(expected)
     assert agreement.row("chance").value == 0
+    note = "the human ceiling compares one rater with the mean of the others"
+    assert any(line.startswith(note) for line in agreement.notes)
+    assert not any(line.startswith(note) for line in few().notes)
 
 
 def test_chance_is_what_a_constant_gets_where_ties_can_be_right() -> None:
@@ -315,6 +329,17 @@ def test_one_seed_gives_one_result_and_another_gives_others() -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def test_a_test_has_the_seed_of_the_intervals_or_one_of_its_own() -> None:
+    random = np.random.default_rng(4)
+    human = random.normal(size=(4, 20))
+    scores = {name: human + random.normal(size=human.shape) for name in "ab"}
+    agreement = correlate(scores, human, level="item", coefficient="tau_b", draws=0, seed=1)
+    usual, same, other = (
+        agreement.compare("a", "b", draws=200, seed=seed).p for seed in (None, 1, 2)
+    )
+    assert usual == same != other
+
+
 def test_json_holds_no_nan_and_the_text_shows_the_table() -> None:
     agreement = few(coefficient="tau_b")
     document = json.loads(agreement.to_json())
@@ -352,6 +377,8 @@ WRONG = {
         "level": "item",
     },
     "sample 2 has no item: None": {"item": [*"aa", None, *"bbb"]},
+    "sample 3 has no system: nan": {"system": [*"xyz", float("nan"), *"yz"]},
+    "sample 1 has no item: []": {"item": ["a", [], *"abbb"]},
     "there are 5 labels of the system for 6 samples": {"system": list("xyzxy")},
     "better='up' is not allowed": {"better": "up"},
     "draw='systems' is not allowed": {"system": None, "draw": "systems"},

@@ -72,6 +72,13 @@ def test_scores_of_both_outputs_may_be_in_the_file() -> None:
     )
 
 
+def test_pairs_of_an_item_belong_together() -> None:
+    write("pairs.jsonl", [{**row, "doc": number // 2} for number, row in enumerate(PAIRS)])
+    arguments = ("pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
+    documents = [measured(*arguments, *more) for more in ((), ("--item", "doc"))]
+    assert [document["data"]["items"] for document in documents] == [4, 2]
+
+
 def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
     rows = [
         {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "y", "judge": "model_b"},

@@ -11,6 +11,7 @@ import scipy.stats
 from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
 from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
+from metrichub.agreement.coefficients import Options
 from metrichub.agreement.shares import agresti_coull
 
 NAN = float("nan")
@@ -144,6 +145,22 @@ def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> 
     assert row.value == 0.875
     assert (row.low, row.high) == pytest.approx((0.875 - below, 0.875 + (no.high - 0.75) / 2))
     assert agreement.row("score", coefficient="auc").note == ""
+
+
+@pytest.mark.parametrize("size", [99, 100])
+def test_from_100_labels_on_balanced_accuracy_has_percentiles(size: int) -> None:
+    x, z = rated(2, size)
+    options: dict[str, Any] = {"coefficient": "balanced_accuracy", "cut": 0.0}
+    row = correlate(x, z > 0, **options).row("score")
+    drawn = resampled(
+        "pooled",
+        "balanced_accuracy",
+        x[None],
+        (z > 0).astype(float)[None],
+        Drawn("items"),
+        Options(cut=0.0),
+    )
+    assert ((row.low, row.high) == interval_of(drawn, 0.95)) is (size == 100)
 
 
 def test_a_label_that_four_samples_have_carries_no_interval() -> None:

@@ -111,7 +111,7 @@ def test_a_judge_at_chance_or_below_corrects_no_rate(rate: float) -> None:
 
 
 def test_the_tail_of_student_s_t_is_scipy_s() -> None:
-    for t in (-30, -2.5, -0.01, 0, 0.3, 1, 4, 50):
+    for t in (-np.inf, -30, -2.5, -0.01, 0, 0.3, 1, 4, 50, np.inf):
         for freedom in (1, 2, 3.5, 10, 99, 1000):
             assert t_tail(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), abs=1e-12)
 
@@ -179,6 +179,10 @@ def test_lists_of_errors_in_a_column_are_ratings() -> None:
     errors = [[minor, major], [[point, point], []], [], None]
     assert span_ratings("mqm", errors) == [[-6], [-0.2, 0], [0], None]
     assert span_ratings("mqm", [[{"severity": "minor", "category": NAN}]]) == [[-1]]
+    # So too where every sample has several raters, none of whom need have found an error.
+    assert span_ratings("mqm", [[[minor], []], [[], []]]) == [[-1, 0], [0, 0]]
+    several = {"mqm": [[[minor], [major]], [[], []]]}
+    assert correlate([1, 2], several, coefficient="spearman", draws=0).data.raters == 2
     agreement = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
     assert (agreement.row().value, agreement.row().used) == (1, 1)
     assert agreement.data.raters == 2

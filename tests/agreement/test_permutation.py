@@ -45,6 +45,14 @@ def test_quadratic_forms_of_coins_equal_swapped_matrices(name: str, swap: str) -
     assert np.stack(fast) == pytest.approx(np.stack(slow), abs=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 7.0, 1e200])
+def test_a_metric_of_any_scale_is_standardised(scale: float) -> None:
+    # 1, 2 and 3 are one step from their mean, and sqrt(2 / 3) steps are a standard deviation.
+    values = scale * np.array([[1.0, np.nan], [2, 3]])
+    expected = np.array([[-1, np.nan], [0, 1]]) * (3 / 2) ** 0.5
+    assert _standardised(values) == pytest.approx(expected, nan_ok=True)
+
+
 @pytest.mark.parametrize("swap", SWAPS)
 def test_a_metric_differs_neither_from_itself_nor_from_another_scale_of_it(swap: str) -> None:
     scores, _, human = trial(np.random.default_rng(2), 5, 20)
@@ -159,6 +167,13 @@ def test_holm_is_the_same_for_metrics_and_for_systems() -> None:
     assert holm({"a": 0.01, "b": 0.02}) == {"a": 0.02, "b": 0.02}
 
 
+@pytest.mark.parametrize(("signs", "total"), [(1001, 41), (2000, -60), (100_000, 600)])
+def test_a_sign_test_of_very_many_is_normal(signs: int, total: int) -> None:
+    # With a correction for continuity the error of the normal tail is of the order of 1 / n.
+    expected = scipy.stats.binom.sf((signs + total) // 2 - 1, signs, 0.5)
+    assert _sign_tail(signs, total) == pytest.approx(expected, abs=2e-4)
+
+
 @pytest.mark.parametrize(("signs", "total"), [(1, 1), (3, 3), (5, -1), (6, 0), (1000, 40)])
 def test_a_sign_test_is_binomial(signs: int, total: int) -> None:
     # A sum of n signs is at least s where (n + s) / 2 or more of them are positive.
@@ -193,6 +208,16 @@ def test_a_pair_is_right_if_it_is_tied_or_ordered_as_people_do(turned: int) -> N
     scores = turned * np.array([[1.0], [1], [3], [3]])
     result = permutation_test("item", "acc_eq", scores, human, human, Swapped("pairs", 20))
     assert result.difference == pytest.approx(3 / 6 - 1)
+
+
+def test_a_difference_of_pairs_is_that_of_the_coefficient() -> None:
+    sides = trial(np.random.default_rng(8), 5, 12)
+    how = Swapped("pairs", 20)
+    accuracy = permutation_test("item", "acc_eq", *sides, how)
+    tau = permutation_test("item", "tau_23", *sides, how)
+    # tau_23 is 2 acc_eq - 1.
+    assert tau.difference == pytest.approx(2 * accuracy.difference)
+    assert tau.p == accuracy.p
 
 
 def test_a_calibrated_metric_ties_pairs_up_to_its_threshold() -> None:

@@ -10,6 +10,7 @@ import scipy.stats
 
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
+from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.evaluation.intervals import student
 
@@ -192,3 +193,18 @@ def test_agresti_and_coull_hold_every_share(of: int) -> None:
 def test_of_no_case_a_share_may_be_anything() -> None:
     assert np.isnan(agresti_coull(0, 0).value)
     assert agresti_coull(0, 0)[1:] == pytest.approx((0, 1))
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_a_weight_that_is_given_holds_for_yes_and_no_too(weight: float) -> None:
+    # The judge says yes to 3 of 4 labelled samples, people to 2, and to 1 of 2 others.
+    judge, human = [1, 1, 1, 0, 1, 0], [1, 1, 0, 0, NAN, NAN]
+    mean = calibrated_mean(judge, human, weight=weight)
+    assert mean.mean == pytest.approx(2 / 4 + weight * (1 / 2 - 3 / 4))
+    assert mean.weight == weight
+
+
+def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
+    # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
+    labels = np.array([1.0, 3.0])
+    assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)

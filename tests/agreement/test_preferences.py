@@ -11,7 +11,11 @@ from metrichub.agreement import (
     krippendorff_alpha,
     preference_agreement,
 )
+from metrichub.agreement import preference_inputs as module
+from metrichub.agreement.bootstrap import Drawn
+from metrichub.agreement.preference_inputs import PairInputs
 from metrichub.agreement.preference_votes import are_preferences, side_of
+from metrichub.agreement.preferences import ranked_pairs
 from metrichub.errors import InputError, MissingColumn, ParameterError
 from tests.agreement.vectors import starting
 
@@ -41,6 +45,12 @@ def test_each_coefficient_has_its_own_way_with_ties() -> None:
     assert values["kappa"].value == pytest.approx(1 / 16)
     assert (values["accuracy"].used, values["accuracy"].undefined) == (4, 1)
     assert (values["acc_eq"].used, values["acc_eq"].undefined) == (5, 0)
+
+
+@pytest.mark.parametrize("preferred", ["a", "b", "tie"])
+def test_one_pair_of_one_mind_has_no_kappa(preferred: str) -> None:
+    # Chance explains it: both only ever gave this answer.
+    assert np.isnan(correlated([preferred], [preferred], coefficient="kappa").row().value)
 
 
 def test_pairs_of_better_and_worse_outputs_have_wmt_s_values() -> None:
@@ -118,6 +128,49 @@ def test_a_pair_of_systems_is_drawn_as_often_as_both_together() -> None:
         correlated(draw="systems")
 
 
+@pytest.mark.parametrize("draw", ["items", "systems", "both"])
+@pytest.mark.parametrize(
+    # Four draws of five pairs fit into 20 numbers, and one fewer into one less.
+    ("cells", "sizes"),
+    [(20, [4, 4, 2]), (19, [3, 3, 3, 1]), (4, [1] * 10)],
+)
+def test_a_block_weighs_as_many_draws_as_fit_and_one_at_least(
+    cells: int, sizes: list[int], draw: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems = ["x"] * 5, ["y", "y", "z", "z", "z"]
+    inputs = PairInputs.of(PAIRS, PREFERRED, list("ijklm"), systems, "higher")
+    whole = np.concatenate(list(inputs._weights(Drawn(draw, 10))))
+    monkeypatch.setattr(module, "_CELLS", cells)
+    blocks = list(inputs._weights(Drawn(draw, 10)))
+    assert [block.shape for block in blocks] == [(size, 5) for size in sizes]
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)
+
+
+def test_items_and_systems_are_drawn_by_numbers_of_their_own() -> None:
+    # Each pair is of an item and a system of its own; the other side is always the same one.
+    systems = list("vwxyz"), list("vwxyz")
+    inputs = PairInputs.of(PAIRS, PREFERRED, list("ijklm"), systems, "higher")
+    items, both = (next(inputs._weights(Drawn(draw, 40))) for draw in ("items", "both"))
+    (of_systems,) = inputs._weights(Drawn("systems", 40))
+    np.testing.assert_array_equal(both, items * of_systems)
+    assert (of_systems != items**2).any()
+
+
+def test_pairs_of_an_item_count_in_either_order_from_the_threshold_on() -> None:
+    # Of three outputs rated 80, 55 and 0, and three rated 0, 24.9 and 90 all pairs but the last
+    # item's first differ by 25 or more; the metric has two of the five the wrong way and ties one.
+    human = np.array([[80.0, 0], [55, 24.9], [0, 90]])
+    scores = np.array([[3.0, 1], [4, 2], [1, 1]])
+    # 80 > 55 is wrong, 80 > 0 and 55 > 0 are right; 0 < 90 is tied, and 24.9 < 90 wrong.
+    for turned in (1, -1):
+        pairs = ranked_pairs(turned * scores, turned * human)
+        assert (pairs.pairs, pairs.human_ties, pairs.unscored) == (5, 1, 0)
+        assert pairs.accuracy == pytest.approx(2 / 5)
+        assert pairs.accuracy_ties_half == pytest.approx(2.5 / 5)
+        assert pairs.tau_wmt == pytest.approx((2 - 3) / 5)
+        assert pairs.ties == pytest.approx(1 / 5)
+
+
 def test_two_metrics_are_compared_by_swapping_items() -> None:
     random = np.random.default_rng(7)
     people = np.where(random.random(120) < 0.5, "a", "b").tolist()
@@ -133,6 +186,14 @@ def test_two_metrics_are_compared_by_swapping_items() -> None:
     assert agreement.ranks() == {"good": 1, "same": 1, "bad": 2}
     with pytest.raises(ParameterError, match="swap='cells'"):
         agreement.compare("good", "bad", swap="cells")
+
+
+def test_a_difference_either_way_counts_where_items_are_swapped() -> None:
+    # One is right of all six pairs, the other of none: 2 of 64 swaps are as far apart.
+    right, wrong = ([1] * 6, [0] * 6), ([0] * 6, [1] * 6)
+    agreement = correlated({"x": right, "y": wrong}, ["a"] * 6, coefficient="accuracy")
+    for pair in (("x", "y"), ("y", "x")):
+        assert agreement.compare(*pair, draws=4000).p == pytest.approx(2 / 64, abs=0.006)
 
 
 def test_swapping_items_finds_about_five_false_differences_of_a_hundred() -> None:
@@ -184,6 +245,8 @@ def test_votes_on_the_same_outputs_are_those_of_several_raters_in_either_order()
 def test_a_preference_is_written_in_many_ways() -> None:
     for word in ("a", "A", "model_a", "System A", "response_a", "1", 1, "gpt"):
         assert side_of(word, ("gpt", "b7")) == 1, word
+    for word in ("b", "B", "model_b", "System B", "response_b", "2", 2, "b7"):
+        assert side_of(word, ("gpt", "b7")) == -1, word
     for word in ("tie", "Tie (bothbad)", "draw", "both_bad"):
         assert side_of(word) == 0, word
     assert side_of("both are good") is None

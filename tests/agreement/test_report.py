@@ -43,6 +43,13 @@ def test_votes_between_systems_are_joined_by_item_and_system() -> None:
     assert set(agreement.signatures) == {"token_f1", "wer"}
 
 
+def test_the_sources_are_those_of_the_metrics_that_were_chosen() -> None:
+    agreement = report().agreement({"good": range(6)}, metrics="wer", draws=0)
+    assert set(agreement.signatures) == {"wer"}
+    assert len(agreement.citations) == 1
+    assert agreement.citations[0] == load_metric("wer").card.bibtex
+
+
 def test_votes_may_lie_in_a_file_whose_items_are_texts(tmp_path: Path) -> None:
     rows = [{**row, "item": int(row["item"] == "j")} for row in ROWS]
     path = tmp_path / "votes.csv"
