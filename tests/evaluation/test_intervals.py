@@ -218,6 +218,22 @@ def test_a_difference_of_shares_has_tangos_interval(more: int, less: int, number
     assert tango_distance(more, less, number, found.high) == pytest.approx(-Z, abs=0.002)
 
 
+def test_a_difference_of_shares_by_clusters_has_tangos_interval_of_what_they_are_worth() -> None:
+    # 12 clusters of 5 samples that are all alike vary as 12 samples do, 11 by Bessel's correction
+    # of their variance; t takes z's place.
+    apart = np.repeat([1.0] * 7 + [-1.0] * 2 + [0.0] * 3, 5)
+    of_clusters = drawn_means(apart[::5], 40_000)
+    units = UnitCount(12, 60, "cluster")
+    found = difference_interval(of_clusters, 5 / 12, units, SHARE, 0.95, apart)
+    assert found.method == "Tango"
+    # At its ends the score test of 11 samples, 7 / 12 and 2 / 12 of which differ, is just
+    # significant.
+    t_11 = 2.2010  # for 95% and 11 degrees of freedom, from printed tables
+    low = tango_distance(7, 2, 12, found.low) * sqrt(11 / 12)
+    high = tango_distance(7, 2, 12, found.high) * sqrt(11 / 12)
+    assert (low, high) == (pytest.approx(t_11, abs=0.05), pytest.approx(-t_11, abs=0.05))
+
+
 def test_systems_that_never_differ_leave_room_for_a_difference() -> None:
     ranking = compare_all({"A": exact_match([True] * 30), "B": exact_match([True] * 30)})
     test = ranking.pairs["B", "A"]["exact_match"]["score"]

@@ -12,7 +12,7 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.resample import holm
 from metrichub.report.ranking import quick_tests
-from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
+from metrichub.report.scoreboard import TIE, rows_of_scores, rows_of_tests
 
 SIZE = 12
 """With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
@@ -217,6 +217,36 @@ def test_one_pair_equals_compare() -> None:
 )
 def test_p_values_are_written_as_in_papers(p: float, text: str) -> None:
     assert p_text(p) == text
+
+
+@pytest.mark.parametrize(
+    # In floats 1 - .95 is more than 1 / 20, and 1 - .9 less than 1 / 10.
+    ("level", "trials"),
+    [(0.95, 19), (0.9, 9)],
+)
+def test_a_p_that_equals_the_bound_is_significant(level: float, trials: int) -> None:
+    # No swap of 12 samples is as far apart as they are: only the systems themselves count.
+    ranking = compare_all(with_right(12, 0), level=level, trials=trials)
+    test = ranking.pairs["b", "a"]["exact_match"]["score"]
+    assert test.p == 1 / (trials + 1)
+    assert ranking.ranks == {"exact_match": {"score": {"a": 1, "b": 2}}}
+    assert ranking.sentence == f"a beats b on exact_match ({p_text(test.p)})"
+    assert test.interval.high < 0
+    assert TIE not in str(ranking)
+    unranked = compare_all(with_right(12, 0, metric="abstractness"), level=level, trials=trials)
+    assert unranked.sentence.startswith("abstractness differs between a and b")
+
+
+@pytest.mark.parametrize(("trials", "reached"), [(19, True), (18, False)])
+def test_an_interval_is_extended_to_0_if_so_many_trials_can_be_significant(
+    trials: int, reached: bool
+) -> None:
+    # Five samples differ, all one way: a sixteenth of all swaps are as far apart, so p is above
+    # .05. Of 18 trials p is never below 1 / 19.
+    ranking = compare_all(with_right(12, 7), trials=trials)
+    test = ranking.pairs["b", "a"]["exact_match"]["score"]
+    assert test.p > 0.05
+    assert (test.interval.high == 0) is reached
 
 
 @pytest.mark.parametrize("systems", [{}, [1, 2], None, with_right(3)])

@@ -124,6 +124,8 @@ def test_equal_candidates_marked_by_a_function_do_not_count_twice() -> None:
         lambda scores: scores * np.nan,
         lambda scores: scores * 0,
         lambda scores: scores - 10,
+        # Of 1 and 1/2, one weight is negative and their sum isn't.
+        lambda scores: scores - 0.6,
     ],
 )
 def test_weights_of_the_wrong_shape_sign_or_sum_are_refused(weights: Any) -> None:
@@ -214,6 +216,14 @@ def test_best_of_a_metric_without_direction_is_refused_when_the_hub_is_made(how:
         ParameterError, match=r"length: reduce_fn=.*neither higher nor lower is better"
     ):
         Hub(Length())(predictions=["a"], reduce_fn=how)
+
+
+@pytest.mark.parametrize("how", sorted(CHOICES))
+def test_what_needs_no_direction_is_done_without_one(how: Any) -> None:
+    # Of 3 characters and 1.
+    assert Hub(Length(), reduce_fn=how)(predictions=[["abc", "d"]]) == {
+        "length": {"score": CHOICES[how]([3.0, 1.0])}
+    }
 
 
 def test_an_unknown_reduction_names_the_choices() -> None:

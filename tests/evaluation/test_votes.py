@@ -48,3 +48,10 @@ def test_items_without_a_verdict_of_all_are_counted_apart() -> None:
 
 def test_without_a_panel_nothing_is_said() -> None:
     assert not Trace.of({0: [{"claims": [{"verdict": "yes"}]}]}, {}, {}).votes
+
+
+def test_votes_of_panels_of_several_sizes_count_for_the_largest() -> None:
+    # As in a report of two that were merged: kappa takes the same number of judges throughout.
+    assert agreement_notes(votes("yes yes", "yes yes yes", "yes no yes")) == [
+        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200"
+    ]

@@ -14,6 +14,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeError, ParameterError, ReportError
 from metrichub.models.usage import Usage
+from metrichub.report.export import usage_counts
 from metrichub.testing import Scripted
 
 COLUMNS: dict[str, Any] = {
@@ -152,9 +153,21 @@ def test_json_is_indented_by_two_or_as_asked(report: Report) -> None:
     assert "\n" not in report.to_json(indent=None)
 
 
+def test_json_keeps_letters_as_they_are() -> None:
+    report = Hub(["größe = exact_match()"]).evaluate(predictions=["a"], references=["a"])
+    assert '"größe"' in report.to_json()
+
+
 @pytest.mark.parametrize("usage", [Usage(calls=2), Usage(cached=2)])
 def test_what_judges_took_is_there_if_any_was_asked_or_remembered(
     report: Report, usage: Usage
 ) -> None:
     assert "usage" not in report.to_dict()
     assert "usage" in replace(report, usage=usage).to_dict()
+
+
+def test_usage_counts_have_the_time_and_the_requests_that_an_estimate_lacks() -> None:
+    usage = Usage(4, 3, 20, 10, 0.5, seconds=1.5, requests=5)
+    counts = {"calls": 4, "cached": 3, "prompt_tokens": 20, "completion_tokens": 10, "money": 0.5}
+    assert usage_counts(usage, seconds=False) == counts
+    assert usage_counts(usage) == counts | {"seconds": 1.5, "requests": 5}
