@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from metrichub.text import (
+    RaggedTexts,
+    Texts,
+    clipped_matches,
+    distinct_ngrams,
+    fragments,
+    lcs,
+    novel_ngrams,
+)
 from metrichub.text.highlight import edits as runs
 from metrichub.text.highlight import highlights
 from metrichub.text.highlight.edits import EditOp
 from metrichub.text.highlight.highlights import Segment
 from metrichub.text.highlight.spans import TokenSpans, token_spans
+from tests.oracles.text_twins import any_text, word_texts
+
+TOKENIZERS = st.sampled_from(["whitespace", "13a", "unicode", "rouge-stem", "chars", "squad"])
 
 
 def marked(segments: Sequence[Segment]) -> str:
@@ -160,3 +174,58 @@ def test_texts_without_tokens_have_no_marks(text: str) -> None:
     assert highlights.novel(text, ["a"], "unicode", 2)["total"] == 0
     assert highlights.common_subsequence(text, "a", "rouge")["shared"] == 0
     assert highlights.copied_fragments(text, "a", "whitespace")["total"] == 0
+
+
+def covered(text: TokenSpans, segments: Sequence[Segment]) -> list[int]:
+    """The length that the segment of each token has; they are the text, and its tokens in them."""
+    assert "".join(segment.text for segment in segments) == text.text
+    at = [segment for segment in segments for _ in segment.text]
+    places = {place for start, end in text.spans for place in range(start, end)}
+    assert all(at[place].kind != "outside" for place in places)
+    end = 0
+    for segment in segments:
+        start, end = end, end + len(segment.text)
+        assert segment.kind == "outside" or {start, end - 1} <= places
+        assert (segment.length == 0) == (segment.kind in ("novel", "outside"))
+    return [at[start].length for start, _ in text.spans]
+
+
+@given(text=word_texts | any_text, other=word_texts | any_text, tokenizer=TOKENIZERS)
+@example(text="the the cat", other="the dog", tokenizer="whitespace")
+@example(text="a b a c, b", other="c b a b", tokenizer="13a")
+def test_segments_are_the_text_and_count_what_the_engine_counts(
+    text: str, other: str, tokenizer: str
+) -> None:
+    spans, others = (token_spans(each, tokenizer) for each in (text, other))
+    one, two = Texts([text]), Texts([other])
+    for order in (1, 2, 3):
+        step = highlights.novel(text, [other], tokenizer, order)
+        covered(spans, step["prediction"])
+        new, total = novel_ngrams(one, two, tokenizer, order)
+        assert (step["novel"], step["total"]) == (new[0], total[0])
+        step = highlights.repeated(text, tokenizer, order)
+        covered(spans, step["prediction"])
+        distinct, total = distinct_ngrams(one, tokenizer, order)
+        assert (step["novel"], step["total"]) == (distinct[0, -1], total[0, -1])
+    matches, total = clipped_matches(one, RaggedTexts.of([[other, text]]), tokenizer, 3)
+    step = highlights.shared(text, [other, text], tokenizer, range(1, 4))
+    longest = min(len(spans.tokens), 3)
+    assert covered(spans, step["prediction"]) == [longest] * len(spans.tokens)
+    assert [row["shared"] for row in step["ngrams"]] == matches[0].tolist() == total[0].tolist()
+    step = highlights.shared_by_both(text, other, tokenizer, range(1, 4))
+    matches, total = clipped_matches(one, two, tokenizer, 3)
+    assert [row["shared"] for row in step["ngrams"]] == matches[0].tolist()
+    assert [row["in_prediction"] for row in step["ngrams"]] == total[0].tolist()
+    for side, whole in (("prediction", spans), ("reference", others)):
+        # One that isn't marked alone may be marked in a longer n-gram.
+        assert sum(length > 0 for length in covered(whole, step[side])) >= matches[0, 0]
+    step = highlights.common_subsequence(text, other, tokenizer)
+    common = int(lcs(one, two, tokenizer)[0])
+    for side, whole in (("prediction", spans), ("reference", others)):
+        assert sum(covered(whole, step[side])) == step["shared"] == common
+    step = highlights.copied_fragments(text, other, tokenizer)
+    copied = fragments(one, two, tokenizer)
+    lengths = covered(spans, step["prediction"])
+    assert (step["copied"], step["total"]) == (copied.covered[0], len(spans.tokens))
+    # Each token of a fragment of n has the length n.
+    assert sum(lengths) == copied.squared[0]
