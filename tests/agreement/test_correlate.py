@@ -10,6 +10,7 @@ import pytest
 from metrichub.agreement import correlate, protocols
 from metrichub.agreement.layout import Layout
 from metrichub.agreement.levels import rows_at
+from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.soft_pairwise import soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array, starting
@@ -456,3 +457,18 @@ def test_chance_of_soft_pairwise_accuracy_knows_no_better_system() -> None:
     human = np.array([[1.0] * 40, [0.0] * 40])
     options = {"level": "system", "coefficient": "soft_pairwise_accuracy", "draws": 0}
     assert correlate(human, human, **options).row("chance").value == pytest.approx(0.5)
+
+
+def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s() -> None:
+    # Two systems, two items and two raters; the second item's are 5 and -2 apart.
+    ratings = np.array([[[10.0, 0], [50, 50]], [[30, 20], [55, 48]]])
+    options: dict[str, Any] = {"coefficient": "tau_wmt", "level": "item", "draws": 0}
+    scores = ratings.mean(2)
+    for threshold in (5.0, 10.0, 100.0):
+        row = correlate(scores, ratings, **options, threshold=threshold).row("human ceiling")
+        values = [
+            ranked_pairs(ratings[..., k], ratings[..., 1 - k], threshold).tau_wmt for k in (0, 1)
+        ]
+        assert row.value == pytest.approx(
+            np.nanmean(values) if threshold < 100 else float("nan"), nan_ok=True
+        )

@@ -189,6 +189,8 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     page = page_of(tmp_path, {"": report}, human="length")
     assert "The columns of people's ratings: length." in page.text
     assert "1.0000 <" in row_of(page, "words")
+    page = page_of(tmp_path, {"": report}, human=["length"])
+    assert "The columns of people's ratings: length." in page.text
     assert "people" not in page_of(tmp_path, {"": report}, human=[]).data
     with pytest.raises(MissingColumn, match="did you mean 'stars'"):
         page_of(tmp_path, {"": report}, human="star")

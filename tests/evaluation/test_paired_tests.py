@@ -9,6 +9,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
+from metrichub.evaluation.intervals import NOT_ESTIMATED
 from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.resample import holm
 from metrichub.report.ranking import quick_tests
@@ -264,3 +265,18 @@ def test_a_table_of_scores_is_marked_where_a_test_takes_a_moment() -> None:
     assert rows_of_scores(systems, ranks=tests.ranks).best == {(0, 2)}
     pooled = {name: report.pool() for name, report in systems.items()}
     assert "pooled" in quick_tests(pooled)[1]["exact_match"]
+
+
+def test_what_cannot_be_resampled_has_no_interval_however_few_the_samples() -> None:
+    texts = ["the cat sat", "a dog ran", "the sun is up"]
+    one, other = (Hub("self_bleu").evaluate(predictions=found) for found in (texts, texts[::-1]))
+    assert one.intervals()["self_bleu"]["score"].why == NOT_ESTIMATED
+    assert one.compare(other)["self_bleu"]["score"].interval.why == NOT_ESTIMATED
+
+
+def test_samples_that_no_two_systems_share_are_no_test() -> None:
+    hub = Hub("ttr")
+    full, none = (hub.evaluate(predictions=texts) for texts in (["a b", "c c"], ["", ""]))
+    test = full.compare(none)["ttr"]["score"]
+    assert (test.samples, test.left_out) == (0, 2)
+    assert np.isnan([test.score, test.other, test.p]).all()

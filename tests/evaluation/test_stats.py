@@ -133,6 +133,17 @@ def test_sums_of_other_numbers_of_buckets_have_no_total() -> None:
     assert whole.arrays["a"].tolist() == [2, 2]
 
 
+def test_sums_by_position_and_by_a_key_have_no_total() -> None:
+    by_key, by_position = (
+        BucketSums({"a": np.ones(2)}, np.ones(2, np.int64), position) for position in (False, True)
+    )
+    assert BucketSums.merged([(2, by_key), (2, by_position)]) is None
+    # A part without samples is by neither.
+    whole = BucketSums.merged([(2, by_key), (0, by_position)])
+    assert whole is not None
+    assert (whole.arrays["a"].tolist(), whole.by_position) == ([1, 1], False)
+
+
 @pytest.mark.parametrize("other", [{"b": [1]}, {"a": [1], "b": [1]}, {"a": [[1, 2]]}], ids=str)
 def test_parts_with_other_statistics_are_refused(other: Any) -> None:
     scored = np.array([True, False])

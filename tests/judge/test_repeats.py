@@ -16,13 +16,14 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.catalog.card import Card
 from metrichub.errors import ParameterError, ReportError
+from metrichub.evaluation.repeats import together
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
 from metrichub.testing import Scripted
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged, says
 from tests.judge_toys import columns, spec
-from tests.toy_metrics import card
+from tests.toy_metrics import Errors, Overlap, card
 
 
 def wavering(stub: Stub) -> None:
@@ -205,3 +206,21 @@ def test_a_scripted_answer_may_depend_on_the_fields() -> None:
     # Two claims of which one is supported, then one that is.
     report = hub.evaluate(predictions=["a b", "c"], contexts=[["x"], ["x"]])
     assert report.samples()["faithfulness"]["score"].tolist() == [0.5, 1.0]
+
+
+def test_statistics_of_several_numbers_are_the_means_of_the_runs_that_scored_them() -> None:
+    # Errors has two numbers in one statistic, Overlap one in each of two; the second run of
+    # Overlap has no score of the last sample.
+    texts = ["a b c", "x b", "b"]
+    hub = Hub([Errors(), Overlap()])
+    runs = [
+        hub.evaluate(predictions=texts, references=references)
+        for references in (["a b c", "a b", "b"], ["a x x", "x b", ""])
+    ]
+    results = together(runs).results
+    # Errors of words: 0 and 2 of 3, 1 and 0 of 2, 0 of 1 and 1 of 0.
+    counts = results["errors"].statistics.arrays["counts"]  # type: ignore[union-attr]  # sums
+    assert counts.tolist() == [[1, 3], [0.5, 2], [0.5, 0.5]]
+    shared = results["overlap"].statistics.arrays  # type: ignore[union-attr]  # sums
+    assert shared["shared"].tolist() == [2, 1.5, 1]
+    assert shared["wanted"].tolist() == [2.5, 2, 1]

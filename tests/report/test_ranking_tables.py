@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Ranking, Report, compare_all
 from metrichub.data.values import json_value
-from metrichub.errors import ParameterError
+from metrichub.errors import MissingDependency, ParameterError
+from metrichub.report.tables import Score, Table
 
 SIZE = 16
 HOW: dict[str, Any] = {"resamples": 50, "trials": 10_000}
@@ -146,3 +148,25 @@ def test_the_differences_say_that_only_p_is_corrected(ranking: Ranking) -> None:
     corrected = "; p is corrected for several tests, the intervals aren't"
     assert ranking.tables()[1].caption == f"Difference from right_1{corrected}"
     assert compare_all(of_documents(9)).tables()[1].caption == "Difference from A"
+
+
+def test_intervals_are_shown_where_they_are_asked_for(ranking: Ranking) -> None:
+    assert "[" not in ranking.tables()[0].text().replace("[none]", "")
+    assert "[0.000, " in ranking.tables(intervals=True)[0].text()
+    assert "[0.000, " not in ranking.to_markdown() + ranking.to_latex()
+    assert "[0.000, " in ranking.to_markdown(intervals=True)
+
+
+def test_a_data_frame_needs_pandas(ranking: Ranking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for report in (ranking, *ranking.reports.values()):
+        with pytest.raises(MissingDependency, match="pandas"):
+            report.to_frame()
+
+
+def test_a_column_is_as_wide_as_its_numbers_and_ten_letters_of_its_name() -> None:
+    names = ["a metric with a name of many words", "short"]
+    table = Table(names, [[0.25, 10.0]]).rich()
+    assert [column.min_width for column in table.columns] == [10, 5]
+    scores = Table(names, [[Score("0.2"), Score("0.1234567890123")]]).rich()
+    assert [column.min_width for column in scores.columns] == [10, 15]

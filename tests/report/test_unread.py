@@ -294,6 +294,23 @@ class Declared(Words):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeclaredLonger(Longer):
+    """The ratio of words of a metric whose card names such predictions too."""
+
+    card: ClassVar[Card] = replace(
+        card("declared_longer", "prediction", "reference"), undefined_for=("unread_letters",)
+    )
+
+
+def test_references_decide_where_there_are_any() -> None:
+    # The card's reason is for predictions without a reference.
+    report = scored(DeclaredLonger(), ["hello", "Привет"], ["Привет", "hello"])
+    assert np.isnan(report.samples()["declared_longer"]["score"]).tolist() == [False, True]
+    assert report.notes()["declared_longer"][0] == f"1 unscored: {UNREAD}"
+    assert not report.results["declared_longer"].unanswered
+
+
+@dataclass(frozen=True, kw_only=True)
 class Vocabulary(CorpusMetric):
     """The number of words in all references."""
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.text import well_formed
+from metrichub.text import Texts, well_formed
 
 ANY = st.text(st.characters(exclude_categories=()))
 
@@ -28,3 +28,13 @@ def test_every_text_has_utf8_then_and_is_left_alone_the_second_time(text: str) -
     formed = well_formed(text)
     formed.encode()
     assert well_formed(formed) == formed
+
+
+@pytest.mark.parametrize(
+    ("text", "composes"), [("cafe", False), ("日本", False), ("cafe\u0301", True)]
+)
+def test_only_a_text_with_a_mark_that_composes_may_be_decomposed(text: str, composes: bool) -> None:
+    fresh, seen, lowered = (Texts([text]) for _ in range(3))
+    assert len(seen.characters.codes) == len(text) + 2
+    assert lowered.lower()
+    assert [column.may_be_decomposed for column in (fresh, seen, lowered)] == [composes] * 3
