@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metrichub.catalog.kinds import choices_of
 from metrichub.errors import ParameterError
 from metrichub.evaluation.observation import scores_of
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import Stats, by_row
 from metrichub.metric import Metric
 
 Reduction = (
@@ -98,7 +98,7 @@ def _picked(rows: Stats, sample: NDArray[np.int64], size: int, rank: NDArray[np.
 def _weighted(rows: Stats, sample: NDArray[np.int64], size: int, weights: NDArray[Any]) -> Stats:
     arrays = {}
     for name, array in rows.arrays.items():
-        weighted = array * weights.reshape(-1, *[1] * (array.ndim - 1))
+        weighted = array * by_row(weights, array)
         arrays[name] = np.zeros((size, *array.shape[1:]), weighted.dtype)
         np.add.at(arrays[name], sample, weighted)
     scored = np.bincount(sample, rows.scored, size) > 0

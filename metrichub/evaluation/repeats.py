@@ -17,7 +17,7 @@ from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import Stats, by_row
 from metrichub.metric import Array, Metric, TraceItem
 from metrichub.models.usage import Usage
 
@@ -124,7 +124,7 @@ def _mean(runs: Sequence[Result]) -> Result:
             (_weighted(stats, name) for stats in rows if stats.scored.any()),
             np.zeros(array.shape, np.float64),
         )
-        / np.maximum(count, 1).reshape(-1, *[1] * (array.ndim - 1))
+        / by_row(np.maximum(count, 1), array)
         for name, array in with_shapes.arrays.items()
     }
     reasons = {row: why for row, why in rows[0].reasons.items() if not count[row]}
@@ -134,7 +134,7 @@ def _mean(runs: Sequence[Result]) -> Result:
 
 def _weighted(stats: Stats, name: str) -> NDArray[np.float64]:
     array = np.asarray(stats.arrays[name], np.float64)
-    return np.where(stats.scored.reshape(-1, *[1] * (array.ndim - 1)), array, 0.0)
+    return np.where(by_row(stats.scored, array), array, 0.0)
 
 
 def _joined(runs: Sequence[Trace]) -> Trace:

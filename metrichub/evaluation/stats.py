@@ -168,8 +168,7 @@ class Stats:
     def only(self, mask: NDArray[np.bool_]) -> Stats:
         """The same rows, where only those of the mask (N,) are scored."""
         arrays = {
-            name: np.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, a.dtype.type(0))
-            for name, a in self.arrays.items()
+            name: np.where(by_row(mask, a), a, a.dtype.type(0)) for name, a in self.arrays.items()
         }
         return Stats(arrays, self.scored & mask, self.reasons, self.undefined_for)
 
@@ -261,6 +260,11 @@ class Stats:
             {name: _summed(array, of, number) for name, array in self.arrays.items()},
             _summed(self.scored.astype(np.int64), of, number),
         )
+
+
+def by_row(values: NDArray[Any], array: Array) -> NDArray[Any]:
+    """A value for each row (N,), in the shape that goes with the rows of an array (N, ...)."""
+    return values.reshape(-1, *[1] * (array.ndim - 1))
 
 
 def _summed(values: Array, of: NDArray[np.int64], number: int) -> Array:
