@@ -34,10 +34,8 @@ def study_of(  # the facts of one study, each by its name
     shown: bool = True,
 ) -> Study:
     """The study of one metric; `data` gives the name, title, task, licence and citation."""
-    last = {
-        (row.metric, row.dimension, row.level, row.coefficient): row.value
-        for row in agreement.rows
-        if row.metric in (CEILING, CHANCE)
+    value_at = {
+        (row.metric, row.dimension, row.level, row.coefficient): row.value for row in agreement.rows
     }
     values = []
     for row in agreement.rows:
@@ -46,7 +44,9 @@ def study_of(  # the facts of one study, each by its name
             continue
         place = row.dimension, row.level, row.coefficient
         numbers = map(_rounded, (row.value, row.low, row.high))
-        others = (_rounded(last.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE))
+        others = (
+            _rounded(value_at.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE)
+        )
         counts = row.used, row.undefined, row.unscored
         fields = [output or "score", *place, *numbers, *counts, *others]
         values.append(StudyValue._make(fields))

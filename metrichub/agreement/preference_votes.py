@@ -59,7 +59,7 @@ def read_sides(dimension: str, values: Sequence[Any], names: tuple[Any, Any] = (
         InputError: what isn't a preference; the text says where.
     """
     cells = [_listed(value) for value in values]
-    table = np.full((len(cells), max(map(len, cells), default=1) or 1), np.nan)
+    table = np.full((len(cells), max([1, *map(len, cells)])), np.nan)
     for at, cell in enumerate(cells):
         for rater, choice in enumerate(cell):
             side = side_of(choice, names)

@@ -77,7 +77,7 @@ def read_ratings(dimension: str, values: Iterable[Any], size: int) -> Ratings:
     cells = [value if isinstance(value, (list, tuple, np.ndarray)) else [value] for value in values]
     if len(cells) != size:
         raise InputError(f"{dimension} has {len(cells)} ratings for {size} samples")
-    table = np.full((size, max((len(cell) for cell in cells), default=1) or 1), np.nan)
+    table = np.full((size, max([1, *map(len, cells)])), np.nan)
     for at, cell in enumerate(cells):
         table[at, : len(cell)] = [_number(dimension, at, value) for value in cell]
     return Ratings(table)

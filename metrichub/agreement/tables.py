@@ -117,10 +117,8 @@ def _draw(axes: Axes, place: tuple[str, str, str], rows: list[AgreementRow]) -> 
     lines = {CEILING: ("tab:green", "-"), CHANCE: ("0.5", ":")}
     metrics = [row for row in rows if row.metric not in lines]
     for y, row in enumerate(metrics):
-        if isnan(row.value):
-            continue
-        if not isnan(row.low):
-            axes.plot([row.low, row.high], [y, y], color="tab:blue", linewidth=1.5)
+        # What is nan isn't drawn.
+        axes.plot([row.low, row.high], [y, y], color="tab:blue", linewidth=1.5)
         axes.plot([row.value], [y], "o", color="tab:blue", markersize=4)
     for row in rows:
         if row.metric in lines and not isnan(row.value):

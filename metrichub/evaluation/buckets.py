@@ -47,7 +47,7 @@ class BucketSizes:
         place = places(batch)
         prints = {
             name: _summed(_prints(column), place)
-            for name, column in sorted(batch.columns.items())
+            for name, column in batch.columns.items()
             if name != "predictions"
         }
         return cls(key, np.bincount(place, minlength=BUCKETS), prints)

@@ -38,7 +38,7 @@ class StoredSamples:
         columns: dict[str, Any] = {}
         for name, column in alone.columns.items():
             items = list(column.items)
-            columns[name] = items[0] if len(items) == 1 and column.offsets is None else items
+            columns[name] = items[0] if column.offsets is None else items
         return columns
 
     def take(self, index: NDArray[np.int64]) -> StoredSamples:

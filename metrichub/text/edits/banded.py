@@ -100,7 +100,6 @@ def sacrebleu_band(tables: Tables) -> Band:
     reach = np.where(ratio / 2 > BEAM, np.ceil(ratio / 2 + BEAM), BEAM).astype(np.int64)
     first = np.clip(middle - reach, 0, tables.widths)
     last = np.minimum(middle + reach - 1, tables.widths)
-    last[tables.heights, np.arange(len(ratio))] = tables.widths
     last[0] = last[1]
     narrow = np.min_scalar_type(-int(tables.widths.max()) - 1)
     return Band(first.min(axis=1), last.max(axis=1), np.stack((first, last)).astype(narrow))

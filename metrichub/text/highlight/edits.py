@@ -98,4 +98,4 @@ def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
 def _edges(text: TokenSpans) -> list[int]:
     """Where the part of each token begins, white space behind a token being part of it."""
     starts = [start for start, _ in text.spans]
-    return [0, *starts[1:], len(text.text)] if starts else [0]
+    return [0, *starts[1:], len(text.text)]

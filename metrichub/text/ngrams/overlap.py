@@ -58,11 +58,12 @@ def clipped_matches(
     reference that has the most of it.
     """
     together = intern_both(prediction, references, tokenizer)
-    matches = np.zeros((len(prediction), max_order), np.int64)
-    for k, grams in enumerate(_orders(together, max_order)):
-        clipped = np.minimum(grams.predicted, grams.referenced)
-        matches[:, k] = grams.sum_rows(clipped)
-    return Matches(matches, _totals(lengths(prediction, tokenizer), max_order))
+    matches = [
+        grams.sum_rows(np.minimum(grams.predicted, grams.referenced))
+        for grams in _orders(together, max_order)
+    ]
+    totals = _totals(lengths(prediction, tokenizer), max_order)
+    return Matches(np.stack(matches, axis=1), totals)
 
 
 def novel_ngrams(
@@ -77,10 +78,12 @@ def novel_ngrams(
 
 def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distinct:
     """How many different n-grams the prediction has, for orders 1 to K."""
-    unique = np.zeros((len(prediction), max_order), np.int64)
-    for k, grams in enumerate(_orders(intern_one(prediction, tokenizer), max_order)):
-        unique[:, k] = grams.sum_rows(np.ones(len(grams.valid), np.int64))
-    return Distinct(unique, _totals(lengths(prediction, tokenizer), max_order))
+    unique = [
+        grams.sum_rows(np.ones(len(grams.valid), np.int64))
+        for grams in _orders(intern_one(prediction, tokenizer), max_order)
+    ]
+    totals = _totals(lengths(prediction, tokenizer), max_order)
+    return Distinct(np.stack(unique, axis=1), totals)
 
 
 def lengths(column: Texts | RaggedTexts, tokenizer: str) -> Integers:
