@@ -472,3 +472,27 @@ def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s() -> No
         assert row.value == pytest.approx(
             np.nanmean(values) if threshold < 100 else float("nan"), nan_ok=True
         )
+
+
+def test_a_rater_who_rated_nothing_changes_no_data() -> None:
+    table = [[1, None], [2, 3], [4, 4]]
+    two = correlate([1, 2, 3], table, draws=0).data
+    three = correlate([1, 2, 3], [[*row, None] for row in table], draws=0).data
+    assert two.sha256 == three.sha256
+
+
+def test_one_rated_sample_is_no_order() -> None:
+    agreement = correlate({"mine": [1, 2]}, [3, None], coefficient="tau_b", draws=0)
+    assert "mine gives every rated sample the same score, so it orders none" in agreement.notes
+
+
+def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
+    # The others' majority is yes, no and no; the raters find 1, 1 and 1 of the yes and of the no
+    # 2 of 2, 1 of 2 and 1 of 2 where the votes of the other two are one-sided.
+    votes = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 0]]
+    row = correlate(
+        [0.9, 0.1, 0.2, 0.8], votes, coefficient="balanced_accuracy", cut=0.5, draws=0
+    ).row("human ceiling")
+    # Half of two is no majority: against the first, and the second, the last is a no that they
+    # call yes, 2 of 3; against the third it is a yes that is missed, 1 of 2 and all no.
+    assert row.value == pytest.approx(((1 + 2 / 3) / 2 + (1 + 2 / 3) / 2 + (1 / 2 + 1) / 2) / 3)

@@ -80,6 +80,12 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
+def test_a_rater_who_says_nothing_has_no_vote() -> None:
+    # The second pair has one vote, for a, and the others two.
+    votes = [["a", "a"], ["a", None], ["b", "b"]]
+    assert correlated(([2, 2, 1], [1, 1, 2]), votes, coefficient="acc_eq").row().value == 1
+
+
 def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted() -> None:
     scores = {"errors": ([-3, -1, -1, -2, NAN], [-1, -2, -2, -2, None])}
     row = correlated(scores, better={"errors": "lower"}, coefficient="accuracy").row()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sacrebleu import significance
 from sacrebleu.metrics import BLEU as SacreBleu
@@ -148,6 +148,8 @@ def test_blocks_of_resamples_give_the_numbers_of_one_block(
 
 
 @given(st.integers(1, 9), st.integers(1, 200), st.integers(0, 5), st.integers(1, 99))
+# The 32 rows of a draw are given in blocks of 7.
+@example(9, 70, 0, 2)
 def test_draws_and_swaps_are_those_of_one_call_whatever_the_blocks(
     samples: int, number: int, seed: int, cells: int
 ) -> None:
@@ -296,3 +298,9 @@ def test_a_level_or_number_out_of_its_domain_is_refused(
 def test_no_trials_are_refused(reports: tuple[Report, Report]) -> None:
     with pytest.raises(ParameterError, match=r"^trials=0 is not allowed; choose an integer of at"):
         reports[0].compare(reports[1], resamples=1, trials=0)
+
+
+def test_rows_are_taken_in_the_order_of_their_samples() -> None:
+    result = Hub(Longest()).evaluate(predictions=TEXTS).results["longest"]
+    taken = result.take(np.array([2, 0], np.int64))
+    assert (taken.rows, taken.sample.tolist()) == ([2, 1, 3], [0, 1, 1])  # type: ignore[attr-defined]  # rows

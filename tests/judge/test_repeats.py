@@ -16,7 +16,7 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.catalog.card import Card
 from metrichub.errors import ParameterError, ReportError
-from metrichub.evaluation.repeats import together
+from metrichub.evaluation.repeats import _deviation, together
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
 from metrichub.testing import Scripted
@@ -224,3 +224,10 @@ def test_statistics_of_several_numbers_are_the_means_of_the_runs_that_scored_the
     shared = results["overlap"].statistics.arrays  # type: ignore[union-attr]  # sums
     assert shared["shared"].tolist() == [2, 1.5, 1]
     assert shared["wanted"].tolist() == [2.5, 2, 1]
+
+
+def test_each_sample_varies_by_its_own_runs() -> None:
+    # The runs give 1 and 0, 2 and 2, and 5 alone: their deviations are the root of 1/2, and 0.
+    nan = np.nan
+    found = _deviation(np.array([[1.0, 2.0, 5.0], [0.0, 2.0, nan]]))
+    np.testing.assert_allclose(found, [0.5**0.5, 0, nan])

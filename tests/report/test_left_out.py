@@ -13,6 +13,8 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
+from metrichub.report.export import readable_table
+from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.text import Texts
@@ -152,3 +154,22 @@ def test_a_card_that_does_not_list_what_its_code_leaves_out_is_named() -> None:
 def test_a_sample_that_is_not_there_is_not_explained(sample: int) -> None:
     with pytest.raises(ReportError, match=f"no sample {sample} in a report of 4"):
         measured(RIGHT).explain("exact", sample)
+
+
+def test_a_table_counts_samples_without_a_score_of_each_metric() -> None:
+    report = Hub([Exact(), "exact_match"]).evaluate(predictions=SILENT, references=REFERENCES)
+    table = readable_table(report)
+    assert table.head[2:] == ["unanswered"]
+    assert [row[2:] for row in table.rows] == [[2], [0]]
+    assert [row[3:] for row in rows_of_scores({"": report}).rows] == [[2], [0]]
+
+
+def test_a_note_that_all_systems_share_names_none() -> None:
+    hub = Hub([Exact()])
+    silent, right = (
+        hub.evaluate(predictions=texts, references=REFERENCES) for texts in (SILENT, RIGHT)
+    )
+    named = {note.systems for note in shared_notes({"a": silent, "b": silent})}
+    assert named == {()}
+    named = [note.systems for note in shared_notes({"a": silent, "b": right})]
+    assert named == [["a"]] * len(named) != []

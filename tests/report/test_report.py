@@ -594,6 +594,8 @@ def test_damage_anywhere_is_a_report_error_or_harmless(tmp_path: Path) -> None:
     [
         (("metadata", "id"), [1], "its column 'id' doesn't have one value per sample"),
         (("metadata", "id"), "ab", "its column 'id' doesn't have one value per sample"),
+        (("segments", 0, 0), 3, r"its parts have \[2, 3\] samples"),
+        (("size",), 3, r"its parts have \[3, 2\] samples"),
         (("results", "cider", "sample"), [0, 2], "its rows don't belong to its samples"),
         (("results", "cider", "sample"), [-1, 0], "its rows don't belong to its samples"),
         (("results", "cider", "sample"), [0], "its rows don't belong to its samples"),

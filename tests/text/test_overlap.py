@@ -157,6 +157,14 @@ def test_long_texts_have_exact_statistics():
     check([(" ".join(words), [" ".join(shuffled)]), ("w1 w2 w3", ["w2 w3"])], "none", 4)
 
 
+def test_ngrams_that_differ_in_their_first_word_alone_are_told_apart() -> None:
+    # 1,205 words need 11 bits each, so that six of them outgrow 64; no 6-gram is shared.
+    even, odd = (" ".join(f"w{i} a b c d e" for i in range(k, 1200, 2)) for k in (0, 1))
+    matches, _ = overlap.clipped_matches(Texts([even]), Texts([odd]), "none", 6)
+    # Of 600 words five are shared, and so is what stands between two others.
+    assert matches.tolist() == [[3000, 2400, 1800, 1200, 600, 0]]
+
+
 def test_a_reference_is_counted_at_its_most():
     # "a" occurs 3 times in the prediction, at most 2 times in one reference, 3 in all.
     matches, _ = overlap.clipped_matches(
