@@ -40,6 +40,7 @@ from linecache import getline
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from time import process_time
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 from unittest import mock
@@ -54,7 +55,7 @@ PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
 """Those of metrichub that are mutated, except for the pages of reports."""
 ROOT = Path.cwd()
 LONGEST = 5
-"""Seconds; no mutant waits for a test that takes more."""
+"""Seconds of CPU; no mutant waits for a test that takes more."""
 SIGNATURES = "tests/test_public.py::test_the_public_names_and_their_signatures_are_those_on_record"
 """The test that sees the defaults of public parameters without a call."""
 _QUIET = ("-q", "-n0", "-s", "--tb=no", "--disable-warnings", "-pno:cacheprovider")
@@ -96,7 +97,7 @@ def all_mutants(only: str = "") -> list[Mutant]:
 
 
 class Survey:
-    """A plugin of pytest that keeps which test reaches which line, and its seconds."""
+    """A plugin of pytest that keeps which test reaches which line, and its seconds of CPU."""
 
     def __init__(self, path: Path) -> None:
         from coverage import Coverage
@@ -127,11 +128,15 @@ class Survey:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """What is reached from here on is this test's."""
         self._coverage.switch_context(nodeid)
-        self.seconds[nodeid] = 0
+        self.seconds[nodeid] = -process_time()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add up the phases of a test; one that doesn't pass shows nothing."""
-        self.seconds[report.nodeid] += report.duration if report.passed else inf
+        """A test that doesn't pass shows nothing."""
+        self.seconds[report.nodeid] += 0 if report.passed else inf
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """The time that the test took of the processor, however busy the machine is."""
+        self.seconds[nodeid] += process_time()
 
     def tests(self, mutant: Mutant, seconds: float) -> list[str]:
         """The tests that reach the mutant, as many as fit, but one at least.
