@@ -20,159 +20,32 @@ from __future__ import annotations
 
 import ast
 import gc
-import json
-import multiprocessing.process
 import os
 import random
 import resource
 import signal
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from linecache import getline
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from time import process_time
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
-from unittest import mock
 
 import click
 import pytest
 
-from benchmarks.mutations import Mutation, mutations
+from benchmarks.mutants_survey import QUIET, ROOT, Mutant, Survey, all_mutants
 from metrichub.agreement.shares import wilson
 
-PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
-"""Those of metrichub that are mutated, except for the pages of reports."""
-ROOT = Path.cwd()
-LONGEST = 5
-"""Seconds of CPU; no mutant waits for a test that takes more."""
-SIGNATURES = "tests/test_public.py::test_the_public_names_and_their_signatures_are_those_on_record"
-"""The test that sees the defaults of public parameters without a call."""
-_QUIET = ("-q", "-n0", "-s", "--tb=no", "--disable-warnings", "-pno:cacheprovider")
 _BROKEN = 99
 _MEMORY = 16 << 30
 """A mutant that asks for more bytes of address space fails."""
-
-
-class Mutant(NamedTuple):
-    """The change of this number in a file."""
-
-    file: str
-    number: int
-
-    def parsed(self) -> tuple[ast.Module, Mutation]:
-        """A tree of the file and the change, which isn't made yet."""
-        tree = ast.parse((ROOT / self.file).read_bytes())
-        return tree, list(mutations(tree))[self.number]
-
-
-def sources() -> list[str]:
-    """The files that are mutated."""
-    found = [
-        path.relative_to(ROOT).as_posix()
-        for package in PACKAGES
-        for path in sorted((ROOT / "metrichub" / package).rglob("*.py"))
-    ]
-    return [file for file in found if "report/html/" not in file]
-
-
-def all_mutants(only: str = "") -> list[Mutant]:
-    """Every mutant of the files with `only` in their path."""
-    return [
-        Mutant(file, number)
-        for file in sources()
-        if only in file
-        for number, _ in enumerate(mutations(ast.parse((ROOT / file).read_bytes())))
-    ]
-
-
-class Survey:
-    """A plugin of pytest that keeps which test reaches which line, and its seconds of CPU."""
-
-    def __init__(self, path: Path) -> None:
-        from coverage import Coverage
-
-        self._coverage = Coverage(str(path), source=[str(ROOT / "metrichub")], messages=False)
-        self._coverage.load()
-        self._times = path.with_name(f"{path.name}.json")
-        self._code = sha256(b"".join((ROOT / file).read_bytes() for file in sources())).hexdigest()
-        kept = json.loads(self._times.read_text()) if self._times.exists() else {}
-        if kept.get("code", self._code) != self._code:
-            raise click.ClickException(f"{path} is a survey of other code; delete it")
-        self.seconds: dict[str, float] = kept.get("seconds", {})
-
-    def run(self, arguments: Sequence[str]) -> None:
-        """Run tests, and keep what was found."""
-        # A mutant is only in this process, so no test may start another.
-        process = mock.patch.object(multiprocessing.process.BaseProcess, "start", _refuse_process)
-        program = mock.patch.object(subprocess.Popen, "__init__", _start_program)
-        self._coverage.start()
-        try:
-            with process, program:
-                pytest.main([*_QUIET, *arguments], [self])
-        finally:
-            self._coverage.stop()
-            self._coverage.save()
-            self._times.write_text(json.dumps({"code": self._code, "seconds": self.seconds}))
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """What is reached from here on is this test's."""
-        self._coverage.switch_context(nodeid)
-        self.seconds[nodeid] = -process_time()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that doesn't pass shows nothing."""
-        self.seconds[report.nodeid] += 0 if report.passed else inf
-
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """The time that the test took of the processor, however busy the machine is."""
-        self.seconds[nodeid] += process_time()
-
-    def tests(self, mutant: Mutant, seconds: float) -> list[str]:
-        """The tests that reach the mutant, as many as fit, but one at least.
-
-        Those of its package come first, then the fastest.
-        """
-        reached: dict[int, list[str]] = defaultdict(list)
-        reached |= self._coverage.get_data().contexts_by_lineno(str(ROOT / mutant.file))
-        _, mutation = mutant.parsed()
-        own = f"tests/{Path(mutant.file).parts[1]}/"
-        # Whatever runs a line of a file has imported it.
-        for lines in ([mutation.line], mutation.lines) if mutation.lines else (list(reached),):
-            tests = {test for line in lines for test in reached[line]}
-            if found := [test for test in tests if self.seconds.get(test, inf) <= LONGEST]:
-                found.sort(key=lambda test: (not test.startswith(own), self.seconds[test], test))
-                if mutation.imported and SIGNATURES in self.seconds:
-                    found.insert(0, SIGNATURES)
-                sums = accumulate(self.seconds[test] for test in found)
-                return found[: max(1, sum(one <= seconds for one in sums))]
-        return []
-
-    def sum_of(self, tests: Sequence[str]) -> float:
-        """The seconds that tests take."""
-        return sum(self.seconds[test] for test in tests)
-
-
-def _refuse_process(*_: object, **__: object) -> None:
-    pytest.fail("a test starts a process")
-
-
-_start = subprocess.Popen.__init__
-
-
-def _start_program(popen: subprocess.Popen[Any], args: Any, *rest: Any, **options: Any) -> None:
-    # The client of openai asks the machine for its name; that runs no mutant.
-    (_start if list(args)[:1] == ["uname"] else _refuse_process)(popen, args, *rest, **options)
 
 
 class MutatedModule(MetaPathFinder, Loader):
@@ -308,7 +181,7 @@ class Runner:
                 for name, one in list(sys.modules.items()):
                     if str(getattr(one, "__file__", "")).startswith(f"{ROOT}{os.sep}"):
                         del sys.modules[name]
-                return pytest.main([*_QUIET, *_files_of(chosen.places)], [chosen])
+                return pytest.main([*QUIET, *_files_of(chosen.places)], [chosen])
         session.config.pluginmanager.register(chosen)
         chosen.pytest_collection_modifyitems(session.items)
         for item, following in pairwise([*session.items, None]):
@@ -348,7 +221,7 @@ def run(count: int, seed: int, only: str, seconds: float, data: Path) -> None:
     drawn = random.Random(seed).sample(mutants, min(count, len(mutants)))
     runner = Runner(survey, drawn, seconds)
     with TemporaryDirectory() as folder:
-        pytest.main([*_QUIET, f"--basetemp={folder}/tests", *_files_of(survey.seconds)], [runner])
+        pytest.main([*QUIET, f"--basetemp={folder}/tests", *_files_of(survey.seconds)], [runner])
     killed, ran = sum(map(bool, runner.killers.values())), len(runner.killers)
     share = wilson(killed, ran)
     print(f"{killed} of {ran} killed, {share.value:.1%} ({share.low:.1%} to {share.high:.1%})")
