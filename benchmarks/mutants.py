@@ -70,8 +70,6 @@ class MutatedModule(MetaPathFinder, Loader):
 
     def put_into(self, functions: Mapping[str, Sequence[FunctionType]]) -> bool:
         """Give the functions that were imported from the file the code of the tree, if it fits."""
-        if self.mutation.imported:
-            return False
         codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes_in(self._code)}
         same = set(codes.values())
         for one in functions[self._path]:
@@ -150,6 +148,8 @@ class Runner:
         """What fails in a forked process: the first test of a mutant, or all without one."""
         if not tests:
             return set()
+        # Not in the child, where coverage.py would begin its data anew.
+        anew = mutant is not None and self._survey.at_import(mutant)
         read, write = os.pipe()
         if not (child := os.fork()):
             status = _BROKEN
@@ -160,7 +160,8 @@ class Runner:
                 resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
                 resource.setrlimit(resource.RLIMIT_CPU, (int(30 + 5 * seconds),) * 2)
                 signal.alarm(int(120 + 20 * seconds))
-                status = self._run(session, mutant, Chosen(tests, write, mutant is not None))
+                chosen = Chosen(tests, write, mutant is not None)
+                status = self._run(session, mutant, chosen, anew)
             os._exit(status)
         os.close(write)
         with open(read) as pipe:
@@ -172,12 +173,14 @@ class Runner:
             raise RuntimeError(f"{mutant} was not run")
         return failed or {signal.Signals(-code).name if code < 0 else "import or collection"}
 
-    def _run(self, session: pytest.Session, mutant: Mutant | None, chosen: Chosen) -> int:
+    def _run(
+        self, session: pytest.Session, mutant: Mutant | None, chosen: Chosen, anew: bool
+    ) -> int:
         """The exit status of the tests, run by what was imported and collected, or else anew."""
         if mutant:
             module = MutatedModule(mutant)
             sys.meta_path.insert(0, module)
-            if not module.put_into(self._functions):
+            if anew or not module.put_into(self._functions):
                 for name, one in list(sys.modules.items()):
                     if str(getattr(one, "__file__", "")).startswith(f"{ROOT}{os.sep}"):
                         del sys.modules[name]

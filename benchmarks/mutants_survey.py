@@ -7,7 +7,7 @@ import json
 import multiprocessing.process
 import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from math import inf
@@ -24,8 +24,8 @@ from benchmarks.mutations import Mutation, mutations
 PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
 """Those of metrichub that are mutated, except for the pages of reports."""
 ROOT = Path.cwd()
-LONGEST = 5
-"""Seconds of CPU; no mutant waits for a test that takes more."""
+LONGEST = 20
+"""Seconds of CPU under coverage.py; no mutant waits for a test that takes more."""
 SIGNATURES = "tests/test_public.py::test_the_public_names_and_their_signatures_are_those_on_record"
 """The test that sees the defaults of public parameters without a call."""
 QUIET = ("-q", "-n0", "-s", "--tb=no", "--disable-warnings", "-pno:cacheprovider")
@@ -110,13 +110,14 @@ class Survey:
 
         Those of its package come first, then the fastest.
         """
-        reached: dict[int, list[str]] = defaultdict(list)
-        reached |= self._coverage.get_data().contexts_by_lineno(str(ROOT / mutant.file))
         _, mutation = mutant.parsed()
-        own = f"tests/{Path(mutant.file).parts[1]}/"
+        reached = self._reached(mutant)
+        lines: list[Iterable[int]] = [[mutation.line], mutation.lines] if mutation.lines else []
         # Whatever runs a line of a file has imported it.
-        for lines in ([mutation.line], mutation.lines) if mutation.lines else (list(reached),):
-            tests = {test for line in lines for test in reached[line]}
+        lines += [list(reached)] if self.at_import(mutant) else []
+        own = f"tests/{Path(mutant.file).parts[1]}/"
+        for places in lines:
+            tests = {test for line in places for test in reached[line]}
             if found := [test for test in tests if self.seconds.get(test, inf) <= LONGEST]:
                 found.sort(key=lambda test: (not test.startswith(own), self.seconds[test], test))
                 if mutation.imported and SIGNATURES in self.seconds:
@@ -124,6 +125,19 @@ class Survey:
                 sums = accumulate(self.seconds[test] for test in found)
                 return found[: max(1, sum(one <= seconds for one in sums))]
         return []
+
+    def at_import(self, mutant: Mutant) -> bool:
+        """Whether the code runs as its file is imported, and in no test."""
+        _, mutation = mutant.parsed()
+        reached = self._reached(mutant)
+        # What no test had begun has no name.
+        return mutation.imported or {t for line in mutation.lines for t in reached[line]} == {""}
+
+    def _reached(self, mutant: Mutant) -> dict[int, list[str]]:
+        """The tests that reach each line of the mutant's file."""
+        reached: dict[int, list[str]] = defaultdict(list)
+        reached |= self._coverage.get_data().contexts_by_lineno(str(ROOT / mutant.file))
+        return reached
 
     def sum_of(self, tests: Sequence[str]) -> float:
         """The seconds that tests take."""
