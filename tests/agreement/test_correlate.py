@@ -11,7 +11,7 @@ from metrichub.agreement import correlate, protocols
 from metrichub.agreement.layout import Layout
 from metrichub.agreement.levels import rows_at
 from metrichub.agreement.preferences import ranked_pairs
-from metrichub.agreement.soft_pairwise import soft_pairwise_chance
+from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array, starting
 from tests.summeval import cut, labels, lengths, noisy, rated
@@ -496,3 +496,14 @@ def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
     # Half of two is no majority: against the first, and the second, the last is a no that they
     # call yes, 2 of 3; against the third it is a yes that is missed, 1 of 2 and all no.
     assert row.value == pytest.approx(((1 + 2 / 3) / 2 + (1 + 2 / 3) / 2 + (1 / 2 + 1) / 2) / 3)
+
+
+def test_soft_pairwise_accuracy_is_of_as_many_draws_as_are_asked_for() -> None:
+    random = np.random.default_rng(5)
+    human = random.normal(size=(2, 9))
+    scores = human + random.normal(size=human.shape)
+    # One pair of systems: p-values are sevenths, and so is their difference.
+    value = soft_pairwise_accuracy(scores, human, draws=7)
+    assert 7 * value == pytest.approx(round(7 * value))
+    seeds = {soft_pairwise_accuracy(scores, human, draws=50, seed=seed) for seed in range(5)}
+    assert len(seeds) > 1

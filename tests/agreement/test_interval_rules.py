@@ -8,10 +8,20 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metrichub.agreement import Agreement, correlate, correlate_preferences, wilson
+from metrichub.agreement import (
+    Agreement,
+    calibrated_mean,
+    correlate,
+    correlate_preferences,
+    judge_consistency,
+    preference_agreement,
+    verdict_agreement,
+    wilson,
+)
 from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
 from metrichub.agreement.coefficients import Options
+from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.shares import agresti_coull
 
 NAN = float("nan")
@@ -226,3 +236,47 @@ def test_where_there_is_no_value_there_is_no_reason_either() -> None:
     scores = {"mine": ([1.0] * 3, [0.5] * 3)}
     row = correlate_preferences(scores, ["tie"] * 3, coefficient="accuracy").row("mine")
     assert (np.isnan(row.value), np.isnan(row.low), row.note) == (True, True, "")
+
+
+def ends_at(confidence: float) -> dict[str, tuple[float, float]]:
+    """The ends of each interval there is, at a confidence."""
+    x, z = rated(3, 40)
+    yes, votes = (z > 0).astype(float), np.where(z > 0, "a", "b").tolist()
+    few = np.where(np.arange(40) < 25, z, NAN)
+    verdicts = verdict_agreement(x, yes, cut=0.0, confidence=confidence)
+    consistency = judge_consistency("mine", [yes, yes[::-1]], yes, confidence)
+    shown = {
+        "wilson": wilson(30, 40, confidence),
+        "agresti_coull": agresti_coull(30, 40, confidence),
+        "preferences": preference_agreement(x, -x, votes, confidence)[:3],
+        "ranked": ranked_pairs(x.reshape(4, 10), z.reshape(4, 10), 1.0, confidence)[:3],
+        "tpr": verdicts.tpr,
+        "tnr": verdicts.tnr,
+        "verdicts": verdicts.accuracy,
+        "same": consistency.same,
+        "order": consistency.order,
+    }
+    ends = {name: (share[1], share[2]) for name, share in shown.items()}
+    for name, labels in (("yes and no", (few > 0) + 0 * few), ("ratings", few)):
+        mean = calibrated_mean(1 / (1 + np.exp(-x)), labels, confidence=confidence)
+        ends |= {name: (mean.low, mean.high), f"{name} alone": (mean.labels_low, mean.labels_high)}
+    pairs = {"mine": (x, -x)}
+    for name, agreement in {
+        "pearson": correlate(x, z, coefficient="pearson", confidence=confidence),
+        "balanced": correlate(
+            x, yes, coefficient="balanced_accuracy", cut=0.0, confidence=confidence
+        ),
+        "accuracy": correlate_preferences(
+            pairs, votes, coefficient="accuracy", confidence=confidence
+        ),
+        "kappa": correlate_preferences(pairs, votes, coefficient="kappa", confidence=confidence),
+    }.items():
+        row = agreement.rows[0]
+        ends[name] = row.low, row.high
+    return ends
+
+
+def test_every_interval_is_wider_the_surer_it_is() -> None:
+    half, most = ends_at(0.5), ends_at(0.95)
+    for name, (low, high) in half.items():
+        assert most[name][0] < low < high < most[name][1], name

@@ -272,6 +272,7 @@ WRONG: dict[str, dict[str, Any]] = {
     },
     "item has 1 values for 5 pairs": {"item": ["i"]},
     "there are no scores": {"scores": {}},
+    "there are no preferences": {"preferred": {}},
     "coefficient='spearman' is not allowed": {"coefficient": "spearman"},
     "protocol='g-eval' is not allowed": {"protocol": "g-eval"},
 }

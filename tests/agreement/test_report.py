@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.agreement import correlate
+from metrichub.agreement import correlate, protocols
 from metrichub.authoring import Choice
 from metrichub.errors import InputError, MissingColumn, ParameterError, ReportError
 from metrichub.testing import Scripted
@@ -50,6 +50,21 @@ def test_the_sources_are_those_of_the_metrics_that_were_chosen() -> None:
     assert agreement.citations[0] == load_metric("wer").card.bibtex
 
 
+@pytest.mark.parametrize(
+    ("protocol", "references", "noted"),
+    [("g-eval", 2, True), ("g-eval", 1, False), ("qags", 2, False)],
+)
+def test_a_protocol_that_takes_each_reference_alone_is_noted_where_scores_saw_several(
+    protocol: str, references: int, noted: bool
+) -> None:
+    assert (protocols()[protocol].references == "each") == (protocol == "g-eval")
+    rows = [{**row, "references": [row["reference"]] * references} for row in ROWS]
+    for row in rows:
+        del row["reference"]
+    agreement = report(rows).agreement({"good": range(6)}, protocol=protocol, draws=0)
+    assert any("scores each reference alone" in note for note in agreement.notes) is noted
+
+
 def test_votes_may_lie_in_a_file_whose_items_are_texts(tmp_path: Path) -> None:
     rows = [{**row, "item": int(row["item"] == "j")} for row in ROWS]
     path = tmp_path / "votes.csv"
@@ -62,6 +77,7 @@ def test_ratings_that_did_not_travel_are_given_by_name() -> None:
     errors = [[{"severity": "major"}], [{"severity": "minor"}], [], None, None, None]
     agreement = report().agreement({"mqm": errors}, coefficient="tau_b", draws=0)
     assert agreement.row("token_f1").value == 1
+    assert (agreement.data.items, agreement.data.systems) == (2, 3)
     by_hand = correlate([0.4, 2 / 3, 6 / 7], [-5, -1, 0], coefficient="tau_b", draws=0)
     assert agreement.row("token_f1").value == by_hand.row().value
 
