@@ -51,7 +51,7 @@ def joint(x: ArrayLike, z: ArrayLike) -> tuple[Array, Array]:
 def pearson_rows(x: ArrayLike, z: ArrayLike) -> Array:
     """Pearson's r of each row."""
     scores, human = joint(x, z)
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         a, b = _centred(scores), _centred(human)
         r = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
     return np.asarray(np.clip(r, -1, 1))

@@ -131,7 +131,7 @@ def unread_rows(
     if not isinstance(texts, Texts):
         return {}
     dropped = _dropped(metric, texts, columns, tokenized)
-    if not dropped or not dropped & texts.letters.whole.keys():
+    if not dropped & texts.letters.whole.keys():
         return {}
     lost = texts.mostly(dropped)
     if isinstance(argument, RaggedTexts):
