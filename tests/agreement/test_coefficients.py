@@ -139,3 +139,10 @@ def test_vectors_of_other_lengths_are_refused() -> None:
 def test_scores_that_order_all_pairs_right_are_calibrated_at_0() -> None:
     scores = np.array([[1.0, 2.0, 4.0]])
     assert calibrate(scores, scores)[:2] == (0, 1)
+
+
+@pytest.mark.parametrize("scores", [[[1.0]], [[np.nan, 2.0]], np.empty((0, 3))])
+def test_without_pairs_there_is_nothing_to_calibrate(scores: list[list[float]]) -> None:
+    found = calibrate(np.asarray(scores), np.asarray(scores))
+    assert (found.epsilon, found.ties_nearly_all) == (0, False)
+    assert np.isnan(found.accuracy)

@@ -507,3 +507,13 @@ def test_soft_pairwise_accuracy_is_of_as_many_draws_as_are_asked_for() -> None:
     assert 7 * value == pytest.approx(round(7 * value))
     seeds = {soft_pairwise_accuracy(scores, human, draws=50, seed=seed) for seed in range(5)}
     assert len(seeds) > 1
+
+
+def test_rows_are_told_apart_by_what_differs_alone() -> None:
+    agreement = few(coefficient=["tau_b", "pearson"])
+    with pytest.raises(InputError, match=r"2 rows match; choose one by coefficient$"):
+        agreement.row("score")
+
+
+def test_json_keeps_the_letters_of_a_name() -> None:
+    assert '"größe"' in correlate({"größe": SCORES}, HUMAN, draws=0).to_json()

@@ -129,6 +129,8 @@ def test_williams_test_takes_four_items_or_more() -> None:
 def test_the_alternative_test_names_what_it_can_not_take() -> None:
     with pytest.raises(InputError, match="at least three raters, not 2"):
         alternative_test([1, 2], [[1, 1], [2, 2]])
+    with pytest.raises(InputError, match=r"a judge's \(2,\) and the raters' \(2,\) labels don't"):
+        alternative_test([1, 2], [1, 2])
     with pytest.raises(ParameterError, match="score='rmse'"):
         alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]  # a wrong word
 

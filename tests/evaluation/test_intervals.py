@@ -98,6 +98,10 @@ def test_fewer_than_100_units_take_students_t() -> None:
     assert found.low == pytest.approx(np.mean(values) - half, abs=0.004)
     assert found.high == pytest.approx(np.mean(values) + half, abs=0.004)
     assert found.method == "bootstrap standard error"
+    # Of these resamples: their standard deviation, with Bessel's correction of ten values.
+    drawn = drawn_means(values, 50)
+    few = score_interval(drawn, float(np.mean(values)), UnitCount(10, 10), None, 0.95)
+    assert few.high - np.mean(values) == pytest.approx(T_9 * drawn.std() * sqrt(10 / 9), rel=1e-4)
 
 
 def test_scores_from_0_to_1_have_wilsons_interval_of_as_many_samples_as_vary_alike() -> None:

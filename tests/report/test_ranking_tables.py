@@ -150,6 +150,13 @@ def test_the_differences_say_that_only_p_is_corrected(ranking: Ranking) -> None:
     assert compare_all(of_documents(9)).tables()[1].caption == "Difference from A"
 
 
+def test_marks_are_explained_below_the_tables(ranking: Ranking) -> None:
+    assert ranking.foot()[-1] == (
+        "in parentheses: ranks; a system ranks below others only if all of them beat it; "
+        "≈: no significant difference from right_1 (p > .05)"
+    )
+
+
 def test_intervals_are_shown_where_they_are_asked_for(ranking: Ranking) -> None:
     assert "[" not in ranking.tables()[0].text().replace("[none]", "")
     assert "[0.000, " in ranking.tables(intervals=True)[0].text()
@@ -168,5 +175,7 @@ def test_a_column_is_as_wide_as_its_numbers_and_ten_letters_of_its_name() -> Non
     names = ["a metric with a name of many words", "short"]
     table = Table(names, [[0.25, 10.0]]).rich()
     assert [column.min_width for column in table.columns] == [10, 5]
+    assert table.title is None
+    assert str(Table(names, [[0.25, 10.0]], caption="Of 2").rich().title) == "Of 2"
     scores = Table(names, [[Score("0.2"), Score("0.1234567890123")]]).rich()
     assert [column.min_width for column in scores.columns] == [10, 15]
