@@ -26,8 +26,11 @@ PACKAGES = ("text", "metric", "evaluation", "agreement", "report")
 ROOT = Path.cwd()
 LONGEST = 20
 """Seconds of CPU under coverage.py; no mutant waits for a test that takes more."""
-SIGNATURES = "tests/test_public.py::test_the_public_names_and_their_signatures_are_those_on_record"
-"""The test that sees the defaults of public parameters without a call."""
+LOOKING = (
+    "tests/test_public.py::test_the_public_names_and_their_signatures_are_those_on_record",
+    "tests/cli/test_options.py::",
+)
+"""Tests that look at signatures and options as they were imported, and call nothing."""
 QUIET = ("-q", "-n0", "-s", "--tb=no", "--disable-warnings", "-pno:cacheprovider")
 
 
@@ -120,8 +123,8 @@ class Survey:
             tests = {test for line in places for test in reached[line]}
             if found := [test for test in tests if self.seconds.get(test, inf) <= LONGEST]:
                 found.sort(key=lambda test: (not test.startswith(own), self.seconds[test], test))
-                if mutation.imported and SIGNATURES in self.seconds:
-                    found.insert(0, SIGNATURES)
+                if mutation.imported:
+                    found[:0] = [test for test in self.seconds if test.startswith(LOOKING)]
                 sums = accumulate(self.seconds[test] for test in found)
                 return found[: max(1, sum(one <= seconds for one in sums))]
         return []
