@@ -205,6 +205,7 @@ def test_a_board_is_cut_where_it_is_too_wide_both_ways() -> None:
 def test_a_board_of_one_system_is_turned() -> None:
     # Whole it needs 6 + 2 + 2 characters and 4 spaces, and turned 6 + 4 and 2.
     one = Table(BOARD.head, [["four", Score(".1"), Score(".2")]], frozenset({(0, 2)}))
+    assert fit_width(one, 14) == [one]
     (turned,) = fit_width(one, 12)
     assert turned.head == ["metric", "four"]
     assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
