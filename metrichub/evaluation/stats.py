@@ -193,7 +193,7 @@ class Stats:
         undefined[list(kinds)] = True
         mask = mask & (self.scored | undefined)
         arrays = {
-            name: np.where(mask.reshape(-1, *[1] * (array.ndim - 1)), row[name], array)
+            name: np.where(by_row(mask, array), row[name], array)
             for name, array in self.arrays.items()
         }
         reasons, kinds = (

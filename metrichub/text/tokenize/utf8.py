@@ -56,6 +56,9 @@ class Characters:
     @cached_property
     def starts(self) -> Integers:
         """The first byte of every character, and the length of the data, (M+1,)."""
+        # A hundred times as fast.
+        if self.is_ascii:
+            return np.arange(len(self.data) + 1)
         array = np.frombuffer(self.data, np.uint8)
         return np.append(np.flatnonzero((array & 0xC0) != 0x80), len(self.data))
 
