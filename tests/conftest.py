@@ -49,8 +49,8 @@ def no_process_goes_on() -> Iterator[None]:
     yield
     left = multiprocessing.active_children()
     for process in left:
-        # One that was told to end may need a moment.
-        process.join(10)
+        # One that was told to end may need a while on a busy machine.
+        process.join(60)
     going = [process for process in left if process.is_alive()]
     for process in going:
         process.kill()

@@ -184,7 +184,8 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
     assert report.scores()["semantic_similarity"]["errors"] == len(errors)
     assert "unscored" not in report.scores()["semantic_similarity"]
     stub.always = None
-    usage = hub.evaluate(**texts).usage
+    # A busy machine may take longer than the three seconds after which it gave up.
+    usage = Hub("semantic_similarity", embedder=spec(stub)).evaluate(**texts).usage
     # The stub counts a token a text, and a sample has two; a call has eight texts at most.
     assert (usage.calls, usage.prompt_tokens) == (-(-2 * len(errors) // 8), 2 * len(errors))
 

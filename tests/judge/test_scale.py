@@ -124,7 +124,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     # Once the server is well again, the rest is asked for, and nothing else.
     stub.always = None
     before = len(stub.asked)
-    again = Hub(METRICS, judge=judge, embedder="offline").evaluate(**columns())
+    again = Hub(METRICS, judge=spec(stub), embedder="offline").evaluate(**columns())
     assert again.failed == 0
     assert again.usage.calls == len(stub.asked) - before < undisturbed.calls / 2
     for name, right in undisturbed.report.samples().items():
