@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, Pending, ScoringError, Words, what
+from metrichub.errors import MetrichubError, Pending, ScoringError, Words, did_you_mean, what
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -47,6 +47,7 @@ REMEDIES: Words = {
     "save_report": "save one with --save",
     "list_metrics": "give each an -m of its own",
     "give_votes": "give both columns as --pair",
+    "set_service": "add --{0.subject} {0.value}",
 }
 """How the command line says what the user can do about an error."""
 
@@ -159,6 +160,7 @@ class Program(click.Group):
 
         Raises:
             ImportError: a plugin's command can't be loaded.
+            UsageError: there is no such command; the text has near matches.
         """
         if cmd_name in self.table:
             where, help_line = self.table[cmd_name]
@@ -166,8 +168,12 @@ class Program(click.Group):
             command: click.Command = getattr(import_module(module), attribute)
             command.short_help = help_line
             return command
-        point = self.plugins.get(cmd_name)
-        return None if point is None else _loaded(point)
+        if point := self.plugins.get(cmd_name):
+            return _loaded(point)
+        if not ctx.resilient_parsing:
+            near = did_you_mean(cmd_name, self.list_commands(ctx))
+            ctx.fail(f"there is no command {cmd_name!r}{near}")
+        return None
 
     def help_line(self, name: str) -> str:
         """The line of a command in --help; that of a plugin's that can't be loaded says why."""

@@ -119,8 +119,9 @@ def _check_answers(metric: JudgeMetric, source: str) -> None:
         for member, name in product(judges, names):
             if not about(member).answers(question, metric.prompt(name)):
                 kind = member.label.partition("(")[0]
-                raise JudgeUnavailable(
-                    f"{metric.name}: the {kind} judge{source} can't {question} ({name}); use a "
-                    "model: judge=\"openai(model='…')\", with base_url='http://…' for your own "
-                    "server"
+                error = JudgeUnavailable(
+                    f"{metric.name}: the {kind} judge{source} can't {question} ({name}); "
+                    "use a model"
                 )
+                way = "\"openai(model='…')\", with base_url='http://…' for your own server"
+                raise error.with_remedy("set_service", "judge", way)

@@ -80,15 +80,14 @@ def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUn
     A baseline isn't offered where `only_models` will do, nor is what plugins bring, which may
     answer no more questions.
     """
-    ways = [f"{kind}=\"openai(model='…')\" (a model)"]
+    ways = ["\"openai(model='…')\" (a model)"]
     if not only_models:
-        ways += [f'{kind}="{spec}" (installed)' for spec in _of_plugins(kind)]
-        ways += [f'{kind}="offline" ({_BASELINES[kind]})']
+        ways += [f'"{spec}" (installed)' for spec in _of_plugins(kind)]
+        ways += [f'"offline" ({_BASELINES[kind]})']
     article = "an" if kind == "embedder" else "a"
-    return JudgeUnavailable(
-        f"{metric} needs {article} {kind}, and none is set: pass {' or '.join(ways)}; "
-        f"on the command line use --{kind}, or set {VARIABLES[kind]} for this machine"
-    )
+    error = JudgeUnavailable(f"{metric} needs {article} {kind}, and none is set")
+    way = f"{' or '.join(ways)}, or set {VARIABLES[kind]} for this machine"
+    return error.with_remedy("set_service", kind, way)
 
 
 def _of_plugins(kind: str) -> Iterator[str]:

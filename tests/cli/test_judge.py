@@ -181,7 +181,7 @@ def test_a_metric_that_needs_a_model_says_which_judge_to_set() -> None:
     write("in.jsonl", [{"prediction": "a", "source": "b"}])
     for judge in ((), ("--judge", "offline")):
         message = error(run("score", "in.jsonl", "-m", "coherence", *judge), 4)
-        assert "judge=\"openai(model='…')\"" in message
+        assert "; add --judge \"openai(model='…')\"" in message
 
 
 # The store.
