@@ -38,7 +38,8 @@ def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None
     ("name", "near"),
     [
         ("Rouge-L", "'rouge'"),
-        ("chrF++", "'chrf'"),
+        ("chrF++", r"'chrf\(chrf\+\+\)'"),
+        ("squad", r"'exact_match\(squad\)' or 'token_f1\(squad\)'"),
         ("bleu_score", "'bleu'"),
         ("BleuScore", "'bleu'"),
         ("FaithfulnessMetric", "'faithfulness'"),
@@ -47,7 +48,7 @@ def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None
     ],
 )
 def test_a_name_that_means_more_is_answered_with_what_is_near(name: str, near: str) -> None:
-    # chrF++ is chrf(word_order=2), so that chrf would be another score.
+    # chrF++ is chrf(word_order=2), whose scores aren't those of chrf.
     with pytest.raises(UnknownMetric, match=f"did you mean {near}"):
         load_metric(name)
 
@@ -64,8 +65,9 @@ def test_several_metrics_one_by_one_are_told_so_too() -> None:
 
 
 @pytest.mark.parametrize("name", ["perplexiti", "accuracy_of_all", "GPTScore2"])
-def test_a_name_that_is_near_none_is_answered_with_the_list(name: str) -> None:
-    with pytest.raises(UnknownMetric, match=rf"^no metric '{name}' is installed \('metrichub list"):
+def test_a_name_that_is_near_none_is_answered_with_a_search(name: str) -> None:
+    said = rf"^no metric '{name}' is installed \('metrichub list {name}' searches the cards\)$"
+    with pytest.raises(UnknownMetric, match=said):
         load_metric(name)
 
 

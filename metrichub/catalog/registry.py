@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -191,22 +192,41 @@ class Registry:
         """
         entries = self._named(name)
         if not entries:
-            slash = "/" in name
-            if self.kind == "metric" and (where := elsewhere(_letters(name))):
-                raise UnknownMetric(f"{name} isn't installed: {where}")
-            known = [key for key in self._by_name if slash or "/" not in key]
-            seen = "'metrichub list' shows the installed ones"
-            if self.kind != "metric":
-                plain = [key for key in self._by_name if "/" not in key]
-                seen = f"installed: {', '.join(plain) or 'none'}"
-            near = did_you_mean(name if slash else _as_written_here(name), known)
-            raise UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
+            raise self._unknown(name)
         if len(entries) > 1 and entries[0].distribution != _OURS:
             names = " or ".join(repr(entry.qualified) for entry in entries)
             raise AmbiguousMetric(
                 f"several installed distributions have a {self.kind} {name!r}; choose {names}"
             )
         return entries[0]
+
+    def _unknown(self, name: str) -> UnknownMetric:
+        """The error for a name that nothing has: where it is, what is near, or how to search."""
+        if self.kind == "metric" and (where := elsewhere(_letters(name))):
+            return UnknownMetric(f"{name} isn't installed: {where}")
+        slash = "/" in name
+        known = [key for key in self._by_name if slash or "/" not in key]
+        near = did_you_mean(name if slash else _as_written_here(name), known)
+        if self.kind != "metric":
+            plain = [key for key in self._by_name if "/" not in key]
+            seen = f"installed: {', '.join(plain) or 'none'}"
+        else:
+            if presets := self._with_preset(name):
+                near = f"; did you mean {listed(map(repr, presets), 'or')}?"
+            seen = "'metrichub list' shows the installed ones"
+            if not near and re.fullmatch(r"[\w+-]+", name):
+                seen = f"'metrichub list {name}' searches the cards"
+        return UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
+
+    def _with_preset(self, name: str) -> list[str]:
+        """The specs whose preset has this name: "chrf(chrf++)" for "chrF++"."""
+        specs = []
+        for entry in self.entries:
+            with suppress(CardError):
+                specs += [
+                    f"{entry.name}({key})" for key in entry.card.presets if key == name.lower()
+                ]
+        return specs[:3]
 
     def _named(self, name: str) -> list[Entry]:
         """The entries of a plain or qualified name, ours first."""

@@ -82,7 +82,10 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
             first = f"{late[1]}, {arguments[: late.start()]}{arguments[late.end() :]}"
             way = f"{text.partition('(')[0]}({first})"
             raise SpecError(f"{text!r}: the preset comes first: {way}") from error
-        raise SpecError(f"{text!r} can't be parsed: {getattr(error, 'msg', error)}") from error
+        cause = str(getattr(error, "msg", error))
+        # "invalid decimal literal" is what Python says of tokenize=13a.
+        hint = "; quote text, as in tokenize='13a'" if "literal" in cause else ""
+        raise SpecError(f"{text!r} can't be parsed: {cause}{hint}") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _not_by_name(text)
     unnamed = [getattr(node, "value", None) for node in call.args]

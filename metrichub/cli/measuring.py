@@ -157,7 +157,7 @@ def chosen_hub(
     """The hub of the chosen metrics; without any the error says how to choose."""
     if not metrics:
         raise click.UsageError(
-            f"no metric is chosen; add -m NAME, for example: {example} -m abstractness "
+            f"no metric is chosen; add -m NAME, for example: {example} -m chrf "
             "('metrichub list' shows all metrics)"
         )
     from metrichub.hub import Hub
@@ -248,9 +248,10 @@ def _note_blanks(path: str, reading: Reading) -> None:
     for column in dict.fromkeys(name for name, _ in reading.blanks):
         counts = {cell: n for (name, cell), n in reading.blanks.items() if name == column}
         cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in counts.items()])
+        one = sum(counts.values()) == 1
         note(
-            f"{path}: cells of {column!r} that may be missing values are scored as text: {cells}; "
-            "if they are missing, delete their rows"
+            f"{path}: {column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
+            f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
         )
 
 

@@ -105,9 +105,10 @@ def score(
     _check_sources(files, texts.columns())
     files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
+    # Without -m, the name of a metric looks like a file.
+    systems = _unread_systems(files, texts, chosen.input_format)
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
     thresholds = bounds.of(hub)
-    systems = _unread_systems(files, texts, chosen.input_format)
     results.check(len(systems))
     if resampling.cluster and not (display.with_intervals or results.page or len(systems) > 1):
         raise click.UsageError(

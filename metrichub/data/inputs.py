@@ -28,6 +28,7 @@ _ELSEWHERE = {
     "embedder": "pass the embedder to the hub: Hub(metrics, embedder=...)",
     "language": "pass the language of the prompts to the hub: Hub(metrics, language=...)",
     "reduce": "the option is called reduce_fn: reduce_fn='best', or a function",
+    "cluster": "pass it to the report: report.intervals(cluster=...) or compare(cluster=...)",
     "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
 """What isn't an option of a call, by the name under which people try it there."""

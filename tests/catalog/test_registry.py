@@ -122,9 +122,13 @@ def test_an_unknown_qualified_name_gets_qualified_near_matches() -> None:
         load_metric("metrichub/blue")
 
 
-def test_an_unknown_name_far_from_all_says_how_to_list_them() -> None:
-    with pytest.raises(LookupError, match=r"'xyzzy' is installed \('metrichub list' shows"):
-        load_metric("xyzzy")
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("xyzzy", "metrichub list xyzzy"), ("xyzzy/foo", "metrichub list")],
+)
+def test_an_unknown_name_far_from_all_says_how_to_find_one(name: str, command: str) -> None:
+    with pytest.raises(LookupError, match=rf"'{name}' is installed \('{command}' s"):
+        load_metric(name)
 
 
 def test_a_plugin_that_fails_to_import_is_listed_and_an_error_on_use(site: Path) -> None:

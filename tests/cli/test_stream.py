@@ -193,11 +193,9 @@ def test_cells_that_may_be_missing_values_are_counted_in_a_note(tmp_path: Path) 
         said = [
             line for line in run("score", path, "-m", "wer").stderr.splitlines() if name in line
         ]
-        middle = "that may be missing values are scored as text"
+        advice = "scored as text; if the values are missing, delete the rows"
         assert said == [
-            f"metrichub: note: {path}: cells of 'prediction' {middle}: 1 empty, 2 'NaN' and "
-            "1 'NA'; if they are missing, delete their rows",
-            f"metrichub: note: {path}: cells of 'reference' {middle}: 2 'null'; "
-            "if they are missing, delete their rows",
+            f"metrichub: note: {path}: prediction has 1 empty, 2 'NaN' and 1 'NA' cells, {advice}",
+            f"metrichub: note: {path}: reference has 2 'null' cells, {advice}",
         ]
     assert "missing" not in run("score", str(tmp_path / "a.jsonl"), "-m", "wer").stderr
