@@ -156,9 +156,19 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
         def observe(self, prediction: str) -> None:
             return None
 
-    notes = Hub(Forgotten()).evaluate(predictions=["a", "b"]).notes()
+    report = Hub(Forgotten()).evaluate(predictions=["a", "b"])
     said = "the metric returned no score; is a `return` missing in its code?"
-    assert notes == {"forgotten": [f"2 unscored: {said}"]}
+    assert report.notes() == {"forgotten": [f"2 unscored: {said}"]}
+    assert str(report).endswith(f"\nforgotten: 2 unscored: {said}")
+
+
+def test_a_printed_report_says_nothing_below_the_scores_where_there_are_some() -> None:
+    def now_and_then(prediction: str) -> float | None:
+        return 1.0 if prediction else None
+
+    report = Hub(now_and_then).evaluate(predictions=["a", ""])
+    assert report.notes()["now_and_then"]
+    assert "\nnow_and_then:" not in str(report)
 
 
 @pytest.mark.parametrize("samples", [True, False])

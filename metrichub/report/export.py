@@ -94,6 +94,15 @@ def readable_table(report: Measurement) -> Table:
     return scoreboard({"": report}, None, {}, ScoreFormat())
 
 
+def readable_text(report: Measurement) -> str:
+    """The same table as text; below it, why a metric scored no sample at all."""
+    size = report.size
+    empty = [name for name, result in report.results.items() if size and result.unscored == size]
+    notes = notes_of(report) if empty else {}
+    lines = [f"{name}: {note}" for name in empty for note in notes.get(name, ())]
+    return "\n".join([readable_table(report).text(), *lines])
+
+
 def paper_table(
     report: Measurement, outputs: OutputChoice, intervals: bool, percent: bool
 ) -> Table:

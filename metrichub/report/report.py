@@ -346,4 +346,4 @@ class Report(Measurement):
 
     def __str__(self) -> str:
         """The scores as a plain table."""
-        return export.readable_table(self).text()
+        return export.readable_text(self)
