@@ -1,5 +1,6 @@
 """The project's own documents are true: packages, words, versions, numbers and commands."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -68,6 +69,28 @@ def test_the_files_that_a_paper_names_are_there(paper: str) -> None:
     assert not [n for n in named - made if not any((home / n).exists() for home in homes)]
 
 
+def test_the_names_of_code_that_architecture_gives_are_defined() -> None:
+    paths = [*import_graph.modules().values(), ROOT / "tests" / "test_layers.py"]
+    defined = {name for path in paths for name in names_in(path)}
+    named = set(re.findall(r"`(\w+(?:\.(?!py\b)\w+)?)[`(]", read("ARCHITECTURE.md")))
+    assert len(named) > 40
+    assert not {name for name in named if not {*name.split(".")} <= defined}
+
+
+def names_in(path: Path) -> set[str]:
+    """The modules, classes, functions, parameters and variables that a file defines."""
+    found = {path.stem, path.parent.name}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                found.add(node.name)
+            case ast.Name(ctx=ast.Store()):
+                found.add(node.id)
+            case ast.arg():
+                found.add(node.arg)
+    return found
+
+
 def test_each_word_is_explained_once_and_briefly() -> None:
     section = read("CONTRIBUTING.md").partition("## Words")[2].partition("\n## ")[0]
     users, developers = map(explained, (read("docs/GLOSSARY.md"), section))
@@ -95,6 +118,8 @@ def test_the_citation_is_of_this_version_and_valid() -> None:
     # https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema-guide.md
     required = {"authors", "cff-version", "message", "title"}
     optional = {"abstract", "date-released", "keywords", "license", "type", "version"}
+    # The first release adds it.
+    optional.add("repository-code")
     assert required <= set(found) <= required | optional
     assert found["cff-version"] == "1.2.0"
     assert all(set(author) == {"name"} and author["name"] for author in found["authors"])
