@@ -1,6 +1,6 @@
 """Permutation tests of two metrics on the same outputs; the swap is a part of the test's name.
 
-Each metric is standardised over all cells, then cells change places between the two, and both
+Each metric is standardized over all cells, then cells change places between the two, and both
 coefficients are made anew. What changes places together is what is taken to be independent:
 
 - `cells`: every cell by a coin of its own (mt-metrics-eval's PERM-BOTH);

@@ -82,7 +82,7 @@ def compare(
     """Compare systems on the same samples; the first FILE is the baseline.
 
     For every headline output, it shows the scores and ranks, the difference from the baseline with
-    its paired bootstrap interval, and the p-value of two-sided approximate randomisation, corrected
+    its paired bootstrap interval, and the p-value of two-sided approximate randomization, corrected
     by Holm's method over all pairs of systems and the headline outputs of the metric. A system
     ranks below another group only if every system in that group beats it significantly. --outputs
     all adds the uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score

@@ -245,7 +245,7 @@ def student(freedom: float, confidence: float) -> float:
 
 
 def _beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, by Lentz's continued fraction."""
+    """The regularized incomplete beta function, by Lentz's continued fraction."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):

@@ -1,7 +1,7 @@
 """Bootstrap intervals and paired tests over rows of statistics; knows arrays, not metrics.
 
 The draws and the p-values are those of sacrebleu (Post 2018) for the same seed, after Koehn
-(2004) for the paired bootstrap and Riezler and Maxwell (2005) for approximate randomisation.
+(2004) for the paired bootstrap and Riezler and Maxwell (2005) for approximate randomization.
 Work is done in blocks of resamples, so that memory doesn't grow with their number.
 """
 
@@ -73,7 +73,7 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     """Sacrebleu's p-value of paired bootstrap differences for the observed difference.
 
     The fraction of resamples whose absolute difference exceeds its own mean by the observed one: on
-    few samples it is too often small, so that randomisation is to be preferred there.
+    few samples it is too often small, so that randomization is to be preferred there.
     """
     distances = np.abs(differences)
     return _p_value(distances - distances.mean(), abs(observed))

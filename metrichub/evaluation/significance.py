@@ -30,10 +30,10 @@ class Comparison(NamedTuple):
     """One output of two systems on the same samples.
 
     `difference` is this system's score minus the other's, `interval` its interval, which reaches to
-    0 at least where the randomisation test isn't significant. All are those of the `samples` that
+    0 at least where the randomization test isn't significant. All are those of the `samples` that
     both systems have scores of; `left_out` are the others.
 
-    `randomisation_p` is the p-value of two-sided approximate randomisation; `p` is the same after
+    `randomisation_p` is the p-value of two-sided approximate randomization; `p` is the same after
     Holm's correction over the pairs of systems and the headline outputs of the metric, `nan` for
     other outputs. `sacrebleu_bootstrap_p` is sacrebleu's p-value of the paired bootstrap, which
     is too small: at .05 it calls 11 to 20 of 100 differences significant where there is none.

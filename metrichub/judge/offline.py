@@ -28,7 +28,7 @@ class OfflineJudge:
     """A deterministic judge without key, network or download, for `extract` and `verify`.
 
     A prompt names its rule in a comment `<!-- offline: RULE -->`. `extract` knows `sentences`,
-    `questions` (a closed question from every sentence) and `names` (capitalised words
+    `questions` (a closed question from every sentence) and `names` (capitalized words
     and numbers), all from the first field. `verify` knows `supported` (the item's words, numbers
     and negation stand in the fields), which weighs its words, and `covers` (the item holds words of
     every field). A prompt without a rule needs a model.

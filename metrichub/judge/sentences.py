@@ -39,7 +39,7 @@ _WORDS_OF = {language: frozenset(words.split()) for language, words in _FUNCTION
 def language_of(text: str) -> str:
     """The language by whose rules a text is split: that of its script or of its function words.
 
-    Only languages with rules of their own are recognised; all others, and texts without function
+    Only languages with rules of their own are recognized; all others, and texts without function
     words, are split as English, which ends sentences of any script that marks their ends.
     """
     start = text[:_LOOKED_AT].lower()

@@ -123,7 +123,7 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     sentences = [
         "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
-        "Tests: two-sided paired approximate randomisation "
+        "Tests: two-sided paired approximate randomization "
         f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
         f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
         f"Result: {tests.sentence}." if tests.sentence else "",

@@ -252,7 +252,7 @@ def compare_all(
         metrics: the names of the metrics to test; by default all that two systems share.
         level: the level of the intervals; a system beats another if p <= 1 - level.
         resamples: the number of bootstrap resamples for the intervals.
-        trials: the number of random swaps of approximate randomisation.
+        trials: the number of random swaps of approximate randomization.
         seed: the seed of the random numbers.
         cluster: a column, such as the document of a sentence; samples that share a value are drawn
             and swapped together.

@@ -94,12 +94,12 @@ class Report(Measurement):
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
 
-        Differences are this report's scores minus the other's. Two-sided approximate randomisation
+        Differences are this report's scores minus the other's. Two-sided approximate randomization
         (`trials`) gives p-values, corrected by Holm's method over the headline outputs of each
         metric, and the paired bootstrap (`resamples`) gives intervals and p-values. Both use
         sacrebleu's random draws and definitions of p for the same seed (ties count as extreme, so
         two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many differences
-        significant (11 to 20 of 100 where there is none, at .05); randomisation doesn't. For three
+        significant (11 to 20 of 100 where there is none, at .05); randomization doesn't. For three
         systems or more, `metrichub.compare_all` corrects over all pairs. `metrics` chooses one or
         several of the metrics that both reports have; `cluster` names a column of `metadata`, and
         samples that share a value of it are drawn and swapped together.

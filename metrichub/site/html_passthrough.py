@@ -1,6 +1,6 @@
 """A Python-Markdown extension for pages that are HTML already.
 
-The generator reads Markdown. Our pages hold sanitised HTML, which Markdown must not touch again:
+The generator reads Markdown. Our pages hold sanitized HTML, which Markdown must not touch again:
 with this extension the text of a page passes as it is, and only its headings are looked at.
 """
 

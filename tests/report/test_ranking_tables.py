@@ -48,7 +48,7 @@ def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
         "| [none] | 0.0 (2) | 0.0 (2) |",
     ]
     assert caption.startswith("16 samples. Bold: the systems that rank first. In parentheses: ")
-    assert "two-sided paired approximate randomisation (10,000 trials)" in caption
+    assert "two-sided paired approximate randomization (10,000 trials)" in caption
     assert "corrected by Holm's method" in caption
     assert "significant at p ≤ .05" in caption
     assert "Result: right_1 and one & off beat [none] on exact_match (p ≤ .000" in caption
