@@ -5,7 +5,7 @@
 A metric is a ratio of sums, such as BLEU's precision; samples differ in length and in difficulty,
 and two systems that do the same samples share the difficulty. For every way of drawing it prints:
 the mean width of intervals at 95% and how often they hold the true score; how often the paired
-randomisation test calls two equal systems different at .05 (the size of the test), and how often it
+randomization test calls two equal systems different at .05 (the size of the test), and how often it
 finds a difference that is there (its power). Sets are drawn anew for each row of numbers from one
 seed, the same for all ways.
 """

@@ -417,7 +417,7 @@ class Both(GivesOther):
         (GivesShort, "the statistic 'a' has shape"),
         (ObservesOther, "bad returned no 'a'"),
         (ObservesText, "bad returned 'one' .str., not a number or"),
-        (ObservesRagged, "bad: the statistic 'a' has another shape for some"),
+        (ObservesRagged, "bad: the statistic 'a' doesn't have the same shape"),
         (ScoresOther, "bad: score returned other, but its outputs are score"),
         (Neither, "Neither has neither observe nor measure"),
         (Both, "Both has observe and measure"),

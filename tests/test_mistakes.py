@@ -145,7 +145,7 @@ def test_a_signature_names_the_columns_that_its_metric_reads() -> None:
 
 
 def test_parameters_in_a_mapping_of_metrics_are_not_left_out_in_silence() -> None:
-    with pytest.raises(SpecError, match=r"with parameters in the name, such as"):
+    with pytest.raises(SpecError, match=r"with parameters in parentheses, such as"):
         Hub({"bleu": {"max_order": 1}})  # type: ignore[arg-type]  # the mistake
 
 
@@ -201,5 +201,5 @@ def test_a_metric_with_its_own_init_is_told_to_be_a_dataclass() -> None:
         def observe(self, prediction: str) -> float:
             return float(len(prediction) > self.limit)
 
-    with pytest.raises(MetricError, match=r"Long has an __init__ of its own.*@dataclass"):
+    with pytest.raises(MetricError, match=r"Long defines its own __init__.*@dataclass"):
         Hub(Long(3))

@@ -177,7 +177,7 @@ def _drawn(inputs: Inputs, draw: str | None, protocol: str | None) -> str:
     both = layout.named_systems and len(layout.systems) > 1
     if draw is not None:
         if draw != "items" and not both:
-            raise ParameterError(None, "draw", draw, "'items': there are no systems to draw")
+            raise ParameterError(None, "draw", draw, "'items', as there are no systems to resample")
         return draw
     asked = protocol_of(protocol).draw if protocol else "both"
     return asked if both else "items"

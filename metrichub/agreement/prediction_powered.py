@@ -77,7 +77,7 @@ def calibrated_mean(
     check_confidence(confidence)
     scores, ratings = np.asarray(judge, np.float64), np.asarray(human, np.float64)
     if scores.shape != ratings.shape or scores.ndim != 1:
-        raise InputError(f"{scores.shape} scores and {ratings.shape} ratings don't pair")
+        raise InputError(f"{scores.shape} scores and {ratings.shape} ratings don't match")
     scored, rated = ~np.isnan(scores), ~np.isnan(ratings)
     y, f, u = ratings[scored & rated], scores[scored & rated], scores[scored & ~rated]
     if len(y) < 2:

@@ -84,7 +84,9 @@ def correlate_preferences(  # noqa: PLR0913  # the options of one call, each by 
 def _coefficients(protocol: str | None, names: str | Sequence[str] | None) -> list[str]:
     if protocol is not None:
         if names is not None or protocol_of(protocol).values != (("item", "tau_wmt"),):
-            raise ParameterError(None, "protocol", protocol, "only wmt20-darr for preferences")
+            raise ParameterError(
+                None, "protocol", protocol, "wmt20-darr, the only one for preferences"
+            )
         return ["tau_wmt"]
     named = [names] if isinstance(names, str) else list(names or ("accuracy", "tau_wmt"))
     for name in named:
@@ -94,7 +96,7 @@ def _coefficients(protocol: str | None, names: str | Sequence[str] | None) -> li
 
 def _drawn(inputs: PairInputs, draw: str | None) -> str:
     if draw not in (None, "items") and inputs.systems is None:
-        raise ParameterError(None, "draw", draw, "'items': there are no systems to draw")
+        raise ParameterError(None, "draw", draw, "'items', as there are no systems to resample")
     return draw or ("both" if inputs.systems else "items")
 
 

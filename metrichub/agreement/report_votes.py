@@ -79,7 +79,5 @@ def of_preferences(how: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in _OF_RATINGS:
         if how.get(name) is not None:
-            raise ParameterError(
-                None, name, how[name], "it for ratings only; preferences have none"
-            )
+            raise ParameterError(None, name, how[name], "None, as it applies to ratings only")
     return {name: value for name, value in how.items() if name not in _OF_RATINGS}

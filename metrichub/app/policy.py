@@ -64,7 +64,7 @@ def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
         MetrichubError: it can't be made; `Forbidden` for a parameter that isn't the client's.
     """
     if len(requested.metric) > _LONGEST_SPEC:
-        raise InputError(f"a metric's spec may have {_LONGEST_SPEC} characters")
+        raise InputError(f"a metric's spec may have at most {_LONGEST_SPEC} characters")
     spec = spec_of(requested.metric)
     entry = registry().find(spec.metric)
     if lacking := entry.lacking:

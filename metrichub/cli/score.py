@@ -223,8 +223,8 @@ def _show_estimate(
     )
     if any(usage.calls for usage in usages.values()):
         note(
-            "an estimate, right to an order of magnitude: a token is four bytes, a claim a "
-            "sentence; retries come on top"
+            "a rough estimate, right to an order of magnitude, which counts four bytes as a token "
+            "and a sentence as a claim; retries come on top"
         )
 
 

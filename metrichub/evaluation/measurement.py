@@ -122,7 +122,9 @@ class Measurement:
         """
         chosen_metrics(metric, self.results, "the report")
         if not 0 <= sample < self.size:
-            raise ReportError(f"no sample {sample} in a report of {self.size}")
+            raise ReportError(
+                f"the report has no sample {sample}; it has {self.size}, numbered from 0"
+            )
         result, trace = self.results[metric], self.traces.get(metric, Trace())
         scores = {name: float(values[sample]) for name, values in result.samples().items()}
         steps = trace.steps.get(sample, ())

@@ -177,10 +177,10 @@ def comparable(
         mine, its = (side.results[name].signature for side in (report, other))
         if SOURCE_UNKNOWN in (mine.source, its.source):
             raise ReportError(
-                f"whether both reports used the same function for {name} is unknown: its source "
-                "can't be read, or doesn't decide its scores alone, as for a lambda or a closure; "
-                "define it with def at the top of a file and score both again, or compare only "
-                "other metrics"
+                f"the reports may have used different functions for {name}: its source can't be "
+                "read, or doesn't determine its scores alone, as with a lambda or a closure; "
+                "define it with def at the top of a file and score both again, or compare other "
+                "metrics only"
             )
         _check_signatures(name, [mine, its])
     return chosen

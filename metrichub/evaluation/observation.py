@@ -170,7 +170,8 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
         metric.check_range(np.ravel(statistics.get("score", ())))
     if expected is None and "count" in statistics:
         raise MetricError(
-            f"{metric.name} returned 'count', which is the number of samples; call it otherwise"
+            f"{metric.name} returned 'count', a name reserved for the number of samples; choose "
+            "another"
         )
     if expected is not None and set(statistics) != set(expected):
         raise MetricError(
@@ -180,8 +181,8 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
     for kind in set(undefined_for.values()):
         if metric.card.path and kind not in metric.card.undefined_for:
             raise MetricError(
-                f"{metric.name}: a sample is unscored for its prediction ({kind}), and the card "
-                f"doesn't say so; add undefined_for: [{kind}] to its front matter"
+                f"{metric.name}: a prediction has no score ({kind}), and the card doesn't declare "
+                f"that; add undefined_for: [{kind}] to its front matter"
             )
     return Stats.of(statistics, view.rows, reasons, undefined_for)
 
@@ -271,7 +272,7 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
         raise MetricError(f"{metric.name} returned no {key!r} for some sample") from None
     except ValueError:
         raise MetricError(
-            f"{metric.name}: the statistic {key!r} has another shape for some samples"
+            f"{metric.name}: the statistic {key!r} doesn't have the same shape for all samples"
         ) from None
 
 

@@ -60,8 +60,8 @@ class Survey:
                 total = first + second
             except TypeError as error:
                 raise MetricError(
-                    f"{self.metric.name}: survey returned {what(first)}, which doesn't add up by "
-                    "+; give a Counter, an array, or an object with __add__"
+                    f"{self.metric.name}: survey returned {what(first)}, which + can't add up; "
+                    "return a Counter, an array, or an object with __add__"
                 ) from error
         self._levels[-2:] = [(first_parts + second_parts, total)]
 

@@ -74,8 +74,8 @@ def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str,
     """
     if not runs:
         raise ReportError(
-            "no runs were repeated; evaluate with repeats=3 in a hub without a vote, as a vote "
-            "makes one run of them"
+            "the report has no repeated runs; evaluate with repeats=3 in a hub without a vote, "
+            "which would combine the repeats into one run"
         )
     return {name: _repeated(results) for name, results in runs.items()}
 

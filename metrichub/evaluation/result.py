@@ -193,7 +193,7 @@ class Result(ABC):
     def _pooled_error(self, what: str) -> ReportError:
         return ReportError(
             f"{self.metric.name}: this report was pooled, and {what} needs its samples; "
-            "keep the report as it was before pool(), or evaluate with samples=True"
+            "use the report from before pool(), or evaluate with samples=True"
         )
 
     def _check_sizes(self, sizes: Sequence[int], size: int) -> None:

@@ -54,7 +54,9 @@ def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object
     if vote is not None and judge is service:
         made = judge_of(judge)
         if isinstance(made, Panel):
-            raise ParameterError(None, "vote", vote, f"none beside {made.label}")
+            raise ParameterError(
+                None, "vote", vote, f"none, or set it in the panel: {made.label} has its own"
+            )
         if not about(made).is_model:
             same = f"none with {made.label}, which always gives the same answer"
             raise ParameterError(None, "vote", vote, same)

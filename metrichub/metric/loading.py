@@ -43,7 +43,7 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
         return load_function(spec, parameters)
     if not isinstance(spec, str):
         raise SpecError(
-            "load_metric takes one name or spec, such as 'bleu(max_order=2)', or a function, and "
+            "load_metric takes one name or spec, such as 'bleu(max_order=2)', or a function, "
             f"not {what(spec)}"
         )
     parsed = spec_of(spec)
@@ -91,8 +91,8 @@ def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]
     """
     if isinstance(specs, Mapping):
         raise SpecError(
-            "metrics are a name or a list of names, with parameters in the name, such as "
-            f"metrics=['bleu(max_order=2)', 'rouge'], and not {what(specs)}"
+            "metrics takes a name or a list of names, with parameters in parentheses, such as "
+            f"metrics=['bleu(max_order=2)', 'rouge'], not {what(specs)}"
         )
     single = isinstance(specs, (str, Metric, type)) or not isinstance(specs, Iterable)
     listed: Sequence[Any] = [specs] if single else list(specs)  # type: ignore[arg-type]  # one or many
@@ -107,8 +107,8 @@ def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]
             )
         if not metric.name:
             raise MetricError(
-                f"{type(metric).__name__} has an __init__ of its own, which a dataclass writes "
-                "better: @dataclass(frozen=True, kw_only=True), and its parameters as fields"
+                f"{type(metric).__name__} defines its own __init__; make it a dataclass with its "
+                "parameters as fields instead: @dataclass(frozen=True, kw_only=True)"
             )
     names = [metric.name for metric in metrics]
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -197,7 +197,7 @@ def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     digest = _hash(stamps)
     if revision not in (None, digest):
-        raise ModelError(f"the files of {name} are {digest}, and not of the revision {revision}")
+        raise ModelError(f"the files of {name} have the hash {digest}, not {revision}")
     return ModelFiles(name, folder, digest)
 
 

@@ -30,7 +30,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     # The public function raises where no loop runs, which is the usual case.
     if asyncio._get_running_loop() is _loop():  # noqa: SLF001
         coroutine.close()
-        raise MetricError("an asynchronous `observe` awaits what it needs; it can't score inside")
+        raise MetricError("an async `observe` can't call a hub; await what it needs")
     future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
     if (started := _started.get()) is not None:
         started.append(future)

@@ -64,8 +64,8 @@ class Threshold(NamedTuple):
         better = scale.better if scale else "neither"
         if better == "neither":
             raise SpecError(
-                f"{name} has no direction that is better; write the condition: '>= {value:g}' or "
-                f"'<= {value:g}'"
+                f"neither more nor less is better for {name}; write the condition: "
+                f"'>= {value:g}' or '<= {value:g}'"
             )
         return threshold._replace(sign=">=" if better == "higher" else "<=")
 

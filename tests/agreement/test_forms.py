@@ -254,9 +254,12 @@ MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
     ("--pair", "one,two", "--human", "gold"): (3, "pair 0: gold is 'b c d e' (str); write 'a'"),
     ("--pair", "one,two", "--level", "item"): (
         2,
-        "choose it for ratings only; preferences have none",
+        "choose None, as it applies to ratings only",
     ),
-    ("--pair", "one,two", "--protocol", "qags"): (2, "only wmt20-darr for preferences"),
+    ("--pair", "one,two", "--protocol", "qags"): (
+        2,
+        "choose wmt20-darr, the only one for preferences",
+    ),
     ("--pair", "one,two", "--human", "winner", "--human", "gold"): (
         2,
         "--pair needs exactly one --human",
@@ -266,7 +269,7 @@ MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
     ("--severity", "winner"): (2, "--severity needs --item COLUMN"),
     ("--category", "winner", "--human", "id"): (2, "--category needs --severity"),
     ("--severity", "gold", "--item", "id"): (3, "row 0: an error is 'major', 'minor' or"),
-    ("--pair", "one,two", "--draw", "systems"): (2, "there are no systems to draw"),
+    ("--pair", "one,two", "--draw", "systems"): (2, "there are no systems to resample"),
 }
 
 

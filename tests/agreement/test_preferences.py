@@ -130,7 +130,7 @@ def test_a_pair_of_systems_is_drawn_as_often_as_both_together() -> None:
     tables = agreement._inputs.resampled("preferred", agreement.drawn)
     # Three systems are drawn three times: x k times and y l times weigh k · l, at most 2.
     assert {float(n) for n in tables["mine"].sum(1)} == {0.0, 2.0}
-    with pytest.raises(ParameterError, match="there are no systems to draw"):
+    with pytest.raises(ParameterError, match="there are no systems to resample"):
         correlated(draw="systems")
 
 

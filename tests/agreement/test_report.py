@@ -163,7 +163,9 @@ def test_mistakes_are_named() -> None:
         report().calibrated(ratings)
     with pytest.raises(InputError, match="need the system of every sample: name its"):
         report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)
-    with pytest.raises(ParameterError, match="level='item' is not allowed; choose it for ratings"):
+    with pytest.raises(
+        ParameterError, match="level='item' is not allowed; choose None, as it applies to ratings"
+    ):
         report().agreement(preferences=VOTES, level="item")
     with pytest.raises(MissingColumn, match="votes have no column 'winner'"):
         report().agreement(preferences=[{"item": 1, "system_a": "x", "system_b": "y"}])

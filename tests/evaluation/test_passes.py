@@ -194,7 +194,7 @@ class Odd(CorpusMetric):
         (
             "set",
             MetricError,
-            r"odd: survey returned .*, which doesn't add up by \+; give a Counter",
+            r"odd: survey returned .*, which \+ can't add up; return a Counter",
         ),
         ("raise", ScoringError, "odd failed: ZeroDivisionError"),
         ("name", MetricError, "odd: weigh returned other, but score asks for right"),

@@ -544,5 +544,5 @@ def test_a_vote_is_that_of_the_hubs_own_judge() -> None:
     own = load_metric("faithfulness", judge="offline")
     hub = Hub([own, "context_relevance"], judge=["offline", "chance"], vote="majority")
     assert set(hub(**SAMPLE, questions=["Is it?"])) == {"faithfulness", "context_relevance"}
-    with pytest.raises(ParameterError, match=r"choose none beside panel\("):
+    with pytest.raises(ParameterError, match=r"choose none, or set it in the panel: panel\("):
         Hub("faithfulness", judge="panel(judges=['offline', 'chance'])", vote="mean")

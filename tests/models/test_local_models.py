@@ -150,7 +150,7 @@ def test_a_folder_is_known_by_the_hash_of_its_files(tmp_path: Path) -> None:
     assert one.file("model.onnx", "model.safetensors") == one.folder / "model.safetensors"
     (one.folder / "README.md").write_text("no part of the model")
     assert find_model(str(one.folder), one.revision, needed_by="test").revision == one.revision
-    with pytest.raises(ModelError, match=r"the files of toy are sha256:.*not of the revision sha"):
+    with pytest.raises(ModelError, match=r"the files of toy have the hash sha256:.*, not sha256"):
         find_model(str(one.folder), other.revision, needed_by="test")
 
 

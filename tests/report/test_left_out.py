@@ -152,7 +152,7 @@ def test_a_card_that_does_not_list_what_its_code_leaves_out_is_named() -> None:
 
 @pytest.mark.parametrize("sample", [-1, 4])
 def test_a_sample_that_is_not_there_is_not_explained(sample: int) -> None:
-    with pytest.raises(ReportError, match=f"no sample {sample} in a report of 4"):
+    with pytest.raises(ReportError, match=f"has no sample {sample}; it has 4, numbered from 0"):
         measured(RIGHT).explain("exact", sample)
 
 

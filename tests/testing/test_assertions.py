@@ -178,7 +178,7 @@ def test_nan_keeps_no_limit() -> None:
         (
             {"abstractness": 0.5},
             SpecError,
-            "abstractness has no direction that is better; write the condition: '>= 0.5' or",
+            "neither more nor less is better for abstractness; write the condition: '>= 0.5' or",
         ),
         ({}, SpecError, "limits is {} (dict); give at least one"),
         (["wer <= 1"], SpecError, "limits is ['wer <= 1'] (list)"),
@@ -195,7 +195,7 @@ def test_a_mistake_in_the_limits_is_no_failed_assertion(
 def test_an_output_without_a_scale_takes_any_limit_and_has_no_direction() -> None:
     report = Hub(Unlisted()).evaluate(COLUMNS)
     assert_scores(report, {"unlisted.extra": "<= 900"})
-    with pytest.raises(SpecError, match=r"unlisted.extra has no direction that is better"):
+    with pytest.raises(SpecError, match=r"better for unlisted.extra; write the condition"):
         assert_scores(report, {"unlisted.extra": 900})
 
 

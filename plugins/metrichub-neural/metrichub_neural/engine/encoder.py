@@ -106,7 +106,9 @@ def choose(  # the parameters of every metric with an encoder
     if layer is not None and layers and layer > layers:
         raise ParameterError(needed_by, "layer", layer, f"from 0 to {layers}, which {model} has")
     if engine == "light" and last != layers:
-        raise ParameterError(needed_by, "layer", layer, f"{layers}: an ONNX file gives the last")
+        raise ParameterError(
+            needed_by, "layer", layer, f"{layers}, the last, as an ONNX file has no other"
+        )
     if engine == "light" and dtype != "float32":
         raise ParameterError(needed_by, "dtype", dtype, "'float32' for an ONNX file")
     return Choice(files, engine, last, dtype)
