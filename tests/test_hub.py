@@ -323,7 +323,10 @@ def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> N
         (np.array(["a"]), r"the data is .*; pass columns by name"),
         ({"predictions": ["a"]}, "needs the column 'references'"),
         ([{"predictions": "a", "references": "a"}, {"predictions": "b"}], r"references\[1\] is m"),
-        (pandas.DataFrame({"prediction": ["a"]}), "needs the column 'references'"),
+        (
+            pandas.DataFrame({"prediction": ["a"], "right": ["a"]}),
+            r"needs the column 'references' .*; choose one with columns={'references': 'NAME'}$",
+        ),
     ],
 )  # fmt: skip
 def test_a_bad_table_is_refused_in_one_line(data: Any, said: str) -> None:

@@ -20,7 +20,14 @@ from metrichub.data.columns import (
 )
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.values import Objects, TextOf
-from metrichub.errors import FileError, InputError, MetrichubError, MissingDependency, what
+from metrichub.errors import (
+    FileError,
+    InputError,
+    MetrichubError,
+    MissingColumn,
+    MissingDependency,
+    what,
+)
 
 _ELSEWHERE = {
     "dataset": "pass the table as the first argument: hub.evaluate(rows)",
@@ -70,7 +77,12 @@ def batches_of(
     read = partial(
         Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
     )
-    yield from _table_batches(data, read, needed, columns)
+    try:
+        yield from _table_batches(data, read, needed, columns)
+    except MissingColumn as error:
+        # Of columns given by name there are no others to choose from.
+        error.with_remedy("choose_column", error.column or "COLUMN", "NAME")
+        raise
 
 
 def _check_mapping(columns: object) -> None:

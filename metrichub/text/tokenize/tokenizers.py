@@ -310,7 +310,10 @@ def _sacrebleu(texts: TextColumn, tokenizer: str) -> Tokens:
 
         official = BLEU(tokenize=tokenizer).tokenizer
     except (ImportError, RuntimeError):
-        raise MissingDependency(f"tokenize={tokenizer!r}", SACREBLEU[tokenizer]) from None
+        packages = SACREBLEU[tokenizer]
+        raise MissingDependency(
+            f"tokenize={tokenizer!r}", packages.replace(" ", " with "), f"pip install {packages}"
+        ) from None
     return Tokens.of(official(text.rstrip()).split() for text in texts)
 
 
