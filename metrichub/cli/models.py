@@ -48,7 +48,7 @@ def cache() -> None:
 @cache.command(cls=Command)
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
 def info(form: str | None) -> None:
-    """Show the folder, the size and the number of stored answers per model."""
+    """Show where the answers are, and how many of each model."""
     from metrichub.models.store import store
 
     answers = store()
@@ -87,10 +87,11 @@ def clear(model: str | None, yes: bool) -> None:
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def merge(files: Sequence[Path]) -> None:
-    """Merge other call stores into this one: FILEs, or folders used as METRICHUB_CACHE.
+    """Merge the call stores of other machines.
 
-    The others stay unchanged. If several machines judged parts of the samples, each with its own
-    store, merge them into one that holds all answers.
+    If several machines judged parts of the samples, each with its own store, merge the stores into
+    one that holds all answers. A FILE may also be a folder that was used as METRICHUB_CACHE; FILEs
+    stay unchanged.
     """
     from metrichub.models.store import store
 

@@ -171,7 +171,13 @@ metric_options = option_group(
 
 
 CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)
-seed_option = click.option("--seed", type=int, default=12345, show_default=True)
+seed_option = click.option(
+    "--seed",
+    type=int,
+    default=12345,
+    show_default=True,
+    help="The seed of what is drawn at random.",
+)
 
 
 @dataclass(frozen=True)
