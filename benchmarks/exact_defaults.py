@@ -181,7 +181,7 @@ def _one_text() -> list[Comparison]:
 
 
 WITHOUT: dict[str, tuple[str, ...]] = {
-    "A model answers its questions, and the score depends on the model and the prompts": (
+    "The score depends on the judge's model and the prompts": (
         *("answer_accuracy", "answer_correctness", "answer_relevancy", "bias", "coherence"),
         *("conciseness", "consistency", "context_entity_recall", "context_precision"),
         *("context_recall", "context_relevance", "context_relevance_graded"),
@@ -190,13 +190,13 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         *("pii", "prompt_alignment", "relevance", "response_groundedness", "rubric"),
         *("summarization", "summarization_score", "topic_adherence", "toxicity"),
     ),
-    "An embedder gives its vectors": ("semantic_similarity",),
+    "The score depends on the embedder": ("semantic_similarity",),
     "A formula without a program that scores texts": ("distinct", "novelty"),
     "Others made the numbers": ("recorded",),
-    "A specification decides, and Python's parsers hold it": (
+    "A specification decides, which Python's parsers implement": (
         *("json_schema_match", "json_validity", "regex_match"),
     ),
-    "These corpora have no tool calls; tests hold ragas's examples": (
+    "These corpora have no tool calls; the tests have ragas's examples": (
         *("tool_call_accuracy", "tool_call_f1"),
     ),
 }
