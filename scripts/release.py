@@ -206,6 +206,17 @@ def preview(new: Mapping[Path, str]) -> str:
     return "".join(lines)
 
 
+def pages_for_a_clone() -> list[str]:
+    """The pages for users that say to install metrichub or the plugin from a clone."""
+    paths = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / PLUGIN / "README.md"]
+    said = re.compile(r"pip install '?\.(?:/|\s|`)")
+    return [
+        path.relative_to(ROOT).as_posix()
+        for path in paths
+        if said.search(path.read_text(encoding="utf-8"))
+    ]
+
+
 def _write(texts: Mapping[Path, str]) -> None:
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
@@ -265,10 +276,8 @@ def main() -> NoReturn:
         else:
             out = release(version, new, isolated=not asked.no_isolation)
             print(f"committed and tagged v{version}; distributions and site are in {out}")
-            print("nothing was pushed or uploaded; once it is, let README.md and the guides HOME,")
-            print(
-                "FIRST and GATE install metrichub by its name: until then they say `pip install .`"
-            )
+            print("nothing was pushed or uploaded; once it is, let these install by name what they")
+            print(f"install from a clone until then: {', '.join(pages_for_a_clone())}")
     except ReleaseError as error:
         sys.exit(f"release: {error}")
     sys.exit(0)

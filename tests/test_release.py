@@ -199,6 +199,7 @@ def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> No
     ran = released(repository, "7.8.9", "--no-isolation", *FIRST)
     assert ran.returncode == 0, ran.stderr
     assert "nothing was pushed or uploaded" in ran.stdout
+    assert "from a clone until then: README.md, docs/" in ran.stdout
     assert not git(repository, "status", "--porcelain")
     assert git(repository, "describe") == "v7.8.9\n"
     changed = git(repository, "show", "--name-only", "--format=%s", "HEAD").split("\n")
