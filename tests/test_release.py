@@ -229,3 +229,16 @@ def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> No
     # The site has the plugin's cards, and names it as what can be installed now.
     assert (out / "site" / "metrics" / "bertscore.html").exists()
     assert "pip install metrichub-neural" in (out / "site" / "elsewhere.html").read_text("utf-8")
+    # The tests of what it changed pass on the commit that is tagged.
+    tests = ("tests/test_project_files.py", "tests/test_hints.py")
+    ok(
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n0",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+        cwd=repository,
+    )
