@@ -13,6 +13,7 @@ import pytest
 
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.index import index
+from metrichub.catalog.registry import registry
 from scripts.pictures import COMMAND, svg, terminal, words, words_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,6 +79,21 @@ def test_the_index_of_cards_is_current():
     path = ROOT / "metric_cards" / "README.md"
     text = path.read_text(encoding="utf-8")
     assert text == with_blocks(text, {"index": index(path.parent)}), "see metrichub.catalog.index"
+
+
+def test_the_numbers_are_counted_or_stand_in_the_table_that_they_lead_to():
+    cards = [entry.card for entry in registry().entries if entry.distribution == "metrichub"]
+    judged = sum(card.judge is not None for card in cards)
+    text = " ".join(README.split())
+    assert f"with {len(cards)} metrics," in text
+    assert f"faithfulness and {judged - 1} other metrics need a judge" in text
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"- {len(cards)} metrics, each a folder" in changelog
+    assert f"- {judged} that ask a judge" in changelog
+    for guide, said in (("EXACT", r"on ([\d,]+) real pairs"), ("SPEED", r"(\d+) times as fast")):
+        number = re.search(said, text)
+        assert number
+        assert f"| {number[1]} |" in (ROOT / f"docs/{guide}.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_short():
