@@ -294,12 +294,13 @@ class Connection:
     async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         import openai
 
+        from metrichub.models.transport import Ended
+
         try:
             return await call(client)
+        except Ended as ended:
+            raise ended.error from None
         except openai.OpenAIError as error:
-            if isinstance(error.__cause__, JudgeError):
-                # Version 2 of the client wraps whatever comes out of the transport.
-                raise error.__cause__ from None
             raise as_judge_error(error, self.label, self._error_text) from None
         except (AttributeError, TypeError, ValueError, OSError) as error:
             # The client stumbles over answers of another form than it expects.

@@ -21,6 +21,7 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient
 
+from metrichub.errors import JudgeError
 from metrichub.models.pace import asked_wait
 from metrichub.models.sending import sending_of_call
 from metrichub.models.usage import Answer
@@ -59,6 +60,14 @@ class FolderTransport(httpx.AsyncBaseTransport):  # type: ignore[misc]  # of eit
         return httpx.Response(status, json=body, headers=headers, request=request)
 
 
+class Ended(BaseException):
+    """An error of ours that ends a call: version 2 of openai tries again after any `Exception`."""
+
+    def __init__(self, error: JudgeError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class LimitedClient(DefaultAsyncHttpxClient):
     """An HTTP client whose calls end in time, with replies of a limited size.
 
@@ -85,10 +94,15 @@ class LimitedClient(DefaultAsyncHttpxClient):
         """The whole reply to one more request of the running call.
 
         Raises:
-            BudgetSpent: the run may send no more.
-            JudgeUnavailable: a limit of the server lasts too long.
+            Ended: the run may send no more, or a limit of the server lasts too long.
             ReadTimeout: it took more seconds than the request's timeout.
         """
+        try:
+            return await self._sent(request, how)
+        except JudgeError as error:
+            raise Ended(error) from None
+
+    async def _sent(self, request: Any, how: dict[str, Any]) -> Any:
         if (sending := sending_of_call.get()) is None:
             return await self._reply(request, how)
         while True:
