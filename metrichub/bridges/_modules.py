@@ -219,7 +219,8 @@ def features_of(name: str, schemas: Any) -> Iterator[Feature]:
     Raises:
         MetricError: it holds what is neither text nor a number.
     """
-    all_schemas = schemas if isinstance(schemas, list) else [schemas]
+    listed_schemas = schemas if isinstance(schemas, list) else [schemas]
+    all_schemas = [_with_lists(schema) for schema in listed_schemas]
     one_prediction = any(
         "predictions" in schema and _item(schema["predictions"]) is None for schema in all_schemas
     )
@@ -237,6 +238,16 @@ def features_of(name: str, schemas: Any) -> Iterator[Feature]:
                     "objects of them"
                 )
         yield Feature(column, kind, _item(kind) is not None and one_prediction)
+
+
+def _with_lists(kind: Any) -> Any:
+    """A kind where a `Sequence` of objects is an object of lists, as in datasets 4 and later."""
+    if isinstance(kind, Mapping):
+        return {key: _with_lists(value) for key, value in kind.items()}
+    item = _item(kind)
+    if type(kind).__name__ == "Sequence" and isinstance(item, Mapping):
+        return {key: [value] for key, value in _with_lists(item).items()}
+    return [_with_lists(item)] if isinstance(kind, list) else kind
 
 
 def _item(kind: Any) -> Any:
