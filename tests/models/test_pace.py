@@ -56,8 +56,9 @@ def test_a_limit_a_window_costs_no_row(stub: Stub, clock: Clock, header: dict[st
     report = hub(stub).evaluate(**columns(60))
     assert report.failed == 0
     assert report.usage.calls == 120
-    # Those on their way as the limit came, and a few that looked whether it was over.
-    assert len(stub.asked) == report.usage.requests < 120 + 7 * 20
+    # Those on their way as the limit came, and a few that looked whether it was over. One whose
+    # connection a busy machine lost counts, and never arrived.
+    assert len(stub.asked) <= report.usage.requests < 120 + 7 * 20
 
 
 def test_a_limit_of_a_day_ends_the_run_at_its_first_answer(stub: Stub) -> None:
