@@ -66,6 +66,8 @@ def renamed_parameter(
                 kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
+        # Who lists the options of a method finds them here.
+        called.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]  # any callable
         return called
 
     return decorate

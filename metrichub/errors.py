@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
-    "open_report", "save_report", "list_metrics", "give_votes", "set_service",
+    "open_report", "save_report", "list_metrics", "give_votes", "set_service", "reduce_in_hub",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -55,6 +55,7 @@ _PYTHON: Words = {
     "list_metrics": "pass a list, {0.subject}",
     "give_votes": "give their votes as preferences=",
     "set_service": "pass {0.subject}={0.value}",
+    "reduce_in_hub": "give it to the hub: Hub(metrics, reduce='mean')",
 }
 
 

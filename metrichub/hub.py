@@ -12,6 +12,7 @@ from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import Data, column_of
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
 from metrichub.data.values import TextOf, names_of
+from metrichub.deprecation import renamed_parameter
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
@@ -45,9 +46,8 @@ class Hub:
 
     `metrics` is a name, a spec ("bleu2 = bleu(max_order=2)"), a metric, a function whose parameters
     are columns (see `load_metric`), or a list of these.
-    `reduce_fn` says how to reduce several candidates of a sample to one score: best (the default;
-    the card says whether higher or lower is better), worst, mean, max, min, first, or a function
-    from the candidates' scores to weights.
+    `reduce` says how a sample's candidates become one score: best (the default; the card says which
+    direction is better), worst, mean, max, min, first, or a function from scores to weights.
 
     >>> scorer = Hub(metrics=["exact_match", "bleu2 = bleu(max_order=2)"])
     >>> scorer(predictions=["the cat"], references=[["the cat", "a cat"]])["exact_match"]
@@ -59,14 +59,15 @@ class Hub:
             answer the metric's questions.
     """
 
-    __slots__ = ("_signed", "block_characters", "metrics", "reduce_fn", "vote")
+    __slots__ = ("_signed", "block_characters", "metrics", "reduce", "vote")
 
     metrics: tuple[Metric, ...]
-    reduce_fn: Reduction | None
+    reduce: Reduction | None
     block_characters: int
     vote: VoteRule | None
     _signed: tuple[tuple[Metric, ...], Reduction | None, dict[str, Signature]]
 
+    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def __init__(
         self,
         metrics: MetricLike | Iterable[MetricLike],
@@ -76,7 +77,7 @@ class Hub:
         embedder: str | Embedder | None = None,
         language: str | None = None,
         extract: str | None = None,
-        reduce_fn: Reduction | None = None,
+        reduce: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
         """Load the metrics; nothing is measured yet.
@@ -102,12 +103,12 @@ class Hub:
         self.metrics = tuple(_ready(metric, settings) for metric in loaded)
         if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
             raise ParameterError(None, "language", language, _NO_PROMPTS)
-        self.reduce_fn, self.block_characters = reduce_fn, block_characters
+        self.reduce, self.block_characters = reduce, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
         for metric in self.metrics:
-            name_of(metric, reduce_fn)
-        self._signed = self.metrics, reduce_fn, {}
+            name_of(metric, reduce)
+        self._signed = self.metrics, reduce, {}
 
     def __eq__(self, other: object) -> bool:
         """Whether both have equal metrics and settings."""
@@ -118,11 +119,11 @@ class Hub:
         return hash(self._settings())
 
     def _settings(self) -> tuple[object, ...]:
-        return self.metrics, self.reduce_fn, self.block_characters, self.vote
+        return self.metrics, self.reduce, self.block_characters, self.vote
 
     def __repr__(self) -> str:
         """The metrics with all their parameters."""
-        return f"Hub(metrics={list(self.metrics)!r}, reduce_fn={self.reduce_fn!r})"
+        return f"Hub(metrics={list(self.metrics)!r}, reduce={self.reduce!r})"
 
     def _repr_html_(self) -> str:
         """What each metric reads and gives, as a table for notebooks."""
@@ -138,26 +139,27 @@ class Hub:
                 raise AttributeError(f"a hub has no {name}; {OTHER_METHODS[name]}")
             raise AttributeError(f"'Hub' object has no attribute {name!r}")
 
+    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def __call__(
         self,
         data: Data | None = None,
         /,
         *more: object,
         columns: Mapping[str, str] | None = None,
-        reduce_fn: Reduction | None = None,
+        reduce: Reduction | None = None,
         **given: Any,
     ) -> Nested:
         """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes."""
-        report = self.evaluate(data, *more, columns=columns, reduce_fn=reduce_fn, **given)
-        return report.scores()
+        return self.evaluate(data, *more, columns=columns, reduce=reduce, **given).scores()
 
+    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def evaluate(  # noqa: PLR0913  # the options of one call, each by its name
         self,
         data: Data | None = None,
         /,
         *more: object,
         columns: Mapping[str, str] | None = None,
-        reduce_fn: Reduction | None = None,
+        reduce: Reduction | None = None,
         samples: bool = True,
         texts: bool | None = None,
         workers: int = 1,
@@ -186,10 +188,9 @@ class Hub:
 
         With `samples=False`, the report keeps sums instead of samples, so memory doesn't grow with
         their number: the sums over all samples, and over 1,000 buckets, which replace the samples
-        in intervals and paired tests. `key` names the columns that identify a sample; their values
-        choose its bucket. Parts measured anywhere, in any order, then merge to the same report, up
-        to the last digit of sums of fractions. Without a key, the position chooses the bucket.
-        Samples with the same key count as one.
+        in intervals and paired tests. `key` names the columns that identify a sample; their values,
+        or else its position, choose its bucket. With a key, parts measured anywhere, in any order,
+        merge to one report, up to the last digit of sums. Samples of the same key count as one.
 
         Columns that no metric reads stay in `report.metadata` if they hold numbers, texts of at
         most 200 characters, or short lists of these: ids, systems, ratings. `keep` names the
@@ -219,7 +220,7 @@ class Hub:
             BudgetSpent: the next call would exceed the run's budget.
             Pending: answers have to come from a batch first.
         """
-        reduction = self.reduce_fn if reduce_fn is None else reduce_fn
+        reduction = self.reduce if reduce is None else reduce
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
         metrics, again = self._repeated(repeats)
         key = names_of("key", key)
@@ -232,8 +233,7 @@ class Hub:
             batch=rounds,
             signatures=self._signed[2],
         )
-        if texts is None:
-            texts = data is None or not is_stream(data)
+        texts = data is None or not is_stream(data) if texts is None else texts
         run = partial(
             measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
@@ -295,7 +295,7 @@ class Hub:
         batches = list(self._batches(data, columns, given))
         usage = Usage()
         for number, of in enumerate([judged, *[again] * (repeats - 1)]):
-            measure = Measure(of, self.reduce_fn, self.block_characters, estimating=True)
+            measure = Measure(of, self.reduce, self.block_characters, estimating=True)
             usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
         return usage
 

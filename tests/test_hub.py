@@ -23,6 +23,7 @@ from metrichub.errors import (
     ParameterError,
     SpecError,
     UnknownMetric,
+    UnknownParameter,
 )
 from metrichub.evaluation import run
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
@@ -64,8 +65,34 @@ def test_the_callers_list_of_metrics_is_not_changed() -> None:
 
 def test_a_hub_is_a_value_that_travels() -> None:
     assert pickle.loads(pickle.dumps(HUB)) == HUB
-    assert Hub("bleu") != Hub("bleu", reduce_fn="mean")
+    assert Hub("bleu") != Hub("bleu", reduce="mean")
     assert "Overlap(" in repr(HUB)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: Hub("wer", reduce_fn="worst")(**data),  # type: ignore[call-arg]  # the old name
+        lambda data: Hub("wer")(**data, reduce_fn="worst"),
+        lambda data: Hub("wer").evaluate(**data, reduce_fn="worst").scores(),
+    ],
+)
+def test_reduce_fn_is_the_old_name_of_reduce(call: Any) -> None:
+    data = {"predictions": [["a", "b"]], "references": ["a"]}
+    with pytest.warns(DeprecationWarning, match="'reduce_fn' of .* is deprecated .* use 'reduce'$"):
+        scores = call(data)
+    assert scores == Hub("wer", reduce="worst")(**data) == {"wer": {**scores["wer"], "score": 1}}
+
+
+def test_the_old_attribute_of_a_hub_says_the_new_name() -> None:
+    with pytest.raises(AttributeError, match=r"^a hub has no reduce_fn; it is called reduce$"):
+        _ = HUB.reduce_fn  # type: ignore[attr-defined]  # the old name
+
+
+def test_reduce_belongs_to_the_hub_and_not_to_a_metric() -> None:
+    for make in (lambda: load_metric("wer", reduce="mean"), lambda: Hub("wer(reduce='mean')")):
+        with pytest.raises(UnknownParameter, match=r"; give it to the hub: Hub\(metrics, reduce="):
+            make()
 
 
 def test_two_metrics_of_one_name_are_refused_with_the_way_out() -> None:

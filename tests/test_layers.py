@@ -120,7 +120,7 @@ ALLOWED = {
     "judge": "errors text data catalog metric models",
     "evaluation": "errors data catalog metric models text",
     "report": "errors text data catalog metric models evaluation web",
-    "hub": "errors data metric models evaluation judge report",
+    "hub": "errors deprecation data metric models evaluation judge report",
     "metrichub": "errors data catalog metric models evaluation judge report hub",
     "authoring": "text catalog metric models evaluation judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
@@ -219,12 +219,14 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
         if import_graph.code_lines(paths[name]) < 60
         # A package, or what its public names are taken from.
         and "__init__.py" not in (paths[name].name, paths[importer].name)
+        # Any module takes it when one of its names goes.
+        and name != "metrichub.deprecation"
     }
     assert small == {}
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 26, 402), ("judge", 31, 552), ("compare", 52, 3736)]
+    ("call", "files", "calls"), [("score", 27, 403), ("judge", 32, 553), ("compare", 53, 3740)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

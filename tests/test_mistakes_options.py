@@ -19,7 +19,6 @@ REPORT = HUB.evaluate(ROWS)
         ({"keep": [None]}, "keep takes names of columns, .* not None"),
         ({"key": 3, "samples": False}, r"key takes names of columns, key=\['id'\], not 3 \(int\)"),
         ({"columns": {"predictions": ["prediction"]}}, r"to one name, .* not to \['prediction'\]"),
-        ({"reduce": max}, "reduce isn't a column; the option is called reduce_fn"),
         ({"cluster": "id"}, "cluster isn't a column; pass it to the report: report.intervals"),
         ({"columns": "predictions=answer"}, "columns takes a mapping, .* not "),
     ],

@@ -159,7 +159,7 @@ def scores_of_metrics(
     for metrics, each in parts:
         if not metrics:
             continue
-        part = Hub(metrics, reduce_fn=hub.reduce_fn)
+        part = Hub(metrics, reduce=hub.reduce)
         inputs, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
         (report,) = measure(part, {samples.path: [inputs]}, chosen, judging).values()
         scores, better = scores_by_label(report, all_outputs=all_outputs)

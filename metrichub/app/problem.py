@@ -12,6 +12,7 @@ ON_PAGES: Words = {
     "choose_column": "choose the column below",
     "name_format": "if the file is {0.subject}, rename it to end in .{0.value}",
     "list_metrics": "write each on a line of its own",
+    "reduce_in_hub": "choose it as 'Of several candidates'",
     "open_report": "upload the samples that it was made from",
 }
 """How pages say what the user can do about an error; they have no way to do the rest."""

@@ -61,7 +61,7 @@ def job_hub(metrics: Sequence[RequestedMetric], reduce: str | None, judging: Jud
         MetrichubError: a metric that can't be made, or isn't offered.
     """
     made = [metric_of(metric, judging) for metric in metrics]
-    return Hub(made, reduce_fn=reduce)  # type: ignore[arg-type]  # Hub checks the word
+    return Hub(made, reduce=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
 def score_job(job: Job) -> dict[str, Any] | Refusal:

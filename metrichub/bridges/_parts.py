@@ -169,7 +169,7 @@ class Parts:
 
     def _measure(self) -> Measure:
         hub = self.hub
-        return Measure(hub.metrics, hub.reduce_fn, hub.block_characters, corpora=self.corpora)
+        return Measure(hub.metrics, hub.reduce, hub.block_characters, corpora=self.corpora)
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
         """Several parts as one; raises the first error of them."""

@@ -42,12 +42,12 @@ def scorers(metrics: Metrics) -> list[Any]:
     means = [metric for metric in hub.metrics if metric.averaging == "macro"]
     made: list[Any] = []
     if means:
-        shared = Hub(means, reduce_fn=hub.reduce_fn, vote=hub.vote)
+        shared = Hub(means, reduce=hub.reduce, vote=hub.vote)
         name = means[0].name if len(means) == 1 else "metrichub"
         made.append(decorate(_scored_samples(shared), name=name))
     for metric in hub.metrics:
         if metric not in means:
-            alone = _Corpus(Hub(metric, reduce_fn=hub.reduce_fn, vote=hub.vote), metric.name)
+            alone = _Corpus(Hub(metric, reduce=hub.reduce, vote=hub.vote), metric.name)
             shown = decorate(alone.sample(), name=metric.name, aggregations=[alone.aggregation()])
             made.append(shown)
     return made

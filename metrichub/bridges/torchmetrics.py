@@ -196,7 +196,7 @@ def _zeros(hub: Hub, metric: Metric) -> dict[str, Array] | None:
     """Zeros in the shapes and types of the sums; None for what doesn't add up or asks a judge."""
     if isinstance(metric, CorpusMetric) or is_async(metric):
         return None
-    alone = Hub(metric, reduce_fn=hub.reduce_fn)
+    alone = Hub(metric, reduce=hub.reduce)
     try:
         result = alone.evaluate({column: [_TEXT] for column in alone.needs()}).results[metric.name]
     except MetrichubError:
@@ -214,7 +214,7 @@ def _with_count(result: SumResult) -> dict[str, Array]:
 
 def _sums(hub: Hub, metric: Metric, sums: dict[str, Array]) -> SumResult:
     count = int(sums.pop("samples_scored"))
-    signature = signature_of(metric, hub.reduce_fn)
+    signature = signature_of(metric, hub.reduce)
     return SumResult(metric, signature, count, 0, Counter(), Counter(), None, sums)
 
 
@@ -228,7 +228,7 @@ def _merged(hub: Hub, metric: Metric, rows: Array, lengths: Array) -> Result:
     if parts:
         merged: Result = parts[0].merge(parts, parts[0].signature)
         return merged
-    signature = signature_of(metric, hub.reduce_fn)
+    signature = signature_of(metric, hub.reduce)
     if isinstance(metric, CorpusMetric):
         return RowsResult.of(metric, signature, [], np.zeros(0, np.int64), 0)
     return SumResult(metric, signature, 0, 0, Counter(), Counter(), None, {})

@@ -103,7 +103,8 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
         parameters = {**own, "extraction": parameters["extract"]}
     for name in parameters:
         if name not in known:
-            raise UnknownParameter(label, name, [k for k in known if k not in RESERVED])
+            error = UnknownParameter(label, name, [k for k in known if k not in RESERVED])
+            raise error.with_remedy("reduce_in_hub") if name == "reduce" else error
     for name in _without_default(metric):
         if name not in parameters:
             example, meaning = example_call(metric, label), _meanings(metric).get(name, "")

@@ -163,7 +163,7 @@ def chosen_hub(
     from metrichub.hub import Hub
 
     metrics = list(map(_with_module, metrics))
-    options: dict[str, Any] = {"extract": chosen.extract, "reduce_fn": chosen.reduce}
+    options: dict[str, Any] = {"extract": chosen.extract, "reduce": chosen.reduce}
     hub = Hub(metrics, **options, **judging.for_hub())
     if settings := click.get_current_context().find_object(Settings):
         settings.asks_models = any(map(_asks_a_model, hub.metrics))

@@ -48,6 +48,7 @@ REMEDIES: Words = {
     "list_metrics": "give each an -m of its own",
     "give_votes": "give both columns as --pair",
     "set_service": "add --{0.subject} {0.value}",
+    "reduce_in_hub": "give it as --reduce",
 }
 """How the command line says what the user can do about an error."""
 

@@ -34,7 +34,6 @@ _ELSEWHERE = {
     "judge": "pass the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "pass the embedder to the hub: Hub(metrics, embedder=...)",
     "language": "pass the language of the prompts to the hub: Hub(metrics, language=...)",
-    "reduce": "the option is called reduce_fn: reduce_fn='best', or a function",
     "cluster": "pass it to the report: report.intervals(cluster=...) or compare(cluster=...)",
     "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }

@@ -38,11 +38,11 @@ def name_of(metric: Metric, how: Reduction | None) -> str:
     if callable(how):
         return getattr(how, "__name__", "custom")
     if how not in NAMES:
-        raise ParameterError(None, "reduce_fn", how, f"one of {', '.join(NAMES)}, or a function")
+        raise ParameterError(None, "reduce", how, f"one of {', '.join(NAMES)}, or a function")
     if how in ("best", "worst") and better == "neither":
         raise ParameterError(
             metric.name,
-            "reduce_fn",
+            "reduce",
             how,
             "mean, max, min or first, as its card says neither higher nor lower is better",
         )
@@ -129,7 +129,7 @@ def _custom(
         if own.shape != group.shape or not (own >= 0).all() or not 0 < own.sum() < np.inf:
             raise ParameterError(
                 metric.name,
-                "reduce_fn",
+                "reduce",
                 how,
                 f"a function from the {len(group)} scores of a sample to as many weights, "
                 "none negative and not all 0",

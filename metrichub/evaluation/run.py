@@ -46,8 +46,9 @@ OTHER_METHODS = {
     "compute": "call it: hub(predictions=[...], references=[...])",
     "add": _IN_PARTS,
     "add_batch": _IN_PARTS,
+    "reduce_fn": "it is called reduce",
 }
-"""What to do in place of the methods that other libraries have."""
+"""What to do in place of the methods that other libraries have, and of a former attribute."""
 
 
 def made_by_systems(metrics: Iterable[Metric]) -> set[str]:

@@ -176,7 +176,7 @@ def _payload(work: Work) -> bytes:
 
 def _unpicklable(error: Exception) -> str:
     return (
-        f"a metric or reduce_fn can't be sent to other processes ({error}); define its class or "
+        f"a metric or reduce can't be sent to other processes ({error}); define its class or "
         "function at the top of a module that can be imported, or use workers=1"
     )
 

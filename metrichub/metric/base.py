@@ -186,7 +186,7 @@ class Metric:
 
     A method that takes what `score` takes and gives the same outputs, (N,), for the rows of single
     samples. `report.samples()`, explanations and plots use it; the corpus, its intervals and
-    tests, and `reduce_fn` use `score`.
+    tests, and `reduce` use `score`.
     """
 
     def outputs(self) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def test_the_card_says_what_the_module_says_of_itself(write: Write) -> None:
     assert metric.card.better("score") == "lower"
     assert Hub(metric).cite() == "@misc{key, title={A module}}"
     assert Hub(metric).needs() == {"predictions": "word_errors", "references": "word_errors"}
-    assert Hub(metric, reduce_fn="best")
+    assert Hub(metric, reduce="best")
 
 
 def test_the_signature_holds_the_code_and_what_was_chosen(write: Write) -> None:

@@ -33,7 +33,8 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "bleu(max_order=0)"), "bleu: max_order=0 is not allowed"),
         (("a.jsonl", "-m", "bleu(tokenize=13a)"), "decimal literal; quote text, as in tokenize="),
         (("a.jsonl", "-m", "bleu", "-m", "bleu"), "two metrics are called 'bleu'"),
-        (("a.jsonl", "-m", "wer", "--reduce", "median"), "reduce_fn='median' is not allowed"),
+        (("a.jsonl", "-m", "wer", "--reduce", "median"), "reduce='median' is not allowed"),
+        (("a.jsonl", "-m", "wer(reduce='mean')"), "normalizer); give it as --reduce"),
         (("a.jsonl", "-m", "wer", "--format", "xml"), "'xml' is not one of 'table', 'json'"),
         (("a.jsonl", "-m", "wer", "--columns", "gold"), "'gold' isn't COLUMN=NAME"),
         (

@@ -111,7 +111,7 @@ def test_several_processes_give_the_same_for_an_iterator(size: int, samples: boo
 @pytest.mark.parametrize("reduction", ["first", "worst", np.ones_like])
 def test_several_processes_reduce_alike(reduction: Any) -> None:
     hub = Hub([Overlap(), Errors()], block_characters=60)
-    one, two = (hub.evaluate(COLUMNS, reduce_fn=reduction, workers=n) for n in (1, 2))
+    one, two = (hub.evaluate(COLUMNS, reduce=reduction, workers=n) for n in (1, 2))
     assert_identical(one, two)
 
 
@@ -333,9 +333,9 @@ def test_a_bad_batch_late_in_a_stream_is_refused() -> None:
 
 
 def test_a_lambda_is_refused_with_what_to_do() -> None:
-    hub = Hub(Overlap(), reduce_fn=lambda scores: np.ones_like(scores))
+    hub = Hub(Overlap(), reduce=lambda scores: np.ones_like(scores))
     assert hub.evaluate(**COLUMNS, workers=1).size == SIZE
-    with pytest.raises(MetrichubError, match=r"reduce_fn can't be sent .*<lambda>.*workers=1"):
+    with pytest.raises(MetrichubError, match=r"reduce can't be sent .*<lambda>.*workers=1"):
         hub.evaluate(**COLUMNS, workers=2)
 
 

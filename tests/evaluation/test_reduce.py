@@ -50,7 +50,7 @@ def test_every_reduction_keeps_the_statistics_of_its_choice(
     given_cases: list[tuple[list[str], list[str]]], how: Any
 ) -> None:
     predictions, references = zip(*given_cases, strict=True)
-    report = Hub(Overlap(), reduce_fn=how, block_characters=9).evaluate(
+    report = Hub(Overlap(), reduce=how, block_characters=9).evaluate(
         predictions=predictions, references=references
     )
     rows = [expected(case, how) for case in given_cases]
@@ -73,7 +73,7 @@ def test_best_reads_the_direction_of_the_card(
     predictions, references = zip(*given_cases, strict=True)
 
     def scores(metric: Metric, how: Any) -> list[float]:
-        report = Hub(metric, reduce_fn=how).evaluate(predictions=predictions, references=references)
+        report = Hub(metric, reduce=how).evaluate(predictions=predictions, references=references)
         return report.samples()[metric.name]["score"].tolist()
 
     for metric, best, worst in ((Overlap(), "max", "min"), (Errors(), "min", "max")):
@@ -93,7 +93,7 @@ def test_a_function_of_weights_can_say_what_every_name_says(
 
     predictions, references = zip(*given_cases, strict=True)
     named, custom = (
-        Hub(Overlap()).evaluate(predictions=predictions, references=references, reduce_fn=choice)
+        Hub(Overlap()).evaluate(predictions=predictions, references=references, reduce=choice)
         for choice in (how, weights)
     )
     np.testing.assert_allclose(
@@ -106,13 +106,13 @@ def test_weights_count_in_proportion() -> None:
     # The pairs score 0/1 and 1/1: weights 1 and 3 make 3/4 of a hit on one word, however scaled.
     columns: dict[str, Any] = {"predictions": [["x", "a"]], "references": ["a"]}
     for scale in (1, 0.25, 8):
-        hub = Hub(Overlap(), reduce_fn=lambda scores, scale=scale: scale * (1 + 2 * scores))
+        hub = Hub(Overlap(), reduce=lambda scores, scale=scale: scale * (1 + 2 * scores))
         assert hub(**columns) == {"overlap": {"score": 0.75}}
 
 
 def test_equal_candidates_marked_by_a_function_do_not_count_twice() -> None:
     # Both candidates have 3 characters and the other sample has 1: the mean is 2.
-    hub = Hub(Length(), reduce_fn=lambda scores: scores == scores.max())
+    hub = Hub(Length(), reduce=lambda scores: scores == scores.max())
     assert hub(predictions=[["abc", "xyz"], "d"]) == {"length": {"score": 2.0}}
 
 
@@ -129,8 +129,8 @@ def test_equal_candidates_marked_by_a_function_do_not_count_twice() -> None:
     ],
 )
 def test_weights_of_the_wrong_shape_sign_or_sum_are_refused(weights: Any) -> None:
-    with pytest.raises(ParameterError, match=r"overlap: reduce_fn=.* 2 scores of a sample"):
-        Hub(Overlap())(predictions=[["a b", "b"]], references=["a b"], reduce_fn=weights)
+    with pytest.raises(ParameterError, match=r"overlap: reduce=.* 2 scores of a sample"):
+        Hub(Overlap())(predictions=[["a b", "b"]], references=["a b"], reduce=weights)
 
 
 def test_a_function_never_sees_a_sample_without_a_scored_candidate() -> None:
@@ -140,7 +140,7 @@ def test_a_function_never_sees_a_sample_without_a_scored_candidate() -> None:
         seen.append(len(scores))
         return scores == scores.max()
 
-    hub = Hub(Overlap(), reduce_fn=weights)
+    hub = Hub(Overlap(), reduce=weights)
     assert hub(predictions=[["a", "b"]] * 2, references=["", "a"]) == {
         "overlap": {"score": 1.0, "unscored": 1}
     }
@@ -151,7 +151,7 @@ def test_a_function_never_sees_a_sample_without_a_scored_candidate() -> None:
 def test_an_unscored_candidate_does_not_count() -> None:
     # The empty reference has no score; the other gives 1/2.
     for how in NAMES:
-        hub = Hub(Overlap(), reduce_fn=how)
+        hub = Hub(Overlap(), reduce=how)
         assert hub(predictions=["a"], references=[["", "a b"]]) == {"overlap": {"score": 0.5}}
 
 
@@ -175,7 +175,7 @@ def test_the_first_of_equal_candidates_is_kept() -> None:
 
 
 def test_a_plural_input_needs_no_reduction() -> None:
-    report = Hub(Known(), reduce_fn="min").evaluate(predictions=["a b"], references=[["a", "b"]])
+    report = Hub(Known(), reduce="min").evaluate(predictions=["a b"], references=[["a", "b"]])
     assert report.scores() == {"known": {"score": 1.0}}
 
 
@@ -190,7 +190,7 @@ def test_a_sample_without_any_candidate_is_unscored_and_says_so() -> None:
 @pytest.mark.parametrize("how", NAMES)
 def test_the_signature_says_which_reduction(how: Any) -> None:
     assert name_of(Overlap(), how) == how
-    report = Hub(Overlap(), reduce_fn=how).evaluate(predictions=["a"], references=["a"])
+    report = Hub(Overlap(), reduce=how).evaluate(predictions=["a"], references=["a"])
     assert f"|reduce:{how}|" in report.signatures()["overlap"]
 
 
@@ -209,13 +209,13 @@ def test_a_function_is_signed_with_its_name() -> None:
 @pytest.mark.parametrize("how", ["best", "worst"])
 def test_best_of_a_metric_without_direction_is_refused_when_the_hub_is_made(how: Any) -> None:
     with pytest.raises(
-        ParameterError, match=r"length: reduce_fn=.*neither higher nor lower is better"
+        ParameterError, match=r"length: reduce=.*neither higher nor lower is better"
     ):
-        Hub(Length(), reduce_fn=how)
+        Hub(Length(), reduce=how)
     with pytest.raises(
-        ParameterError, match=r"length: reduce_fn=.*neither higher nor lower is better"
+        ParameterError, match=r"length: reduce=.*neither higher nor lower is better"
     ):
-        Hub(Length())(predictions=["a"], reduce_fn=how)
+        Hub(Length())(predictions=["a"], reduce=how)
 
 
 @pytest.mark.parametrize("how", sorted(CHOICES))
@@ -228,5 +228,5 @@ def test_what_needs_no_direction_is_done_without_one(how: Any) -> None:
 
 def test_an_unknown_reduction_names_the_choices() -> None:
     unknown: Any = "median"
-    with pytest.raises(ParameterError, match=r"reduce_fn='median' .* best, worst, mean, max, min"):
-        Hub(Overlap(), reduce_fn=unknown)
+    with pytest.raises(ParameterError, match=r"reduce='median' .* best, worst, mean, max, min"):
+        Hub(Overlap(), reduce=unknown)

@@ -112,8 +112,8 @@ def test_a_hub_whose_settings_change_signs_anew() -> None:
     hub = Hub("rouge")
     data = {"predictions": [["a", "b"]], "references": ["a"]}
     assert "|reduce:best|" in hub.evaluate(data).signatures()["rouge"]
-    assert "|reduce:worst|" in hub.evaluate(data, reduce_fn="worst").signatures()["rouge"]
-    hub.reduce_fn = "mean"
+    assert "|reduce:worst|" in hub.evaluate(data, reduce="worst").signatures()["rouge"]
+    hub.reduce = "mean"
     assert "|reduce:mean|" in hub.evaluate(data).signatures()["rouge"]
     hub.metrics = Hub("rouge(variant='rougeLsum')").metrics
     assert "variant='rougeLsum'" in hub.evaluate(data).signatures()["rouge"]

@@ -137,7 +137,7 @@ def test_the_corpus_and_the_best_of_several_predictions_know_no_sentence_bleu():
     # By sentence BLEU the second prediction is better, .71 against .50; by BLEU the first.
     several, references = [["a b c d e f g h", "a b x"]], [["a b c d q r s t u v w x"]]
     alone = [ours({}, [p], references).scores()["bleu"]["score"] for p in several[0]]
-    hub = Hub(load_metric("bleu"), reduce_fn="best")
+    hub = Hub(load_metric("bleu"), reduce="best")
     assert hub(predictions=several, references=references)["bleu"]["score"] == max(alone)
     # A corpus of short texts has no 4-grams, as in sacrebleu.
     assert ours({}, ["the cat"], [["the cat"]]).scores()["bleu"]["score"] == 0

@@ -58,7 +58,7 @@ def test_several_references_are_alternatives_or_with_the_mean_goals() -> None:
     # One of the two is reached.
     talks, references = ["a table"], [["table", "taxi"]]
     assert evaluated(talks, references).scores()[NAME]["score"] == 1
-    assert evaluated(talks, references, reduce_fn="mean").scores()[NAME]["score"] == 0.5
+    assert evaluated(talks, references, reduce="mean").scores()[NAME]["score"] == 0.5
 
 
 @pytest.mark.parametrize(

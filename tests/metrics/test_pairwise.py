@@ -150,7 +150,7 @@ def test_of_several_rivals_the_best_outcome_counts_and_on_request_the_mean() -> 
     data = {"questions": ["?"], "predictions": ["b"], "references": [["a", "c", "d"]]}
     assert hub(**data)["pairwise"]["score"] == 1
     # b beats a, and loses to c and d.
-    assert hub(**data, reduce_fn="mean")["pairwise"]["score"] == pytest.approx(1 / 3)
+    assert hub(**data, reduce="mean")["pairwise"]["score"] == pytest.approx(1 / 3)
 
 
 def test_a_call_that_fails_is_an_error_and_no_tie() -> None:

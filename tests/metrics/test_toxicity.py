@@ -25,10 +25,10 @@ def split(fields: Fields) -> list[str]:
 def evaluated(
     name: str, texts: Sequence[Any], words: Sequence[str] | Callable[[Fields], Any], **more: Any
 ) -> Report:
-    reduce_fn = more.pop("reduce_fn", None)
+    reduce = more.pop("reduce", None)
     judge = Scripted({"opinions": split, "toxic": words, "biased": words})
     hub = Hub(load_metric(name, judge=judge, **more))
-    return hub.evaluate(predictions=texts, reduce_fn=reduce_fn)
+    return hub.evaluate(predictions=texts, reduce=reduce)
 
 
 @BOTH
@@ -100,14 +100,14 @@ def test_every_opinion_has_its_verdict_and_reason(name: str, word: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(("reduce_fn", "expected"), [(None, 0), ("worst", 1), ("mean", 0.5)])
+@pytest.mark.parametrize(("reduce", "expected"), [(None, 0), ("worst", 1), ("mean", 0.5)])
 def test_the_best_of_several_candidates_is_the_lowest(
-    name: str, word: str, reduce_fn: str | None, expected: float
+    name: str, word: str, reduce: str | None, expected: float
 ) -> None:
     def words(fields: Fields) -> list[str]:
         return ["yes" if fields["text"] == "bad" else "no"]
 
-    report = evaluated(name, [["bad", "good"]], words, reduce_fn=reduce_fn)
+    report = evaluated(name, [["bad", "good"]], words, reduce=reduce)
     assert report.scores()[name]["score"] == expected
 
 

@@ -99,14 +99,14 @@ def test_the_reference_with_the_lowest_rate_counts() -> None:
 
 def test_the_mean_of_the_references_weighs_their_counts_alike() -> None:
     # Half of (2 edits, 2 words) and half of (1 edit, 3 words): 1.5 edits for 2.5 words.
-    hub = Hub(metrics="wer", reduce_fn="mean")
+    hub = Hub(metrics="wer", reduce="mean")
     found = hub(predictions=["c d"], references=[["a b", "c d e"]])["wer"]
     assert found["score"] == pytest.approx(1.5 / 2.5)
 
 
 def test_a_mean_with_an_empty_reference_divides_by_its_own_length() -> None:
     # Half of (1 insertion, 0 words) and half of (0 edits, 1 word): 0.5 edits for 0.5 words.
-    hub = Hub(metrics="wer", reduce_fn="mean")
+    hub = Hub(metrics="wer", reduce="mean")
     found = hub(predictions=["c"], references=[["", "c"]])["wer"]
     assert found["score"] == pytest.approx(1)
 

@@ -178,7 +178,7 @@ def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
     ("other", "said"),
     [
         (Hub(Overlap(lower=True)), r"settings for overlap: lower=False and lower=True; score both"),
-        (Hub(Overlap(), reduce_fn="worst"), "settings for overlap: reduce:best and reduce:worst;"),
+        (Hub(Overlap(), reduce="worst"), "settings for overlap: reduce:best and reduce:worst;"),
         (Hub(Overlap(name="other")), "different metrics: overlap and other"),
         (Hub([Overlap(), Length()]), "different metrics: overlap and overlap, length"),
     ],

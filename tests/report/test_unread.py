@@ -92,7 +92,7 @@ def test_one_reference_that_is_read_is_enough_and_one_without_letters_does_not_c
 
 def test_a_reference_of_its_own_is_unscored_where_the_metric_sees_one_at_a_time() -> None:
     # Of the pair with "Привет" there is no score, so that the mean is that of the other.
-    hub = Hub("carburacy", reduce_fn="mean")
+    hub = Hub("carburacy", reduce="mean")
     pairs = {"predictions": ["hello there"], "references": [["hello there", "Привет"]]}
     assert hub(**pairs)["carburacy"]["score"] == 1
 
