@@ -18,7 +18,7 @@ from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions, option_group
 from metrichub.data import source
 from metrichub.data.samples import Reading, Samples
-from metrichub.errors import InputError, ScoringError, listed
+from metrichub.errors import InputError, ScoringError
 from metrichub.judge.protocol import VOTE_RULES
 
 if TYPE_CHECKING:
@@ -235,24 +235,9 @@ def measure(
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, columns)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
             measured[name] = report
-    for name, reading in readings.items():
-        if reading.blanks:
-            _note_blanks(source.display_path(name), reading)
     if rounds is not None:
         rounds.finish(measured)
     return measured
-
-
-def _note_blanks(path: str, reading: Reading) -> None:
-    """Print on stderr how many cells were scored as text that may stand for a missing value."""
-    for column in dict.fromkeys(name for name, _ in reading.blanks):
-        counts = {cell: n for (name, cell), n in reading.blanks.items() if name == column}
-        cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in counts.items()])
-        one = sum(counts.values()) == 1
-        note(
-            f"{path}: {column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
-            f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
-        )
 
 
 def _expected(readings: Sequence[Reading], metrics: int) -> float | None:

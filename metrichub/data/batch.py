@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.columns import Frame
 from metrichub.data.metadata import read_keys, read_metadata
+from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
@@ -63,6 +64,7 @@ class Batch:
     `metadata` holds the columns that no metric reads and that stay with the report, None for one
     that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers`
     are columns of what was extracted from the predictions, by the extraction; None for nothing.
+    `blanks` counts cells that look like missing values.
     """
 
     columns: Mapping[str, Column]
@@ -71,6 +73,7 @@ class Batch:
     metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
     keys: NDArray[np.uint64] | None = None
     answers: Mapping[str, Column] = field(default_factory=dict)
+    blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -128,7 +131,8 @@ class Batch:
         available = table.plain_names() if keep is None else table.names
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
-        return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys)
+        blanks = blanks_of(data, chosen)
+        return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys, blanks=blanks)
 
     @classmethod
     def from_columns(

@@ -121,7 +121,7 @@ def as_one(parts: Sequence[Samples]) -> Samples:
     if not others:
         return first
     columns = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
-    return Samples(first.path, columns)
+    return Samples(first.path, columns, cells=first.cells)
 
 
 def _batches(

@@ -84,6 +84,27 @@ class Samples(Mapping[str, list[Any]]):
         return FileError(self.path, message, line)
 
 
+def blanks_of(data: object, chosen: Mapping[str, str]) -> dict[str, Counter[str]]:
+    """How many cells of the chosen columns look like missing values, by column and text."""
+    if not (isinstance(data, Samples) and data.cells):
+        return {}
+    blanks = {
+        column: Counter(cell for cell in data[name] if isinstance(cell, str) and cell in _BLANKS)
+        for column, name in chosen.items()
+        if name in data
+    }
+    return {column: counts for column, counts in blanks.items() if counts}
+
+
+def joined_blanks(parts: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, Counter[str]]:
+    """The counts of several parts together."""
+    joined: dict[str, Counter[str]] = {}
+    for part in parts:
+        for column, counts in part.items():
+            joined.setdefault(column, Counter()).update(counts)
+    return joined
+
+
 def in_batches(
     rows: Iterable[T], characters: int, size_of: Callable[[T], int]
 ) -> Iterator[list[T]]:
@@ -109,7 +130,6 @@ class Reading:
         size: The number of samples so far.
         expected: About the number of samples of the whole file; None where nobody knows.
         columns: The names of the columns.
-        blanks: How many cells that are scored as text look like missing values, by column and text.
     """
 
     def __init__(
@@ -121,7 +141,6 @@ class Reading:
         self.size = 0
         self.expected: float | None = None
         self.columns: tuple[str, ...] = ()
-        self.blanks: Counter[tuple[str, str]] = Counter()
         self._batches, self._needs, self._mapping = batches, needs, columns
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
@@ -180,10 +199,6 @@ class Reading:
         self.size += samples.size
         self.expected = self.size / samples.share if samples.share else None
         self.columns = tuple(samples)
-        names = self._chosen.values() if samples.cells else ()
-        for name in dict.fromkeys(names):
-            cells = (cell for cell in samples[name] if isinstance(cell, str) and cell in _BLANKS)
-            self.blanks.update((name, cell) for cell in cells)
 
     def _same_names(self, samples: Samples) -> None:
         """Raise `FileError` if a name that comes up late would be read instead of the first."""

@@ -36,12 +36,13 @@ class Measurement:
     but the predictions; `candidates` the smallest and largest number of items a sample has in
     each column. `texts` are the samples themselves where they were kept; a saved report has none.
     `runs` holds the result of each run where judges were asked several times. `read_from` has the
-    names that a column was read from where the data had none for it, `letters` what each metric's
-    tokenizers did to the letters, `mixed_forms` the characters that it saw in several Unicode
-    forms. `metadata` holds the short columns that no metric reads, a value
-    a sample, such as ids, systems and ratings. `buckets` stands for samples that weren't kept.
-    `lengths` are those of the predictions, where an output depends on them. `unextracted` counts,
-    by the extraction, the samples from whose predictions no answer was read.
+    names that a column was read from where the data had none for it, `blanks` how many cells of a
+    column look like missing values, `letters` what each metric's tokenizers did to the letters,
+    `mixed_forms` the characters that it saw in several Unicode forms. `metadata` holds the short
+    columns that no metric reads, a value a sample, such as ids, systems and ratings. `buckets`
+    stands for samples that weren't kept. `lengths` are those of the predictions, where an output
+    depends on them. `unextracted` counts, by the extraction, the samples from whose predictions no
+    answer was read.
     """
 
     results: Mapping[str, Result]
@@ -53,6 +54,7 @@ class Measurement:
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
     read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
     mixed_forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     metadata: Metadata = field(default_factory=dict, repr=False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
+from metrichub.data.samples import joined_blanks
 from metrichub.errors import ReportError, ScoringError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
@@ -49,6 +50,7 @@ def merged(parts: Sequence[M]) -> M:
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
         read_from=_joined_names([part.read_from for part in parts]),
+        blanks=joined_blanks(part.blanks for part in parts),
         mixed_forms=_joined_names([part.mixed_forms for part in parts]),
         letters=_joined_letters(parts),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),

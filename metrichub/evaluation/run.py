@@ -17,6 +17,7 @@ from metrichub.data.batch import Batch
 from metrichub.data.columns import column_of
 from metrichub.data.extracted import with_answers
 from metrichub.data.metadata import joined_metadata
+from metrichub.data.samples import joined_blanks
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.lengths import summed_lengths
@@ -108,6 +109,7 @@ class Recorder:
         self._samples, self._texts = samples, samples and texts
         self._batches: list[Batch] = []
         self._read_from: dict[str, dict[str, None]] = {}
+        self._blanks: Mapping[str, Mapping[str, int]] = {}
         self._metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
         self._fingerprint = Fingerprint(metrics)
 
@@ -115,6 +117,8 @@ class Recorder:
         """Go on with the next batch."""
         for column, name in batch.read_from.items():
             self._read_from.setdefault(column, {})[name] = None
+        if batch.blanks:
+            self._blanks = joined_blanks((self._blanks, batch.blanks))
         if self._samples:
             self._metadata.append((batch.size, batch.metadata))
             self._fingerprint.add(batch)
@@ -127,6 +131,7 @@ class Recorder:
             whole,
             segments=((whole.size, self._fingerprint.digests()),),
             read_from={column: tuple(names) for column, names in self._read_from.items()},
+            blanks=self._blanks,
             metadata=joined_metadata(self._metadata),
             texts=StoredSamples(tuple(self._batches)) if self._texts else None,
         )

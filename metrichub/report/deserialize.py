@@ -74,6 +74,7 @@ def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measuremen
             {name: _trace(trace) for name, trace in content.get("evidence", {}).items()},
             Usage(**content.get("usage", {})),
             read_from=_names(content.get("read_from", {})),
+            blanks={c: dict(counts) for c, counts in content.get("blanks", {}).items()},
             mixed_forms=_names(content.get("mixed_forms", {})),
             metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),

@@ -7,6 +7,7 @@ from math import isnan
 from typing import NamedTuple
 
 from metrichub.data.columns import column_of, note_of_fallback
+from metrichub.errors import listed
 from metrichub.evaluation import letters, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
@@ -52,6 +53,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         read = {*map(column_of, result.metric.inputs())}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
         why += [note_of_fallback(column, names) for column, names in found_in.items()]
+        why += [_of_blanks(c, counts) for c, counts in measurement.blanks.items() if c in read]
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -99,6 +101,15 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
             "systems with different unanswered samples can't be ranked by this score"
         )
     return why
+
+
+def _of_blanks(column: str, counts: Mapping[str, int]) -> str:
+    cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in counts.items()])
+    one = sum(counts.values()) == 1
+    return (
+        f"{column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
+        f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
+    )
 
 
 def _of_runs(runs: Sequence[Result]) -> list[str]:

@@ -56,6 +56,7 @@ def file_text(report: Measurement) -> str:
             "letters": json_value(report.letters),
             "mixed_forms": report.mixed_forms,
             "read_from": report.read_from,
+            **({"blanks": report.blanks} if report.blanks else {}),
             "metadata": report.metadata,
             "lengths": None if report.lengths is None else report.lengths.tolist(),
             **({"unextracted": dict(report.unextracted)} if report.unextracted else {}),

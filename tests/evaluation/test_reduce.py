@@ -221,7 +221,7 @@ def test_best_of_a_metric_without_direction_is_refused_when_the_hub_is_made(how:
 @pytest.mark.parametrize("how", sorted(CHOICES))
 def test_what_needs_no_direction_is_done_without_one(how: Any) -> None:
     # Of 3 characters and 1.
-    assert Hub(Length(), reduce_fn=how)(predictions=[["abc", "d"]]) == {
+    assert Hub(Length(), reduce=how)(predictions=[["abc", "d"]]) == {
         "length": {"score": CHOICES[how]([3.0, 1.0])}
     }
 
