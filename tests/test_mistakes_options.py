@@ -20,6 +20,7 @@ REPORT = HUB.evaluate(ROWS)
         ({"key": 3, "samples": False}, r"key takes names of columns, key=\['id'\], not 3 \(int\)"),
         ({"columns": {"predictions": ["prediction"]}}, r"to one name, .* not to \['prediction'\]"),
         ({"cluster": "id"}, "cluster isn't a column; pass it to the report: report.intervals"),
+        ({"columns": {1: "prediction"}}, r"columns maps names of columns, .* not 1 \(int\)"),
         ({"columns": "predictions=answer"}, "columns takes a mapping, .* not "),
     ],
 )

@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from errno import ENOENT
+from errno import EISDIR, ENOENT
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +23,7 @@ from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.samples import Samples as Samples
 from metrichub.data.samples import in_batches
 from metrichub.data.source import STDIN as STDIN
+from metrichub.data.values import check_mapping, names_of
 from metrichub.errors import FileError, InputError, did_you_mean
 
 BATCH_CHARACTERS = 4_000_000
@@ -73,16 +74,17 @@ def read_batches(
         FileError, MissingColumn, MissingDependency: as `read`; a missing file at once, everything
             else when the batch is read.
     """
+    chosen = _by_new_name(columns)
     if source.is_address(path):
-        return _selected(huggingface.read_address(str(path)), columns)
+        return _selected(huggingface.read_address(str(path)), chosen)
     if format is None and os.path.isdir(path):
-        return _selected(_folder(Path(path), characters, columns), columns)
+        return _selected(_folder(Path(path), characters, chosen), chosen)
     kind = format or _kind(path)
     if kind not in _FORMATS and kind not in file_formats():
         name = source.display_path(path)
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
-    return _selected(_batches(path, kind, characters, columns), columns)
+    return _selected(_batches(path, kind, characters, chosen), chosen)
 
 
 def read_bounded(
@@ -128,12 +130,13 @@ def _batches(
     path: str | Path,
     kind: str,
     characters: int,
-    columns: Chosen | None,
+    columns: Mapping[str, str] | None,
     most: int | None = None,
 ) -> Iterator[Samples]:
+    paths = None if columns is None else list(columns.values())
     with source.open_source(path, most) as opened:
         if kind == "parquet":
-            batches = parquet(opened, characters, _paths(columns), most)
+            batches = parquet(opened, characters, paths, most)
         elif kind in TEXT_FORMATS:
             batches = with_readers(TEXT_FORMATS[kind](opened, characters))
         else:
@@ -141,11 +144,12 @@ def _batches(
         yield from _not_empty(source.display_path(path), "file", batches)
 
 
-def _folder(folder: Path, characters: int, columns: Chosen | None) -> Iterator[Samples]:
+def _folder(folder: Path, characters: int, columns: Mapping[str, str] | None) -> Iterator[Samples]:
+    paths = None if columns is None else list(columns.values())
     if huggingface.is_saved(folder):
         batches = huggingface.read_saved(folder)
     else:
-        batches = parquet_folder(folder, characters, _paths(columns))
+        batches = parquet_folder(folder, characters, paths)
     yield from _not_empty(str(folder), "folder", batches)
 
 
@@ -159,20 +163,21 @@ def _not_empty(name: str, what: str, batches: Iterable[Samples]) -> Iterator[Sam
         raise FileError(name, f"the {what} has no samples")
 
 
-def _paths(columns: Chosen | None) -> list[str] | None:
+def _by_new_name(columns: Chosen | None) -> Mapping[str, str] | None:
+    """The chosen columns by the names that they get."""
     if columns is None:
         return None
-    return list(columns.values() if isinstance(columns, Mapping) else columns)
-
-
-def _selected(batches: Iterator[Samples], columns: Chosen | None) -> Iterator[Samples]:
-    """The batches with the chosen columns alone."""
-    if columns is None:
-        return batches
     if isinstance(columns, str):
         raise InputError(f"columns is one string; pass a list, columns=[{columns!r}]")
-    named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    return (samples.choose(named) for samples in batches)
+    if isinstance(columns, Mapping):
+        check_mapping(columns)
+        return columns
+    return {name: name for name in names_of("columns", columns)}
+
+
+def _selected(batches: Iterator[Samples], columns: Mapping[str, str] | None) -> Iterator[Samples]:
+    """The batches with the chosen columns alone."""
+    return batches if columns is None else (samples.choose(columns) for samples in batches)
 
 
 def read_columns(
@@ -231,8 +236,10 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def check_folder(path: str | Path) -> None:
-    """Raise `FileNotFoundError` if the folder that a file is to be written to isn't there."""
+    """Raise an `OSError` if the path is a folder, or there is none to write the file to."""
     folder = Path(path).parent
+    if Path(path).is_dir():
+        raise IsADirectoryError(EISDIR, "is a folder; name a file in it", str(path))
     if not folder.is_dir():
         raise FileNotFoundError(ENOENT, f"there is no folder {str(folder)!r}", str(path))
 

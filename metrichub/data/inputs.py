@@ -19,7 +19,7 @@ from metrichub.data.columns import (
     only_split,
 )
 from metrichub.data.samples import ROWS, Reading, Samples
-from metrichub.data.values import Objects, TextOf
+from metrichub.data.values import Objects, TextOf, check_mapping
 from metrichub.errors import (
     FileError,
     InputError,
@@ -43,7 +43,6 @@ _DISTRIBUTED = {
     "pyspark.sql": "bridges.pyspark.evaluate_dataframe",
 }
 """What scores data that lies on several machines, by the packages of its type."""
-_MAPPING = "columns={'predictions': 'summary'}"
 
 
 def batches_of(
@@ -69,7 +68,7 @@ def batches_of(
             "pass either a table or columns by name, not both "
             f"(got a {type(data).__name__} and {', '.join(by_name)})"
         )
-    _check_mapping(columns)
+    check_mapping(columns)
     if data is None:
         yield Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
         return
@@ -82,18 +81,6 @@ def batches_of(
         # Of columns given by name there are no others to choose from.
         error.with_remedy("choose_column", error.column or "COLUMN", "NAME")
         raise
-
-
-def _check_mapping(columns: object) -> None:
-    if columns is None:
-        return
-    if not isinstance(columns, Mapping):
-        raise InputError(f"columns takes a mapping, {_MAPPING}, not {what(columns)}")
-    for name in columns.values():
-        if not isinstance(name, str):
-            raise InputError(
-                f"columns maps each column to one name, {_MAPPING}, not to {what(name)}"
-            )
 
 
 def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:

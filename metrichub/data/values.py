@@ -66,6 +66,22 @@ def names_of(option: str, names: str | Iterable[str] | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def check_mapping(columns: object) -> None:
+    """Raise `InputError` unless `columns` maps names of columns to names, or is None."""
+    example = "columns={'predictions': 'summary'}"
+    if columns is None:
+        return
+    if not isinstance(columns, Mapping):
+        raise InputError(f"columns takes a mapping, {example}, not {what(columns)}")
+    for column, name in columns.items():
+        if not isinstance(column, str):
+            raise InputError(f"columns maps names of columns, {example}, not {what(column)}")
+        if not isinstance(name, str):
+            raise InputError(
+                f"columns maps each column to one name, {example}, not to {what(name)}"
+            )
+
+
 def _is_no_column(values: object) -> bool:
     return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
         hasattr(values, attribute) for attribute in ("columns", "column_names")

@@ -298,6 +298,20 @@ def test_read_takes_the_columns_that_are_wanted_alone(kind: str) -> None:
         metrichub.read(path, columns="reference")
 
 
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (3, r"columns takes names of columns, .*, not 3 \(int\)"),
+        ([1], r"columns takes names of columns, .*, not 1 \(int\)"),
+        ({1: "prediction"}, r"columns maps names of columns, .*, not 1 \(int\)"),
+        ({"a": ["prediction"]}, r"columns maps each column to one name, .*, not to \['predict"),
+    ],
+)
+def test_wanted_columns_have_names(columns: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        metrichub.read(TABLES["file"](), columns=columns)
+
+
 def test_wanted_columns_reach_inside_and_name_the_line_where_a_path_ends() -> None:
     rows = [{"doc": {"text": "a"}}, {"doc": {}}]
     Path("d.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")

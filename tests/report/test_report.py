@@ -547,6 +547,15 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_no_file_to_write(tmp_path: Path) -> None:
+    report = Hub("wer").evaluate(predictions=["a b"], references=["a c"])
+    for write in (report.save, report.to_html):
+        with pytest.raises(IsADirectoryError, match="is a folder; name a file in it") as caught:
+            write(tmp_path)
+        assert caught.value.filename == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
