@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -287,12 +288,13 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _check(paths: Sequence[str]) -> None:
-    for path in paths:
-        if not Path(path).exists() and path in registry():
-            raise click.UsageError(
-                f"{path!r} is a metric, and no file has this name; write -m before each metric: -m "
-                f"{path}"
-            )
+    if metrics := [path for path in paths if not Path(path).exists() and path in registry()]:
+        chosen = click.get_current_context().params.get("metrics") or ()
+        each = " ".join(f"-m {shlex.quote(spec)}" for spec in dict.fromkeys((*chosen, *metrics)))
+        raise click.UsageError(
+            f"{metrics[0]!r} is a metric, and no file has this name; write -m before each metric: "
+            f"{each}"
+        )
     if twice := [path for path in paths if paths.count(path) > 1]:
         what = "standard input" if twice[0] == STDIN else twice[0]
         raise click.UsageError(f"{what} is given twice")

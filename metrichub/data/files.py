@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from errno import EISDIR, ENOENT
+from errno import EISDIR, ELOOP, ENOENT
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -237,11 +237,15 @@ def write_text(path: str | Path, text: str) -> None:
 
 def check_folder(path: str | Path) -> None:
     """Raise an `OSError` if the path is a folder, or there is none to write the file to."""
-    folder = Path(path).parent
-    if Path(path).is_dir():
+    target = Path(path)
+    if target.is_symlink():
+        target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(ELOOP, "is a symbolic link that leads to itself", str(path))
+    if target.is_dir():
         raise IsADirectoryError(EISDIR, "is a folder; name a file in it", str(path))
-    if not folder.is_dir():
-        raise FileNotFoundError(ENOENT, f"there is no folder {str(folder)!r}", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"there is no folder {str(target.parent)!r}", str(path))
 
 
 @contextmanager

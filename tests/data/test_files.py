@@ -323,6 +323,20 @@ def test_a_symbolic_link_that_leads_nowhere_is_called_broken(tmp_path: Path, tar
     assert str(caught.value).endswith(f"link.jsonl: is a broken symbolic link (to '{target}')")
 
 
+def test_a_symbolic_link_to_itself_is_not_written_to(tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(link)
+    with pytest.raises(OSError, match="is a symbolic link that leads to itself"):
+        files.write_text(link, "a")
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_a_link_into_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "gone" / "a.json")
+    with pytest.raises(FileNotFoundError, match=r"there is no folder '.*gone'"):
+        files.write_text(tmp_path / "link.json", "a")
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").mkdir()
     with pytest.raises(FileError, match="this folder has no Parquet files; name a file"):
