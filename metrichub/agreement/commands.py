@@ -21,6 +21,7 @@ from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, pr
 from metrichub.cli.output import emit, format_option, output_file, output_option, result_format
 from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import MetricOptions, metric_options
+from metrichub.data.files import replacing
 from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ def agreement(
     rated: RatingOptions,
     how: CorrelationOptions,
     form: str | None,
-    output: Path | None,
+    output: str | None,
     data: str | None,
     all_outputs: bool,
     with_ranks: bool,
     with_citations: bool,
-    plot: Path | None,
+    plot: str | None,
     fail_under: tuple[str, ...],
 ) -> None:
     """Measure how far metrics agree with people who rated the same outputs.
@@ -122,7 +123,8 @@ def agreement(
     if plot:
         from metrichub.agreement.tables import forest
 
-        forest(result).savefig(plot)
+        with replacing(plot) as new:
+            forest(result).savefig(new, format=Path(plot).suffix[1:] or None)
     if data:
         _write_studies(result, chosen.metrics, data, each=how.each_reference)
     for text in result.notes:

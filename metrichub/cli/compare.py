@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,7 +38,7 @@ from metrichub.cli.shared_options import (
     named_files,
     resampling_options,
 )
-from metrichub.data.files import read, read_batches
+from metrichub.data.files import format_of, read, read_batches
 from metrichub.data.samples import check_same_samples
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
@@ -72,11 +71,11 @@ def compare(
     chosen: MetricOptions,
     judging: JudgeOptions,
     form: str | None,
-    output: Path | None,
+    output: str | None,
     resampling: ResamplingOptions,
     trials: int,
     key: Sequence[str],
-    page: Path | None,
+    page: str | None,
     display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
@@ -171,9 +170,7 @@ def _saved(files: Mapping[str, str]) -> dict[str, Report]:
     from metrichub.report.report import Report
 
     loaded = {
-        name: load_if_report(Path(path))
-        for name, path in files.items()
-        if path.lower().endswith((".json", ".json.gz")) and Path(path).is_file()
+        name: load_if_report(path) for name, path in files.items() if format_of(path) == "json"
     }
     return {name: Report.of(report) for name, report in loaded.items() if report}
 

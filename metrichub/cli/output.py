@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.cli.program import wrapped
-from metrichub.data.files import write_text
+from metrichub.data.files import check_folder, write_text
 from metrichub.data.values import json_value
 from metrichub.report.tables import Table
 
@@ -36,27 +36,25 @@ format_option = click.option(
 )
 
 
-def output_file(_: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
-    """The path of a file to write, whose folder has to be there before any work is done."""
-    if value is None:
-        return None
-    path = Path(value)
-    if path.is_dir():
-        raise click.BadParameter(f"{value} is a folder", param=parameter)
-    if not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(path.parent)!r}", param=parameter)
-    return path
+def output_file(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The file to write, which has to be possible as far as one knows before any work is done."""
+    if value is not None:
+        try:
+            check_folder(value)
+        except OSError as error:
+            raise click.BadParameter(f"{value}: {error.strerror}", param=parameter) from None
+    return value
 
 
 def report_file(
     context: click.Context, parameter: click.Parameter, value: str | None
-) -> Path | None:
+) -> str | None:
     """The path of a report to save, which is JSON by its name, too."""
     path = output_file(context, parameter, value)
-    if path and not path.name.lower().endswith((".json", ".json.gz")):
+    if path and not path.lower().endswith((".json", ".json.gz")):
         raise click.BadParameter(
-            f"{value}: a report is JSON, so name it {path.stem}.json or .json.gz; --output writes "
-            "tables, and --samples the scores of samples",
+            f"{value}: a report is JSON, so name it {Path(path).stem}.json or .json.gz; --output "
+            "writes tables, and --samples the scores of samples",
             param=parameter,
         )
     return path
@@ -64,22 +62,23 @@ def report_file(
 
 def samples_file(
     context: click.Context, parameter: click.Parameter, value: str | None
-) -> Path | None:
+) -> str | None:
     """The path of a file to write, whose suffix says how."""
     path = output_file(context, parameter, value)
-    if path and path.suffix.lower() not in (".jsonl", ".csv"):
+    if path and Path(path).suffix.lower() not in (".jsonl", ".csv"):
         raise click.BadParameter(f"{value}: the name has to end in .jsonl or .csv", param=parameter)
     return path
 
 
 def _result_file(
     context: click.Context, parameter: click.Parameter, value: str | None
-) -> Path | None:
+) -> str | None:
     """The path of a file to write, whose suffix says how if no format does."""
     path = output_file(context, parameter, value)
-    if path and not context.params.get("form") and path.suffix.lower() not in _WRITTEN:
+    suffix = Path(path or "").suffix
+    if not context.params.get("form") and suffix.lower() not in _WRITTEN:
         raise click.BadParameter(
-            f"{value}: unknown suffix {path.suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or "
+            f"{value}: unknown suffix {suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or "
             "choose the format with --format",
             param=parameter,
         )
@@ -95,16 +94,16 @@ output_option = click.option(
 )
 
 
-def result_format(form: str | None, output: Path | None = None) -> str:
+def result_format(form: str | None, output: str | None = None) -> str:
     """The format that was asked for, or else the one that fits where the result goes."""
     if form:
         return form
     if output:
-        return _SUFFIXES.get(output.suffix.lower(), "table")
+        return _SUFFIXES.get(Path(output).suffix.lower(), "table")
     return "table" if sys.stdout.isatty() else "json"
 
 
-def terminal_width(form: str, output: Path | None = None) -> int | None:
+def terminal_width(form: str, output: str | None = None) -> int | None:
     """How wide a table may be; None where it doesn't go to a terminal."""
     if form != "table" or output or not sys.stdout.isatty():
         return None
@@ -118,7 +117,7 @@ def emit(
     tables: Callable[[], Table | Sequence[Table]],
     document: Callable[[], Mapping[str, Any] | Sequence[Any]],
     *,
-    output: Path | None = None,
+    output: str | None = None,
     foot: Sequence[str] = (),
 ) -> None:
     """Print tables with lines at their foot, or the document as JSON, or write it to a file."""
@@ -174,7 +173,7 @@ report_option = click.option(
 
 
 def write_page(
-    path: Path | None,
+    path: str | None,
     reports: Mapping[str, Report],
     ids: Sequence[Any] | None = None,
     **options: Any,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -83,7 +82,7 @@ def score(
     judging: JudgeOptions,
     estimate: bool,
     form: str | None,
-    output: Path | None,
+    output: str | None,
     display: Display,
     results: Results,
     resampling: ResamplingOptions,
@@ -197,7 +196,7 @@ def _show_estimate(
     columns: Mapping[str, str],
     repeats: int,
     form: str | None,
-    output: Path | None,
+    output: str | None,
 ) -> None:
     """Print what scoring these files would ask of models."""
     # Loads numpy, which --help does without.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -61,9 +60,9 @@ text_options = option_group(
 class Results:
     """What is shown or written beside the table of scores."""
 
-    samples_out: Path | None
-    save: Path | None
-    page: Path | None
+    samples_out: str | None
+    save: str | None
+    page: str | None
     by: str | None
     key: Sequence[str]
     calibrate: str | None

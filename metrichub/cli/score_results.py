@@ -165,7 +165,7 @@ def write_files(
     write_page(results.page, reports, first.metadata.get("id"), **asdict(resampling))
 
 
-def rendered(path: Path, reports: Mapping[str, Report]) -> str:
+def rendered(path: str, reports: Mapping[str, Report]) -> str:
     """The text of the file: a line a sample, with the columns that no metric read.
 
     JSONL has the explanations of judges too: status, reason, claims, verdicts.
@@ -175,7 +175,7 @@ def rendered(path: Path, reports: Mapping[str, Report]) -> str:
         for name, report in reports.items()
         for row in _rows(report)
     ]
-    if path.suffix.lower() == ".jsonl":
+    if Path(path).suffix.lower() == ".jsonl":
         return "".join(f"{_line(row)}\n" for row in rows)
     flat = [_flat(row) for row in rows]
     out = io.StringIO()

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metrichub.data import huggingface, source
+from metrichub.data import huggingface, remote, source
 from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
@@ -113,6 +113,7 @@ def format_of(name: str | Path) -> str | None:
 
 def _suffix(name: str | Path) -> str:
     """What the name of a file ends in, unpacked."""
+    name = remote.shown(name)
     plain = Path(name).with_suffix("") if source.packed_suffix(name) else Path(name)
     return plain.suffix.lower()
 
@@ -236,7 +237,13 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def check_folder(path: str | Path) -> None:
-    """Raise an `OSError` if the path is a folder, or there is none to write the file to."""
+    """Raise an `OSError` if the path is a folder, or there is none to write the file to.
+
+    Of a remote file no more is known than whether such files can be written.
+    """
+    if remote.is_remote(path):
+        remote.check_writable(str(path))
+        return
     target = Path(path)
     if target.is_symlink():
         target = Path(os.path.realpath(path))
@@ -250,7 +257,14 @@ def check_folder(path: str | Path) -> None:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """A new path beside `path` to write to; takes its place at the end, or goes with an error."""
+    """A new path beside `path` to write to; takes its place at the end, or goes with an error.
+
+    That of a remote file is on this machine, and is copied at the end.
+    """
+    if remote.is_remote(path):
+        with remote.uploading(str(path)) as new:
+            yield new
+        return
     check_folder(path)
     target = Path(path).resolve()
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")

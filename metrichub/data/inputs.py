@@ -227,9 +227,10 @@ def _samples(path: str | Path) -> Iterator[Samples]:
 
 
 def _is_there(path: str) -> bool:
+    from metrichub.data.remote import is_remote
     from metrichub.data.source import STDIN, is_address
 
-    return path == STDIN or is_address(path) or os.path.exists(path)
+    return path == STDIN or is_address(path) or is_remote(path) or os.path.exists(path)
 
 
 def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
+from metrichub.data import remote
 from metrichub.errors import FileError, MissingDependency
 
 STDIN = "-"
@@ -166,8 +167,7 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
             yield Source(display_path(path), sys.stdin.buffer, None)
             return
         check_path(path)
-        with Path(path).open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
+        with remote.opened(str(path)) if remote.is_remote(path) else _open(path) as (stream, size):
             if (suffix := packed_suffix(path)) is None:
                 yield Source(display_path(path), stream, size or None)
             else:
@@ -177,20 +177,30 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
 
 
+@contextmanager
+def _open(path: str | Path) -> Iterator[tuple[BinaryIO, int]]:
+    """A file of this machine, and its number of bytes."""
+    with Path(path).open("rb") as stream:
+        yield stream, os.fstat(stream.fileno()).st_size
+
+
 def is_address(path: str | Path) -> bool:
     """Whether a path is the address of a data set."""
-    return isinstance(path, str) and path.startswith(SCHEME)
+    return isinstance(path, str) and path.startswith(SCHEME) and not remote.is_remote(path)
 
 
 def packed_suffix(path: str | Path) -> str | None:
     """The suffix by which a file is compressed, or None."""
-    suffix = Path(path).suffix.lower()
+    suffix = Path(remote.shown(path)).suffix.lower()
     return suffix if suffix in PACKED else None
 
 
 def check_path(path: str | Path) -> None:
-    """Raise `FileError` if a path isn't a file; nothing is opened, as a pipe opens only once."""
-    if str(path) == STDIN:
+    """Raise `FileError` if a path isn't a file; nothing is opened, as a pipe opens only once.
+
+    Whether a remote file is there is known when it is opened.
+    """
+    if str(path) == STDIN or remote.is_remote(path):
         return
     if Path(path).is_dir():
         raise FileError(path, "is a folder; name a file in it")
@@ -210,7 +220,7 @@ def _close_name(path: Path) -> str:
 
 def display_path(path: str | Path) -> str:
     """How errors name a path."""
-    return "<stdin>" if str(path) == STDIN else str(path)
+    return "<stdin>" if str(path) == STDIN else remote.shown(path)
 
 
 def short_names(paths: Sequence[str], *, alone: bool = False) -> list[str]:
@@ -221,6 +231,7 @@ def short_names(paths: Sequence[str], *, alone: bool = False) -> list[str]:
     >>> short_names(["examples/summaries.jsonl", "examples/summaries_b.jsonl"])
     ['summaries', 'summaries_b']
     """
+    paths = [remote.shown(path) for path in paths]
     files = [path for path in paths if path != STDIN]
     if not alone and files:
         parts = _without_common([list(PurePath(path).parts) for path in files])

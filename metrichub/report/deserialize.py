@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.catalog.spec import Spec
+from metrichub.data import remote
 from metrichub.data.values import json_value
 from metrichub.errors import MetrichubError, ReportError, SpecError
 from metrichub.evaluation.buckets import BucketSizes
@@ -34,19 +35,20 @@ from metrichub.models.usage import Usage
 from metrichub.report.serialize import ANY_FORMAT, FORMAT, PACKED
 
 
-def load(path: Path, metrics: Sequence[Any]) -> Measurement:
+def load(path: str | Path, metrics: Sequence[Any]) -> Measurement:
     """Read a report; see `Report.load`."""
+    name = remote.shown(path)
     try:
         content = json.loads(_text(path))
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
-        raise ReportError(f"{path} can't be read: {why}") from error
+        raise ReportError(f"{name} can't be read: {why}") from error
     except ValueError as error:
-        raise ReportError(f"{path} isn't a saved report: {error}") from error
-    return _measurement(path, content, metrics)
+        raise ReportError(f"{name} isn't a saved report: {error}") from error
+    return _measurement(name, content, metrics)
 
 
-def load_if_report(path: Path) -> Measurement | None:
+def load_if_report(path: str | Path) -> Measurement | None:
     """Read a report, of this version or of another; None if a file holds anything else."""
     try:
         content = json.loads(_text(path))
@@ -54,10 +56,10 @@ def load_if_report(path: Path) -> Measurement | None:
         return None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(ANY_FORMAT):
         return None
-    return _measurement(path, content, ())
+    return _measurement(remote.shown(path), content, ())
 
 
-def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measurement:
+def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement:
     _check_format(path, content.get("format") if isinstance(content, dict) else None)
     own = {metric.name: metric for metric in load_metrics(metrics)} if metrics else {}
     try:
@@ -98,12 +100,17 @@ def _measurement(path: Path, content: Any, metrics: Sequence[Any]) -> Measuremen
     return report
 
 
-def _text(path: Path) -> str:
-    content = path.read_bytes()
-    return (gzip.decompress(content) if path.suffix.lower() == PACKED else content).decode("utf-8")
+def _text(path: str | Path) -> str:
+    if remote.is_remote(path):
+        with remote.opened(str(path)) as (stream, _):
+            content = stream.read()
+    else:
+        content = Path(path).read_bytes()
+    packed = Path(remote.shown(path)).suffix.lower() == PACKED
+    return (gzip.decompress(content) if packed else content).decode("utf-8")
 
 
-def _check_format(path: Path, version: object) -> None:
+def _check_format(path: str, version: object) -> None:
     if version == FORMAT:
         return
     if isinstance(version, str) and version.startswith(ANY_FORMAT):
@@ -193,7 +200,7 @@ def _read_arrays(plain: Mapping[str, Any]) -> dict[str, Array]:
     }
 
 
-def _metric(path: Path, name: str, saved: Mapping[str, Any]) -> Metric:
+def _metric(path: str, name: str, saved: Mapping[str, Any]) -> Metric:
     parameters = {**_models_named(saved["signature"]), **saved["parameters"], "name": name}
     try:
         metric = load_metric(saved["metric"], **parameters)
@@ -255,7 +262,7 @@ def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, An
     return SumResult(*head, rows, totals, sums)
 
 
-def _same_definition(path: Path, saved: Mapping[str, Any], metric: Metric) -> None:
+def _same_definition(path: str, saved: Mapping[str, Any], metric: Metric) -> None:
     if Signature.parse(saved["signature"]).definition != metric.card.definition:
         raise ReportError(
             f"{path} was saved with {saved['signature']}, but the installed {metric.card.name} has "
@@ -264,7 +271,7 @@ def _same_definition(path: Path, saved: Mapping[str, Any], metric: Metric) -> No
         )
 
 
-def _same_scores(path: Path, saved: Mapping[str, Any], result: Result) -> None:
+def _same_scores(path: str, saved: Mapping[str, Any], result: Result) -> None:
     now, then = json_value(result.scores()), saved["scores"]
     # An output that the metric has got since isn't in the file.
     same = now.keys() >= then.keys() and all(

@@ -137,7 +137,7 @@ class Report(Measurement):
         """
         from metrichub.report.serialize import save
 
-        save(self, Path(path))
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, metrics: Sequence[Any] = ()) -> Report:
@@ -149,7 +149,7 @@ class Report(Measurement):
         """
         from metrichub.report.deserialize import load
 
-        return cls.of(load(Path(path), metrics))
+        return cls.of(load(path, metrics))
 
     def agreement(
         self,

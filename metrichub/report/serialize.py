@@ -27,10 +27,10 @@ FORMAT = f"{ANY_FORMAT}1"
 PACKED = ".gz"
 
 
-def save(report: Measurement, path: Path) -> None:
+def save(report: Measurement, path: str | Path) -> None:
     """Write a report; see `Report.save`."""
     text = f"{file_text(report)}\n"
-    if path.suffix.lower() != PACKED:
+    if Path(path).suffix.lower() != PACKED:
         write_text(path, text)
         return
     with replacing(path) as new:

@@ -18,8 +18,8 @@ from starlette.testclient import TestClient
 
 from metrichub.app.middleware import refused
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
-from tests import judge_stub, plugins
-from tests.app_client import CATS, HOME, Form, calling
+from tests import judge_stub, plugins, web_stub
+from tests.app_client import CATS, HOME, Form, calling, run_of
 
 LOCAL = ServerSettings()
 PUBLIC = ServerSettings(public=True, hosts=("scores.example",))
@@ -183,6 +183,27 @@ def test_judges_and_files_are_not_the_clients_to_choose(
         kind, message = error(client, 422, metrics=[one], **CATS)
         assert kind == "Forbidden"
         assert next(iter(parameters)) in message
+
+
+def test_an_address_is_a_text_like_any_other_and_is_not_opened(client: TestClient) -> None:
+    with web_stub.serving() as web:
+        address = f"{web.address}/a.jsonl"
+        web.files["a.jsonl"] = b'{"prediction": "a", "reference": "b"}'
+        both = {"predictions": [address], "references": [address]}
+        answer = client.post("/api/score", json={"metrics": ["wer"], **both})
+        assert answer.json()["scores"]["wer"]["score"] == 0
+        form = {"s.0.predictions.0": address, "s.0.references.0": address}
+        assert client.post("/metrics/wer", data=form).status_code == 200
+        for body in ({"predictions": address}, {"data": address}, {"columns": address}):
+            error(client, 422, metrics=["wer"], **{**both, **body})
+        row = json.dumps({"prediction": address, "reference": address})
+        for name in (address, "s3://bucket/a.jsonl", "memory://a.jsonl", "hf://a/b.jsonl"):
+            files = [("file", (name, row))]
+            fields = {"metric": "wer", "columns.predictions": address, "system": address}
+            client.post("/score", data=fields, files=files)
+            run_of(client, files, metric="wer")
+        # Whatever came, and in whichever process it was scored.
+        assert web.asked == []
 
 
 def test_a_schema_may_be_given_as_an_object(client: TestClient) -> None:
