@@ -84,7 +84,9 @@ def _packed(merged: Any) -> Iterator[bytes]:
 
 
 def _measure(table: Any, parts: Pass) -> Any:
-    return _table([parts.measure(table.to_batches(max_chunksize=_ROWS))])
+    # Some of Ray's readers return a chunk for each row.
+    batches = table.combine_chunks().to_batches(max_chunksize=_ROWS)
+    return _table([parts.measure(batches)])
 
 
 def _merge(table: Any, parts: Pass) -> Any:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from metrichub import Hub, bridges
 from metrichub.errors import MissingDependency
 from metrichub.metric import has_two_passes
-from tests.machines import PAGE, assert_equals_one_process, rows, run_guide
+from tests.machines import PAGE, assert_equals_one_process, rows, run_guide, table
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,29 @@ def test_a_missing_library_is_named_with_what_installs_it(
     score = getattr(getattr(bridges, library), function)
     with pytest.raises(MissingDependency, match=re.escape(install)):
         score("bleu", None)
+
+
+class Sizes:
+    """A pass that notes how many rows the batches of a part have."""
+
+    def __init__(self) -> None:
+        self.found: list[int] = []
+
+    def measure(self, batches: Iterable[Any]) -> bytes:
+        self.found += [batch.num_rows for batch in batches]
+        return b""
+
+    def merge(self, parts: Iterable[bytes]) -> None: ...
+
+
+def test_a_block_of_ray_in_many_chunks_is_measured_in_few_batches() -> None:
+    import pyarrow
+
+    block = pyarrow.concat_tables([table(rows(1, i)) for i in range(1_500)])
+    assert block.column("id").num_chunks == 1_500
+    sizes = Sizes()
+    bridges.ray._measure(block, sizes)
+    assert sizes.found == [1_000, 500]
 
 
 def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:
