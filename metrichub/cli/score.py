@@ -90,12 +90,13 @@ def score(
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
-    Files may be compressed (.gz, .zst). Logs of inspect, lm-evaluation-harness and deepeval can be
-    scored as they are. A FILE may also be a folder of Parquet files, or hf://NAME for a data set on
-    the Hugging Face Hub or on disk. Several FILEs are several systems, shown side by side and named
-    after their files, or by you as in ours=FILE; so are the splits of a data set, unless you choose
-    one. Columns are recognized by their usual names
-    (prediction, response, summary; reference, target, gold; source, article; ...).
+    Files may be compressed (.gz, .zst), and at addresses such as s3:// or https://. Logs of
+    inspect, lm-evaluation-harness and deepeval can be scored as they are. A FILE may also be a
+    folder of Parquet files, or hf://NAME for a data set on the Hugging Face Hub or on disk.
+    Several FILEs are several systems, shown side by side and named after their files, or by you as
+    in ours=FILE; so are the splits of a data set, unless you choose one. Columns are recognized by
+    their usual names (prediction, response, summary; reference, target, gold; source, article;
+    ...).
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
 

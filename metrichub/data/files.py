@@ -42,11 +42,12 @@ def read(path: str | Path, *, format: str | None = None, columns: Chosen | None 
 
     Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst; a folder of
     Parquet files, or one written by `save_to_disk` of `datasets`; or "hf://NAME?split=test", a data
-    set on the Hugging Face Hub. `format` is by default that of the suffix; "-" is standard input
-    (JSONL). `columns` reads only these columns, also from inside others ("doc.answer",
-    "choices.0"); a mapping gives them new names. A key that some rows of a JSON file lack is None
-    there. A CSV cell is a text, except that passages may be lists, and so may references if all are
-    lists and no prediction is, as data frames write them.
+    set on the Hugging Face Hub. A file may be at an address such as "s3://bucket/a.jsonl", which
+    fsspec opens. `format` is by default that of the suffix; "-" is standard input (JSONL).
+    `columns` reads only these columns, also from inside others ("doc.answer", "choices.0"); a
+    mapping gives them new names. A key that some rows of a JSON file lack is None there. A CSV cell
+    is a text, except that passages may be lists, and so may references if all are lists and no
+    prediction is, as data frames write them.
 
     Raises:
         FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.

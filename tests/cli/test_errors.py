@@ -42,7 +42,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
             "s.txt: the name has to end in .jsonl or .csv",
         ),
         (("a.jsonl", "-m", "wer", "-o", "no/where"), "there is no folder 'no'"),
-        (("a.jsonl", "-m", "wer", "-o", "."), ". is a folder"),
+        (("a.jsonl", "-m", "wer", "-o", "."), ".: is a folder; name a file in it"),
         (
             ("a.jsonl", "-m", "wer", "-o", "o.xlsx"),
             "unknown suffix '.xlsx'; use .json, .csv, .md, .tex or .txt",
