@@ -26,10 +26,11 @@ _NEEDED = "metrichub.bridges.mlflow"
 def scorers(metrics: Metrics) -> list[Any]:
     """Scorers for `mlflow.genai.evaluate`, which calls them with one sample at a time.
 
-    For a macro metric, MLflow shows the mean of the samples, which is its score: "rouge/mean".
-    Macro metrics share one scorer, so that they also share a judge's answers. For other metrics it
-    shows the corpus score instead, as "bleu/corpus". A sample without a score has none in MLflow
-    either.
+    For a macro metric, MLflow shows the mean of the samples, which is its score: "rouge/mean", and
+    "rouge/rouge1/mean" for another output that its card names as headline. Macro metrics share one
+    scorer, so that they also share a judge's answers. For other metrics it shows the corpus score
+    instead, as "bleu/corpus", and other outputs as "distinct/distinct_1". A sample without a score
+    has none in MLflow either.
 
     The reference is `expected_response`, or `references`, of the expectations; the question is the
     only value of the inputs, or is found by its usual names, like other columns.
@@ -48,7 +49,7 @@ def scorers(metrics: Metrics) -> list[Any]:
     for metric in hub.metrics:
         if metric not in means:
             alone = _Corpus(Hub(metric, reduce=hub.reduce, vote=hub.vote), metric.name)
-            shown = decorate(alone.sample(), name=metric.name, aggregations=[alone.aggregation()])
+            shown = decorate(alone.sample(), name=metric.name, aggregations=alone.aggregations())
             made.append(shown)
     return made
 
@@ -75,8 +76,8 @@ def scorer(metrics: Metrics) -> Any:
 def make_metric(metric: str | Metric | Hub) -> Any:
     """A metric for `extra_metrics` of `mlflow.models.evaluate`: the corpus score, "bleu/score".
 
-    Rows have sample scores. Columns other than predictions and targets are found in the data by
-    name, for example sources.
+    Other headline outputs are beside it, as "rouge/rouge1". Rows have sample scores. Columns other
+    than predictions and targets are found in the data by name, for example sources.
 
     Raises:
         SpecError: the hub has several metrics.
@@ -98,8 +99,9 @@ def make_metric(metric: str | Metric | Hub) -> Any:
         columns = {column: list(values[names[column]]) for column in hub.needs()}
         report = hub.evaluate(columns)
         scores = report.samples()[wrapped.name]["score"].tolist()
+        corpus = report[wrapped.name]
         return MetricValue(
-            scores=scores, aggregate_results={"score": report[wrapped.name]["score"]}
+            scores=scores, aggregate_results={name: corpus[name] for name in _outputs(wrapped)}
         )
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -127,9 +129,18 @@ def _scored_samples(hub: Hub) -> Callable[..., list[Any]]:
 
     def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> list[Any]:
         report = hub.evaluate([_row(inputs, outputs, expectations)])
-        return [_feedback(report, name) for name in report]
+        return [
+            _feedback(report, metric.name, output)
+            for metric in hub.metrics
+            for output in _outputs(metric)
+        ]
 
     return scored
+
+
+def _outputs(metric: Metric) -> list[str]:
+    """The score, and the other outputs that the card names as headline."""
+    return list(dict.fromkeys(("score", *metric.headline())))
 
 
 class _Corpus:
@@ -137,6 +148,7 @@ class _Corpus:
 
     def __init__(self, hub: Hub, name: str) -> None:
         self.hub, self.name = hub, name
+        self._corpus: Mapping[str, float] = {}
         self._measured: list[tuple[float | None, Report]] = []
         self._lock = threading.Lock()
 
@@ -145,42 +157,57 @@ class _Corpus:
 
         def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> Any:
             report = self.hub.evaluate([_row(inputs, outputs, expectations)], texts=False)
-            feedback = _feedback(report, self.name)
+            feedback = _feedback(report, self.name, "score")
             with self._lock:
                 self._measured.append((feedback.value, report))
             return feedback
 
         return scored
 
-    def aggregation(self) -> Callable[[Sequence[float]], float]:
-        """What MLflow calls with the values of all samples at the end of a run."""
+    def aggregations(self) -> list[Callable[[Sequence[float]], float]]:
+        """What MLflow calls in turn with the values of all samples at the end of a run."""
 
         def corpus(values: Sequence[float]) -> float:
-            with self._lock:
-                measured, self._measured = self._measured, []
-            places = [place for place, (value, _) in enumerate(measured) if value is not None]
-            if len(places) > len(values):
-                # A run that was broken off before has left its samples.
-                measured = measured[places[-len(values)] :]
-            if sorted(value for value, _ in measured if value is not None) != sorted(values):
-                return math.nan
-            first, *others = (report for _, report in measured)
-            return first.merge(*others)[self.name]["score"]
+            self._corpus = self._scores(values)
+            return self._corpus.get("score", math.nan)
 
-        return corpus
+        def output(name: str) -> Callable[[Sequence[float]], float]:
+            def other(_: Sequence[float]) -> float:
+                return self._corpus.get(name, math.nan)
+
+            # MLflow shows its value by this name.
+            other.__name__ = name
+            return other
+
+        (metric,) = self.hub.metrics
+        return [corpus, *map(output, _outputs(metric)[1:])]
+
+    def _scores(self, values: Sequence[float]) -> Mapping[str, float]:
+        """The scores of the samples that have these values; none if they can't be told."""
+        with self._lock:
+            measured, self._measured = self._measured, []
+        places = [place for place, (value, _) in enumerate(measured) if value is not None]
+        if len(places) > len(values):
+            # A run that was broken off before has left its samples.
+            measured = measured[places[-len(values)] :]
+        if sorted(value for value, _ in measured if value is not None) != sorted(values):
+            return {}
+        first, *others = (report for _, report in measured)
+        return first.merge(*others)[self.name]
 
 
-def _feedback(report: Report, name: str) -> Any:
-    """A sample's score as MLflow keeps it, with the reason or the judge's words."""
+def _feedback(report: Report, name: str, output: str) -> Any:
+    """One of a sample's scores as MLflow keeps it, with the reason or the judge's words."""
     from mlflow.entities import Feedback
 
     explained = report.explain(name, 0)
-    score = explained.scores["score"]
+    score = explained.scores[output]
     metadata = {"signature": report.signatures()[name]}
+    shown = name if output == "score" else f"{name}/{output}"
     if explained.status == "error":
-        return Feedback(name=name, error=Exception(explained.reason), metadata=metadata)
+        return Feedback(name=shown, error=Exception(explained.reason), metadata=metadata)
     value = None if math.isnan(score) else score
-    return Feedback(name=name, value=value, rationale=explained.reason, metadata=metadata)
+    return Feedback(name=shown, value=value, rationale=explained.reason, metadata=metadata)
 
 
 def _row(inputs: Any, outputs: Any, expectations: Any) -> dict[str, Any]:

@@ -34,13 +34,13 @@ __all__ = ["metric"]
 _TEXT = "The cat sat on the mat."
 
 
-def metric(metrics: Metrics, *, outputs: OutputChoice = "score") -> TorchMetric:
+def metric(metrics: Metrics, *, outputs: OutputChoice = "headline") -> TorchMetric:
     """A metric, or several as one, whose `update` takes texts: predictions, references, others.
 
-    `compute` returns the corpus score as a tensor; for several metrics, or with outputs other than
-    "score", a dictionary: {"bleu": …, "bleu_precision_1": …}. Statistics that add up become states
-    of fixed size. Metrics that don't add up keep their rows, as bytes, which only processes of the
-    same run exchange.
+    `compute` returns the corpus score as a tensor, or several scores as a dictionary: {"rouge": …,
+    "rouge_rouge1": …}. `outputs` are those that the card names as headline, "score" alone, or all.
+    Statistics that add up become states of fixed size. Metrics that don't add up keep their rows,
+    as bytes, which only processes of the same run exchange.
     """
     check_outputs(outputs)
     made: TorchMetric = _metric_class()(hub_of(metrics), outputs)
@@ -161,7 +161,7 @@ class HubStates:
             name: torch.tensor(score, dtype=torch.float64, device=self.device)
             for name, score in scores.items()
         }
-        is_single = self.outputs == "score" and len(tensors) == 1
+        is_single = self.outputs != "all" and len(tensors) == 1
         return next(iter(tensors.values())) if is_single else tensors
 
     def _results(self) -> dict[str, Result]:

@@ -89,11 +89,15 @@ def test_metrics_that_need_several_scorers_are_told_the_line() -> None:
 def test_what_is_logged_is_the_score_of_the_corpus() -> None:
     found = mlflow.genai.evaluate(data=rows(), scorers=scorers(METRICS))
     expected = Hub(METRICS)(**TEXTS)
-    how = {"rouge": "mean", "token_f1": "mean"}
-    assert logged(found) == {
-        f"{name}/{how.get(name, 'corpus')}": pytest.approx(scores["score"], rel=1e-12)
-        for name, scores in expected.items()
+    rouge, distinct = expected["rouge"], expected["distinct"]
+    shown = {
+        **{f"{name}/corpus": expected[name]["score"] for name in ("bleu", "wer", "distinct")},
+        **{f"{name}/mean": expected[name]["score"] for name in ("rouge", "token_f1")},
+        # What their cards name as headline.
+        **{f"rouge/{n}/mean": rouge[n] for n in ("rouge1", "rouge2", "rougeL", "rougeLsum")},
+        **{f"distinct/{n}": distinct[n] for n in ("distinct_1", "distinct_2")},
     }
+    assert logged(found) == pytest.approx(shown, rel=1e-12)
 
 
 def test_samples_have_their_scores_and_none_where_there_is_none() -> None:
@@ -180,12 +184,16 @@ def test_the_older_call_has_the_corpus_and_the_samples() -> None:
     with mlflow.start_run() as run:
         found = mlflow.models.evaluate(
             data=frame, predictions="prediction", targets="reference", evaluators="default",
-            extra_metrics=[make_metric("bleu"), make_metric("coverage"), make_metric("wer")],
+            extra_metrics=[*map(make_metric, ("bleu", "coverage", "wer", "rouge"))],
         )  # fmt: skip
     stored = mlflow.get_run(run.info.run_id).data.metrics
-    report = Hub(["bleu", "coverage", "wer"]).evaluate(**TEXTS, sources=frame["sources"])
+    report = Hub(["bleu", "coverage", "wer", "rouge"]).evaluate(**TEXTS, sources=frame["sources"])
     for name in report:
         assert stored[f"{name}/score"] == report[name]["score"]
+    assert {name for name in stored if name.startswith("rouge/")} == {
+        f"rouge/{n}" for n in ("score", "rouge1", "rouge2", "rougeL", "rougeLsum")
+    }
+    assert stored["rouge/rouge2"] == report["rouge"]["rouge2"]
     table = found.tables["eval_results_table"]
     assert table["bleu/score"].tolist() == pytest.approx(
         report.samples()["bleu"]["score"].tolist(), abs=1e-9
@@ -200,7 +208,8 @@ def test_the_older_call_takes_one_metric() -> None:
 
 def test_the_lines_of_the_guide() -> None:
     found = guide.run("bridges.mlflow.scorers", mlflow=mlflow, rows=rows())
-    assert set(logged(found)) == {"bleu/corpus", "rouge/mean"}
+    rouge = {f"rouge/{name}/mean" for name in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
+    assert set(logged(found)) == {"bleu/corpus", "rouge/mean", *rouge}
     frame = pandas.DataFrame({"prediction": TEXTS["predictions"], "reference": TEXTS["references"]})
     with mlflow.start_run():
         older = guide.run("bridges.mlflow.make_metric", mlflow=mlflow, frame=frame)

@@ -42,7 +42,7 @@ def corpus(name: str) -> float:
 @pytest.mark.parametrize("name", METRICS)
 def test_the_score_is_that_of_the_corpus_however_it_is_cut(name: str) -> None:
     for cuts in ((), (2,), (1, 1, 4)):
-        found = updated(metric(name), *cuts).compute()
+        found = updated(metric(name, outputs="score"), *cuts).compute()
         assert found.dtype is torch.float64
         assert found.item() == pytest.approx(corpus(name), rel=1e-12)
 
@@ -60,14 +60,14 @@ def test_states_of_what_adds_up_keep_their_size() -> None:
 
 def test_nothing_measured_is_nan_and_reset_forgets() -> None:
     for name in METRICS:
-        one = metric(name)
+        one = metric(name, outputs="score")
         assert math.isnan(one.compute())
         updated(one).reset()
         assert math.isnan(one.compute())
 
 
 def test_a_batch_without_a_scored_sample_changes_nothing() -> None:
-    one = metric("rouge")
+    one = metric("rouge", outputs="score")
     one.update(["a"], ["🙂"])
     assert math.isnan(one.compute())
     updated(one)
@@ -77,7 +77,7 @@ def test_a_batch_without_a_scored_sample_changes_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "distinct"])
 def test_forward_gives_the_batch_and_keeps_the_whole(name: str) -> None:
-    one = metric(name)
+    one = metric(name, outputs="score")
     batch = one(PREDICTIONS[:2], REFERENCES[:2]).item()
     assert batch == Hub(name)(predictions=PREDICTIONS[:2], references=REFERENCES[:2])[name]["score"]
     one(PREDICTIONS[2:], REFERENCES[2:])
@@ -93,12 +93,24 @@ def test_several_metrics_and_outputs_are_a_dictionary() -> None:
     assert len(every) == len(scores)
 
 
-def test_a_collection_shows_each_under_its_name() -> None:
+def test_a_collection_shows_each_under_its_name_and_its_headline_outputs() -> None:
     collected = torchmetrics.MetricCollection({name: metric(name) for name in METRICS})
     collected.update(PREDICTIONS[:2], REFERENCES[:2])
     collected.update(PREDICTIONS[2:], REFERENCES[2:])
     found = {name: value.item() for name, value in collected.compute().items()}
-    assert found == pytest.approx({name: corpus(name) for name in METRICS}, rel=1e-12)
+    # As on their cards; what isn't named here has its score alone.
+    headline = {"rouge": ("rouge1", "rouge2", "rougeL", "rougeLsum")}
+    headline |= {"distinct": ("distinct_1", "distinct_2")}
+    expected = {name: corpus(name) for name in METRICS}
+    for name, outputs in headline.items():
+        scores = Hub(name)(predictions=PREDICTIONS, references=REFERENCES)[name]
+        expected |= {f"{name}_{output}": scores[output] for output in outputs}
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_output_of_a_metric_with_several_is_a_tensor_on_request() -> None:
+    assert updated(metric("rouge", outputs="score")).compute().item() == corpus("rouge")
+    assert set(updated(metric("rouge")).compute()) > {"rouge", "rouge_rouge1"}
 
 
 def test_parameters_keep_metrics_of_a_collection_apart() -> None:
@@ -124,7 +136,7 @@ def test_the_direction_is_that_of_the_card() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "distinct"])
 def test_copies_and_pickles_go_on(name: str) -> None:
-    one = metric(name)
+    one = metric(name, outputs="score")
     one.update(PREDICTIONS[:2], REFERENCES[:2])
     for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), one.clone()):
         other.update(PREDICTIONS[2:], REFERENCES[2:])
@@ -154,7 +166,7 @@ rank, place, parts = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 dist.init_process_group("gloo", init_method=f"file://{place}", rank=rank, world_size=2)
 found = {}
 for name in ("bleu", "rouge", "distinct", "cider"):
-    one = metric(name)
+    one = metric(name, outputs="score")
     for predictions, references in parts[rank]:
         one.update(predictions, references)
     found[name] = [one.compute().item()]
