@@ -10,11 +10,14 @@ again, and come back as an engine's own, with ours in the text of a traceback.
 
 from __future__ import annotations
 
+import logging
 import pickle
+import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Protocol
 
 from metrichub import Hub, Report
@@ -42,6 +45,8 @@ from metrichub.metric import CorpusMetric
 Pickler = Callable[[object], bytes]
 WIDTH = 64
 """About how many parts are merged in one place."""
+_MINUTE = 60.0
+_log = logging.getLogger("metrichub")
 
 
 class Pass(Protocol):
@@ -53,6 +58,10 @@ class Pass(Protocol):
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts give together, or the first error of them; None of none."""
+        ...
+
+    def merging(self) -> Pass:
+        """What merges as this does, and holds nothing else: it travels to each worker."""
         ...
 
 
@@ -142,6 +151,10 @@ class Parts:
         listed = list(parts)
         return self.to_bytes(lambda: self._joined(listed)) if listed else None
 
+    def merging(self) -> Parts:
+        """The same without what the first pass found, which can be as large as the data."""
+        return replace(self, corpora={})
+
     def report(self, parts: Iterable[bytes]) -> Report:
         """The report of all parts; raises the first error of them."""
         measurement = self._joined(parts) or _from_bytes(self.measure(()))
@@ -222,6 +235,10 @@ class FirstPass:
         listed = list(parts)
         return self.parts.to_bytes(lambda: self._joined(listed)) if listed else None
 
+    def merging(self) -> FirstPass:
+        """This pass, which holds nothing that grows with the data."""
+        return self
+
     def _joined(self, parts: Iterable[bytes]) -> dict[str, Any]:
         sums = [Survey(metric) for metric in self.metrics]
         for part in map(_from_bytes, parts):
@@ -261,6 +278,27 @@ def _from_bytes(part: bytes) -> Any:
     if isinstance(result, MetrichubError):
         raise result
     return result
+
+
+@contextmanager
+def told_each_minute(engine: str, state: Callable[[], str]) -> Iterator[None]:
+    """Log once a minute that an engine measures, and how far it is."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        for minutes in count(1):
+            if ended.wait(_MINUTE):
+                return
+            # A warning is shown where nobody has set up logging.
+            _log.warning("%s has been measuring for %d min: %s", engine, minutes, state())
+
+    thread = threading.Thread(target=tell, name="told each minute", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def worker_died(engine: str) -> MetricError:

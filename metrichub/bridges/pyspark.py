@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub import Report
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, worker_died
+from metrichub.bridges._parts import WIDTH, Parts, Pass, told_each_minute, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 
@@ -72,21 +72,38 @@ def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
         named = (batch.rename_columns(names) for batch in batches)
         yield _batch(context.partitionId() if context else 0, parts.measure(named))
 
+    merging = parts.merging()
+
     def merge(batches: Iterable[Any]) -> Iterator[Any]:
-        merged = parts.merge(part for b in batches for part in b.column("partial").to_pylist())
+        merged = merging.merge(part for b in batches for part in b.column("partial").to_pylist())
         if merged is not None:
             yield _batch(0, merged)
 
     measured = frame.mapInArrow(measure, _SCHEMA)
     # Adaptive execution makes as few partitions of them as it finds right.
     try:
-        rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
+        with told_each_minute("Spark", lambda: _state(frame)):
+            rows = measured.repartition("place").mapInArrow(merge, _SCHEMA).collect()
     # Of Spark's own, or of the bridge to Java.
     except Exception as error:
         if "worker" in str(error) and "crashed" in str(error):
             raise worker_died("Spark") from error
         raise
     return [bytes(row.partial) for row in rows]
+
+
+def _state(frame: DataFrame) -> str:
+    """How many tasks of the stages that run are done."""
+    try:
+        tracker = frame.sparkSession.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    # Of Spark Connect, which has no context.
+    except Exception:  # noqa: BLE001  # of Spark's own, by how it is connected
+        return "the rest is in Spark's own interface"
+    done, total = (
+        sum(getattr(s, n) for s in stages if s) for n in ("numCompletedTasks", "numTasks")
+    )
+    return f"{done} of {total} tasks are done"
 
 
 def _batch(partition: int, part: bytes) -> Any:

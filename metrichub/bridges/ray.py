@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub import Report
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, worker_died
+from metrichub.bridges._parts import WIDTH, Parts, Pass, told_each_minute, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 from metrichub.metric import GATHERED
 
@@ -68,19 +68,30 @@ def evaluate_dataset(
 def _merged(dataset: Any, parts: Pass) -> Any:
     """The parts of the blocks, many of them merged to one."""
     # By Ray's types, functions take a batch in any of its formats and nothing else: hence Any.
-    common: dict[str, Any] = {"fn_args": (parts,), "batch_format": "pyarrow"}
-    common["max_retries"] = _RETRIES
+    common: dict[str, Any] = {"batch_format": "pyarrow", "max_retries": _RETRIES}
     with warnings.catch_warnings():
         # Ray has no other name for max_retries yet.
         warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
-        measured = dataset.map_batches(_measure, batch_size=None, **common)
+        measured = dataset.map_batches(_measure, batch_size=None, fn_args=(parts,), **common)
         # Ray would fuse both into one task, which had one part to merge, if they took as much.
-        return measured.map_batches(_merge, batch_size=WIDTH, num_cpus=0.5, **common)
+        merge = {"fn_args": (parts.merging(),), "num_cpus": 0.5}
+        return measured.map_batches(_merge, batch_size=WIDTH, **merge, **common)
 
 
 def _packed(merged: Any) -> Iterator[bytes]:
-    for batch in merged.iter_batches(batch_format="pyarrow", batch_size=None):
-        yield from batch.column("partial").to_pylist()
+    with told_each_minute("Ray", _state):
+        for batch in merged.iter_batches(batch_format="pyarrow", batch_size=None):
+            yield from batch.column("partial").to_pylist()
+
+
+def _state() -> str:
+    """How many of the cluster's processors are at work."""
+    import ray
+
+    total, free = (
+        each.get("CPU", 0.0) for each in (ray.cluster_resources(), ray.available_resources())
+    )
+    return f"{total - free:g} of {total:g} processors are at work"
 
 
 def _measure(table: Any, parts: Pass) -> Any:

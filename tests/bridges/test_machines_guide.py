@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, bridges
+from metrichub.bridges import _parts
 from metrichub.errors import MissingDependency
 from metrichub.metric import has_two_passes
 from tests.machines import PAGE, assert_equals_one_process, rows, run_guide, table
@@ -44,6 +47,9 @@ class Sizes:
 
     def merge(self, parts: Iterable[bytes]) -> None: ...
 
+    def merging(self) -> Sizes:
+        return self
+
 
 def test_a_block_of_ray_in_many_chunks_is_measured_in_few_batches() -> None:
     import pyarrow
@@ -53,6 +59,39 @@ def test_a_block_of_ray_in_many_chunks_is_measured_in_few_batches() -> None:
     sizes = Sizes()
     bridges.ray._measure(block, sizes)
     assert sizes.found == [1_000, 500]
+
+
+def test_a_long_run_says_each_minute_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(_parts, "_MINUTE", 0.001)
+    told = threading.Semaphore(0)
+
+    def state() -> str:
+        told.release()
+        return "3 of 8 tasks are done"
+
+    with _parts.told_each_minute("Spark", state):
+        for _ in range(3):
+            assert told.acquire(timeout=30)
+    said = [record.message for record in caplog.records if record.name == "metrichub"]
+    assert said[:2] == [
+        "Spark has been measuring for 1 min: 3 of 8 tasks are done",
+        "Spark has been measuring for 2 min: 3 of 8 tasks are done",
+    ]
+    # At the latest the line that the end waited for; none after it.
+    assert not [thread for thread in threading.enumerate() if thread.name == "told each minute"]
+
+
+def test_workers_that_merge_are_not_sent_what_the_first_pass_found() -> None:
+    parts = _parts.Parts.of(["cider", "bleu"], "id", None, 10**6, pickle.dumps)
+    first = parts.first_pass()
+    assert first is not None
+    found = table(rows(300)).to_batches()
+    second = first.second_pass([first.measure(found)])
+    assert len(pickle.dumps(second.merging())) < 2_000 < len(pickle.dumps(second)) / 10
+    one = second.measure(found)
+    assert second.report([second.merging().merge([one]) or b""]) == second.report([one])
 
 
 def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:
