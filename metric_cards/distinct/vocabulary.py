@@ -33,13 +33,24 @@ class Vocabulary(NamedTuple):
             names = (names + np.roll(hashes, 1 - order)) * _FACTOR
             names ^= names >> _SHIFT
             whole = names[left >= order]
-            unique.append(np.unique(whole))
+            unique.append(_different(whole))
             total.append(len(whole))
         return cls(tuple(unique), tuple(total))
 
     @classmethod
     def joined(cls, parts: Sequence[Vocabulary]) -> Vocabulary:
         """What any of the parts has, and all their n-grams; of one part at least."""
+        parts = [part for part in parts if any(part.total)] or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
         sets = zip(*(part.unique for part in parts), strict=True)
         totals = zip(*(part.total for part in parts), strict=True)
-        return cls(tuple(np.unique(np.concatenate(own)) for own in sets), tuple(map(sum, totals)))
+        return cls(tuple(_different(np.concatenate(own)) for own in sets), tuple(map(sum, totals)))
+
+
+def _different(hashes: Words) -> Words:
+    """The different hashes, sorted: of many, `np.unique` takes ten times as long."""
+    ordered = np.sort(hashes)
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
