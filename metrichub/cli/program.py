@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -197,6 +198,9 @@ class Program(click.Group):
         """Run and exit."""
         settings = Settings()
         extra["standalone_mode"] = False
+        if sys.stderr is None:
+            # Whoever closes it wants no messages.
+            sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # to the end
         if sys.stdout is None:
             _say("standard output is closed; to discard it, send it to /dev/null")
             sys.exit(2)

@@ -254,6 +254,16 @@ def test_closed_standard_streams_are_named(
     assert capsys.readouterr().err.startswith("metrichub: error: standard output is closed; ")
 
 
+@pytest.mark.parametrize(("file", "status"), [("a.jsonl", 0), ("none.jsonl", 3)])
+def test_closed_standard_error_leaves_the_result_and_the_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str, status: int
+) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with pytest.raises(SystemExit, match=f"^{status}$"):
+        main(["score", file, "-m", "wer"])
+    assert ("scores" in capsys.readouterr().out) is (status == 0)
+
+
 def test_the_statuses_are_documented() -> None:
     shown = run("--help").stdout
     assert all(f"\n    {status} " in shown for status in (0, 1, 2, 3, 4, 5))
