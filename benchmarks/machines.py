@@ -133,8 +133,8 @@ def _alone(run: Run) -> Score:
 
 def _ray(run: Run) -> Score:
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
-    # As the workers of the others: Ray gives its own a low priority.
-    os.environ["RAY_worker_niceness"] = "0"
+    # As the workers of the others have: Ray gives its own a low priority.
+    os.environ.update(RAY_worker_niceness="0")
     import ray
 
     _started(run.workers)
