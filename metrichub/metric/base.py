@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -113,7 +113,7 @@ class Metric:
     """
 
     name: str = ""
-    extraction: str | None = None
+    extraction: str | None = field(default=None, repr=False)
     # Without an annotation, since a dataclass would read the card while the class is made.
     card = _CardBeside()
     block_characters: ClassVar[int | None] = None
