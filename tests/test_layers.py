@@ -112,14 +112,13 @@ ALLOWED = {
     "errors": "",
     "deprecation": "",
     "text": "errors",
-    "web": "errors",
     "data": "errors text",
     "catalog": "errors data",
     "metric": "errors catalog text",
     "models": "errors catalog",
     "judge": "errors text data catalog metric models",
     "evaluation": "errors data catalog metric models text",
-    "report": "errors text data catalog metric models evaluation web",
+    "report": "errors text data catalog metric models evaluation",
     "hub": "errors deprecation data metric models evaluation judge report",
     "metrichub": "errors data catalog metric models evaluation judge report hub",
     "authoring": "text catalog metric models evaluation judge",
@@ -128,8 +127,8 @@ ALLOWED = {
     "__main__": "cli",
     "agreement": "metrichub errors data catalog evaluation report cli",
     "bridges": "metrichub errors data catalog metric models evaluation judge",
-    "site": "metrichub errors catalog judge report web cli",
-    "app": "metrichub errors data catalog metric models judge report web cli",
+    "site": "metrichub errors catalog judge report cli",
+    "app": "metrichub errors data catalog metric models judge report cli",
 }
 
 

@@ -92,7 +92,7 @@ def _routes(settings: ServerSettings) -> list[BaseRoute]:
         Route("/api/runs", api.delete_runs, methods=["DELETE"]),
         Route("/api/runs/{id}", api.run_details, methods=get),
         Route("/api/runs/{id}", api.delete_run, methods=["DELETE"]),
-        Mount("/static", _Kept(directory=STATIC, packages=[("metrichub.web", "static")])),
+        Mount("/static", _Kept(directory=STATIC, packages=[("metrichub.report.html", "static")])),
     ]
 
 

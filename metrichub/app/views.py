@@ -15,10 +15,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from metrichub import web
 from metrichub.data.values import json_value
+from metrichub.report.html.markup import html, slug
+from metrichub.report.html.theme import THEME
 from metrichub.report.tables import format_cell
-from metrichub.web.markup import html, slug
 
 HOME = Path(__file__).parent
 STATIC = HOME / "static"
@@ -85,8 +85,8 @@ def _environment() -> jinja2.Environment:
 @cache
 def asset(name: str) -> str:
     """The address of a file in the folder `static`, which changes with its content."""
-    folder = web.STATIC if name == web.THEME else STATIC
-    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
+    path = THEME if name == THEME.name else STATIC / name
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 
 

@@ -17,10 +17,10 @@ from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.guides import choices
 from metrichub.catalog.studies import StudyValue, best_by_task
 from metrichub.errors import CardError
+from metrichub.report.html.markup import html
 from metrichub.site import example_report
 from metrichub.site.links import Links
 from metrichub.site.site_index import CardPage, SiteIndex, one_line
-from metrichub.web.markup import html
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -18,10 +18,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.catalog import guides
 from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.report.html.markup import html
 from metrichub.site import example_report
 from metrichub.site.card_pages import highlighted, page_of
 from metrichub.site.site_index import API, GUIDES, REFERENCE, DocPage, SiteIndex
-from metrichub.web.markup import html
 
 CommandInfo = Mapping[str, Any]
 """A command as `click.Command.to_info_dict` gives it."""

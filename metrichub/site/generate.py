@@ -16,10 +16,10 @@ from pathlib import Path
 
 from metrichub.catalog.search import GUIDE, SearchIndex, SearchPage, search_pages
 from metrichub.errors import MissingDependency, SiteError
+from metrichub.report.html.theme import THEME
 from metrichub.site.build_info import BuildInfo
 from metrichub.site.card_pages import pictures
 from metrichub.site.site_index import GUIDES, CardPage, DocPage, SiteIndex, one_line
-from metrichub.web import STATIC, THEME
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "metrichub"
@@ -124,7 +124,7 @@ def _write(
 ) -> None:
     docs = project / "docs"
     shutil.copytree(ASSETS, docs / "assets", ignore=shutil.ignore_patterns("answer.js"))
-    shutil.copy(STATIC / THEME, docs / "assets")
+    shutil.copy(THEME, docs / "assets")
     for picture in pictures():
         shutil.copy(picture, docs / "assets")
     # The generator takes a script of this name for its search on pages without a server.
@@ -178,7 +178,7 @@ def _settings(nav: Sequence[object], info: BuildInfo) -> Mapping[str, object]:
     return {
         "site_name": NAME,
         "nav": nav,
-        "extra_css": [f"assets/{THEME}", "assets/site.css"],
+        "extra_css": [f"assets/{THEME.name}", "assets/site.css"],
         "extra_javascript": [
             "assets/page.js",
             "assets/search.js",

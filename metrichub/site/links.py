@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.judge import prompt_files
+from metrichub.report.html.markup import html, slug
 from metrichub.site.site_index import CardPage, SiteIndex
-from metrichub.web.markup import html, slug
 
 SHARED_PROMPTS = prompt_files.SHARED_PROMPTS.resolve()
 _OUTSIDE = ("http", "https", "mailto")

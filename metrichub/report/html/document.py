@@ -41,11 +41,11 @@ from metrichub.report.html.records import (
     script_json,
 )
 from metrichub.report.html.slices import slices_of, text_lengths
+from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
 from metrichub.report.tables import Cell, Table
-from metrichub.web import theme
 
 SCRIPTS = (
     "labels.js",
@@ -90,7 +90,7 @@ def report_page(
     tell("drawing", 0, None)
     people = _people(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
-    style = theme() + _asset("report.css")
+    style = THEME.read_text(encoding="utf-8") + _asset("report.css")
     data = _data(systems, ids, outputs, records)
     data |= {"people": people.data} if people else {}
     ngrams = ngrams_of(systems)

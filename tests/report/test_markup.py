@@ -11,7 +11,7 @@ pytest.importorskip("mdit_py_plugins", reason="the extra site is not installed")
 pytest.importorskip("nh3", reason="the extra site is not installed")
 pytest.importorskip("latex2mathml", reason="the extra site is not installed")
 
-from metrichub.web.markup import html, slug
+from metrichub.report.html.markup import html, slug
 
 # What a page would run, load or restyle if it ever stood in a tag.
 ACTIVE = re.compile(

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import metrichub
-from metrichub.web import theme
+from metrichub.report.html.theme import THEME
 
 HOME = Path(metrichub.__file__).parent
 SHEETS = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")
-DEFINED = set(re.findall(r"^ +(--[\w-]+):", theme(), re.MULTILINE))
+THEMED = THEME.read_text(encoding="utf-8")
+DEFINED = set(re.findall(r"^ +(--[\w-]+):", THEMED, re.MULTILINE))
 
 
 @pytest.mark.parametrize("sheet", SHEETS)
@@ -33,7 +34,7 @@ def test_text_stands_out_from_its_paper(ink: str, scheme: int) -> None:
 
 
 def _colour(name: str, scheme: int) -> list[int]:
-    found = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", theme())
+    found = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", THEMED)
     assert found
     digits = (
         found[scheme + 1]
