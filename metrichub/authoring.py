@@ -1,4 +1,4 @@
-"""The public API for authors of metrics, judges, embedders and plugins.
+"""The public API for authors of metrics, judges, embedders, commands and plugins.
 
     from dataclasses import dataclass
     from metrichub.authoring import Array, Metric, Row, Scores
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from metrichub.catalog.kinds import Range as Range
     from metrichub.catalog.kinds import Secret as Secret
     from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
+    from metrichub.catalog.spec import Spec as Spec
+    from metrichub.cli.program import Command as Command
+    from metrichub.cli.program import note as note
+    from metrichub.cli.shared_options import option_group as option_group
     from metrichub.evaluation.observation import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from metrichub.judge.metric_bases import RankedMetric as RankedMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
+    from metrichub.judge.prompt_files import SHARED_PROMPTS as SHARED_PROMPTS
     from metrichub.judge.prompt_files import Prompt as Prompt
     from metrichub.judge.protocol import Choice as Choice
     from metrichub.judge.protocol import Fields as Fields
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
     from metrichub.judge.protocol import Verdict as Verdict
     from metrichub.judge.protocol import WeighedVerdict as WeighedVerdict
     from metrichub.judge.sentences import sentences as sentences
+    from metrichub.metric import MAX_GATHERED as MAX_GATHERED
     from metrichub.metric import Array as Array
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Measured as Measured
@@ -70,6 +76,8 @@ if TYPE_CHECKING:
     from metrichub.models.embedders import Vectors as Vectors
     from metrichub.models.local_models import ModelFiles as ModelFiles
     from metrichub.models.local_models import find_model as find_model
+    from metrichub.models.resolve import embedder_of as embedder_of
+    from metrichub.models.resolve import judge_of as judge_of
     from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
 
@@ -80,6 +88,9 @@ _HOMES = {
         "catalog.frontmatter": "Scale",
         "catalog.kinds": "Address LocalPath Range Secret",
         "catalog.parameters": "OMIT_DEFAULT",
+        "catalog.spec": "Spec",
+        "cli.program": "Command note",
+        "cli.shared_options": "option_group",
         "models.embedders": "Embedder Vectors",
         "evaluation.observation": "report_progress",
         "evaluation.workers": "processes",
@@ -88,13 +99,17 @@ _HOMES = {
         "judge.metric_bases": "GradedMetric OpenGradedMetric OpinionMetric RankedMetric",
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",
-        "judge.prompt_files": "Prompt",
+        "judge.prompt_files": "Prompt SHARED_PROMPTS",
         "judge.protocol": (
             "Choice Fields Grade Judge Questions Sampling SelfDescribed Verdict WeighedVerdict"
         ),
         "judge.sentences": "sentences",
-        "metric": "Array CorpusMetric Measured Metric Resampler Row Scores Unscored WithTrace",
+        "metric": (
+            "Array CorpusMetric MAX_GATHERED Measured Metric Resampler Row Scores Unscored "
+            "WithTrace"
+        ),
         "models.local_models": "find_model ModelFiles",
+        "models.resolve": "embedder_of judge_of",
         "text.column": "RaggedTexts Texts",
     }.items()
     for name in names.split()

@@ -121,14 +121,14 @@ ALLOWED = {
     "report": "errors text data catalog metric models evaluation",
     "hub": "errors deprecation data metric models evaluation judge report",
     "metrichub": "errors data catalog metric models evaluation judge report hub",
-    "authoring": "text catalog metric models evaluation judge",
     "testing": "errors data catalog metric models evaluation judge report hub",
     "cli": "errors data catalog metric models evaluation judge report hub testing",
+    "authoring": "text catalog metric models evaluation judge cli",
     "__main__": "cli",
-    "agreement": "metrichub errors data catalog evaluation report cli",
-    "bridges": "metrichub errors data catalog metric models evaluation judge",
-    "site": "metrichub errors catalog judge report cli",
-    "app": "metrichub errors data catalog metric models judge report cli",
+    "agreement": "metrichub authoring errors data catalog evaluation report cli",
+    "bridges": "metrichub authoring errors data evaluation",
+    "site": "metrichub authoring catalog report",
+    "app": "metrichub authoring errors data catalog report",
 }
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from metrichub import Card, Entry
 from metrichub.app.policy import unavailable
 from metrichub.app.settings import Judging
-from metrichub.catalog.card import Card
+from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog.frontmatter import JUDGES
-from metrichub.catalog.registry import Entry, Registry, registry
+from metrichub.catalog.registry import Registry, registry
 from metrichub.catalog.search import METRIC, search_index
 from metrichub.data.columns import column_of
-from metrichub.judge.prompt_files import SHARED_PROMPTS
 
 # Every word that is asked for is looked for among those of all cards.
 _LONGEST_SEARCH = 300

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.program import Command, note
-from metrichub.cli.shared_options import option_group
+from metrichub.authoring import Command, note, option_group
 from metrichub.errors import MissingDependency
-from metrichub.models.resolve import VARIABLES
 
 if TYPE_CHECKING:
     from metrichub.app.settings import ServerSettings
@@ -135,7 +133,7 @@ run_options = option_group(
 @click.option(
     "--judge",
     metavar="SPEC",
-    envvar=VARIABLES["judge"],
+    envvar="METRICHUB_JUDGE",
     show_envvar=True,
     help="The judge: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
     "choose another. Without one, metrics that need a judge aren't available.",
@@ -143,7 +141,7 @@ run_options = option_group(
 @click.option(
     "--embedder",
     metavar="SPEC",
-    envvar=VARIABLES["embedder"],
+    envvar="METRICHUB_EMBEDDER",
     show_envvar=True,
     help="The embedder for metrics that compare meanings: \"openai(model='…')\", or offline "
     "(hashed n-grams, a baseline).",
@@ -168,7 +166,7 @@ def serve(
     """
     _check_installed()
     from metrichub.app.settings import MEBIBYTE, Judging, ServerLimits, ServerSettings
-    from metrichub.models.resolve import embedder_of, judge_of
+    from metrichub.authoring import embedder_of, judge_of
 
     for asked in (judge_of(judge), embedder_of(embedder)):
         # Rather now than when the first visitor tries a metric.

@@ -14,13 +14,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from metrichub import Entry
 from metrichub.app.policy import closed, open_values, unavailable
 from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
+from metrichub.authoring import Spec
 from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
-from metrichub.catalog.registry import Entry, registry, spec_of
-from metrichub.catalog.spec import Spec
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.data.columns import column_of, is_plural
 from metrichub.errors import MetrichubError
 

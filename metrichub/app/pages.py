@@ -19,8 +19,8 @@ from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Page, markdown, page
 from metrichub.app.work import Job, score_job
+from metrichub.authoring import embedder_of, judge_of
 from metrichub.errors import InputError
-from metrichub.models.resolve import embedder_of, judge_of
 
 REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
 

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from metrichub import Entry, load_metric
 from metrichub.app.settings import Judging
-from metrichub.catalog.kinds import Address, Instance, Kind, LocalPath, Mark, Secret, Text, Values
+from metrichub.authoring import Address, Embedder, Judge, LocalPath, Metric, Secret
+from metrichub.catalog.kinds import Instance, Kind, Mark, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
-from metrichub.catalog.registry import Entry, registry, spec_of
+from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import InputError, MetrichubError, ParameterError
-from metrichub.judge.protocol import Judge
-from metrichub.metric import Metric, load_metric
-from metrichub.models.embedders import Embedder
 
 _SERVERS_CHOICE = "the person who starts the server chooses it"
 _NO_PLAIN_VALUES = "its values aren't text, numbers or choices"

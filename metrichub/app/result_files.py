@@ -17,8 +17,7 @@ from metrichub.report.notes import shared_notes
 from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, rows_of_scores
 
 if TYPE_CHECKING:
-    from metrichub import Report
-    from metrichub.report.ranking import Ranking
+    from metrichub import Ranking, Report
 
 REPORT = "report.html"
 
@@ -51,7 +50,7 @@ def write_scores(report: Report, job: FileJob) -> Summary:
 
 def write_comparison(reports: Mapping[str, Report], job: FileJob) -> Summary:
     """Write what tests of several systems gave: what `metrichub compare` prints and `--report`."""
-    from metrichub.report.ranking import compare_all
+    from metrichub import compare_all
 
     ranking = compare_all(reports)
     first = next(iter(reports.values()))

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metrichub.models.resolve import about, judge_of
+from metrichub.authoring import judge_of
 
 MEBIBYTE = 1 << 20
 
@@ -24,7 +24,7 @@ class Judging:
     @property
     def has_model(self) -> bool:
         """Whether there is a judge and it is a model, by what it says of itself."""
-        return self.judge is not None and about(judge_of(self.judge)).is_model
+        return self.judge is not None and bool(getattr(judge_of(self.judge), "is_model", True))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from metrichub import Hub, Report
+from metrichub.authoring import Metric
 from metrichub.errors import ParameterError
-from metrichub.metric import Metric
 
 Metrics: TypeAlias = Hub | Metric | str | Iterable[str | Metric]
 """A hub, or what makes one: a metric, its name, its spec, or a list of these."""

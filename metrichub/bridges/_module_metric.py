@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from metrichub import Card, Scale
+from metrichub.authoring import CorpusMetric, Resampler
 from metrichub.bridges._modules import Feature, Origin, features_of, forget, instance
-from metrichub.catalog.card import Card
-from metrichub.catalog.frontmatter import Scale
 from metrichub.data.columns import column_of
 from metrichub.data.values import Objects
 from metrichub.errors import MetricError, UnknownParameter, what
-from metrichub.metric import CorpusMetric, Resampler
 
 _MOST_RESULTS = 256
 _RESULTS: OrderedDict[tuple[str, bytes], _Computed] = OrderedDict()

@@ -21,6 +21,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from metrichub import Hub, Report
+from metrichub.authoring import CorpusMetric
 from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
@@ -40,7 +41,6 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.passes import Survey, surveyed, two_passes
 from metrichub.evaluation.run import measured
-from metrichub.metric import CorpusMetric
 
 Pickler = Callable[[object], bytes]
 WIDTH = 64

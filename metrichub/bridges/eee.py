@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from metrichub import Interval, Report
+from metrichub.authoring import JudgeMetric, Metric, judge_of
 from metrichub.bridges._hub_scores import OutputChoice, check_outputs, flat
 from metrichub.data.columns import column_of_alias
 from metrichub.data.files import write_text
 from metrichub.errors import MissingColumn, ParameterError, ReportError
-from metrichub.judge.metric import JudgeMetric
-from metrichub.metric import Metric
-from metrichub.models.resolve import about, judge_of
 
 __all__ = ["write", "write_instances"]
 
@@ -203,7 +201,9 @@ def _llm_scoring(metric: Metric, prompts: Mapping[str, Any]) -> dict[str, Any] |
     if not isinstance(metric, JudgeMetric) or metric.judge is None:
         return None
     judge = judge_of(metric.judge)
-    models = [member for member in getattr(judge, "members", [judge]) if about(member).is_model]
+    models = [
+        member for member in getattr(judge, "members", [judge]) if getattr(member, "is_model", True)
+    ]
     if not models:
         return None
     return {

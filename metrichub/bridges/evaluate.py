@@ -11,10 +11,10 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from metrichub.authoring import Spec
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.bridges._module_metric import ModuleMetric
 from metrichub.bridges._modules import Origin, fetch
-from metrichub.catalog.spec import Spec
 from metrichub.errors import MissingDependency, ParameterError, SpecError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 from metrichub import Hub
+from metrichub.authoring import Metric
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.data import columns as names
 from metrichub.errors import InputError, MetricError, what
-from metrichub.metric import Metric
 
 __all__ = ["functions", "yaml"]
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from metrichub import Hub, Report
+from metrichub.authoring import Metric
 from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data.columns import ALIASES, column_of_alias
 from metrichub.errors import InputError, MissingDependency, SpecError, what
-from metrichub.metric import Metric
 
 __all__ = ["make_metric", "scorer", "scorers"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub import Report
+from metrichub.authoring import MAX_GATHERED
 from metrichub.bridges._hub_scores import Metrics
 from metrichub.bridges._parts import WIDTH, Parts, Pass, told_each_minute, worker_died
 from metrichub.errors import InputError, MissingDependency, what
-from metrichub.metric import GATHERED
 
 if TYPE_CHECKING:
     import ray.data
@@ -32,7 +32,7 @@ def evaluate_dataset(
     key: str | Sequence[str] = "id",
     *,
     columns: Mapping[str, str] | None = None,
-    gathered: int = GATHERED,
+    gathered: int = MAX_GATHERED,
 ) -> Report:
     """The report of all rows of a Ray dataset, as from `hub.evaluate(..., samples=False)`.
 

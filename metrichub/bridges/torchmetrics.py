@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrichub import Hub, Report
+from metrichub.authoring import Array, CorpusMetric, Metric
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.errors import MetricError, MetrichubError, MissingDependency
 from metrichub.evaluation.measure import signature_of
@@ -24,7 +25,6 @@ from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.metric import Array, CorpusMetric, Metric
 
 if TYPE_CHECKING:
     from torchmetrics import Metric as TorchMetric

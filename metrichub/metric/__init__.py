@@ -16,7 +16,7 @@ from metrichub.metric.base import (
     takes_count,
 )
 from metrichub.metric.corpus import (
-    GATHERED,
+    MAX_GATHERED,
     CorpusMetric,
     Gathers,
     Resampler,
@@ -46,7 +46,7 @@ __all__ = [
     "has_sample_scores",
     "measuring",
     "takes_count",
-    "GATHERED",
+    "MAX_GATHERED",
     "CorpusMetric",
     "Gathers",
     "Resampler",

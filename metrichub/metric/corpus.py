@@ -11,7 +11,7 @@ from metrichub.metric.base import Array, Metric, Scores, takes_count
 
 Gathers = Literal["rows", "vocabulary", "sums"]
 """What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
-GATHERED = 1_000_000
+MAX_GATHERED = 1_000_000
 """Of how many samples the rows are gathered from several machines at most."""
 Resampler = Callable[[Array], Scores]
 """From how often each of b resamples has each of R rows, (b, R), to their scores, (b,) each."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from metrichub import MissingDependency, SiteError
 from metrichub.catalog.registry import Registry
-from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import card_pages, check
 from metrichub.site.build_info import BuildInfo
 from metrichub.site.doc_pages import CommandInfo, doc_pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from metrichub.errors import SiteError
+from metrichub import SiteError
 
 DISTRIBUTION = "metrichub"
 # How each host shows a file of the newest commit.

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
+from metrichub import CardError
 from metrichub.catalog import guides
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.guides import choices
 from metrichub.catalog.studies import StudyValue, best_by_task
-from metrichub.errors import CardError
 from metrichub.report.html.markup import html
 from metrichub.site import example_report
 from metrichub.site.links import Links

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metrichub.cli.program import Command, note
+from metrichub.authoring import Command, note
 
 
 @click.group

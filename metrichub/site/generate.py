@@ -14,8 +14,8 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
+from metrichub import MissingDependency, SiteError
 from metrichub.catalog.search import GUIDE, SearchIndex, SearchPage, search_pages
-from metrichub.errors import MissingDependency, SiteError
 from metrichub.report.html.theme import THEME
 from metrichub.site.build_info import BuildInfo
 from metrichub.site.card_pages import pictures

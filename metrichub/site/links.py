@@ -10,14 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from metrichub.judge import prompt_files
+from metrichub.authoring import SHARED_PROMPTS
 from metrichub.report.html.markup import html, slug
 from metrichub.site.site_index import CardPage, SiteIndex
 
-SHARED_PROMPTS = prompt_files.SHARED_PROMPTS.resolve()
 _OUTSIDE = ("http", "https", "mailto")
 _LONGEST = 100_000
 _PROMPT = re.compile(r"\[[^\]]*\]\(([^)\s]+\.md)\)")
+_RULE = re.compile(r"<!--\s*offline:.*?-->\s*")
+"""What a prompt's file has for judges without a model, and no reader."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,12 @@ def _read(path: Path, folder: Path) -> str | None:
     """The text of a file that truly lies in the metric's folder or among the shared prompts."""
     try:
         real = path.resolve(strict=True)
-        if not any(real.is_relative_to(home) for home in (folder, SHARED_PROMPTS)):
+        homes = folder, SHARED_PROMPTS.resolve()
+        if not any(real.is_relative_to(home) for home in homes):
             return None
         if not real.is_file() or real.stat().st_size > _LONGEST:
             return None
         text = real.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError):
         return None
-    return prompt_files.without_rule(text).strip("\n")
+    return _RULE.sub("", text, count=1).strip("\n")

@@ -13,11 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from metrichub import CardError, MetrichubError
+from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog.registry import Registry
-from metrichub.errors import CardError, MetrichubError
 from metrichub.site.build import Built, build_site
 from metrichub.site.doc_pages import CommandInfo
-from metrichub.site.links import SHARED_PROMPTS
 
 HOST = "127.0.0.1"
 _SECONDS = 1.0

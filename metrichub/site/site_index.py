@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from metrichub.catalog.card import Card
-from metrichub.catalog.registry import Entry, Registry
-from metrichub.errors import CardError
+from metrichub import Card, CardError, Entry
+from metrichub.catalog.registry import Registry
 
 GUIDES, REFERENCE, API = "Guides", "Reference", "API"
 """The groups of pages beside the cards."""

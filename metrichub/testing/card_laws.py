@@ -18,7 +18,7 @@ from metrichub.evaluation.signature import prompts_hash
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
-from metrichub.metric import GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
+from metrichub.metric import MAX_GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
 from metrichub.models.resolve import judge_of
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
@@ -240,7 +240,7 @@ def _gathered(metric: Metric) -> str:
     if not isinstance(metric, CorpusMetric):
         return ""
     is_gathered = {
-        "rows": f"the rows of at most {GATHERED:,} samples are",
+        "rows": f"the rows of at most {MAX_GATHERED:,} samples are",
         "vocabulary": "their vocabulary is",
         "sums": "sums over them are",
     }[metric.gathers]

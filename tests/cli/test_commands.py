@@ -77,6 +77,27 @@ def test_a_plugin_adds_a_command(site: Path) -> None:
     assert "greet Greet somebody." in " ".join(run(site, "--help").stdout.split())
 
 
+def test_a_plugin_can_build_its_command_as_ours_are(tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(
+        "from dataclasses import dataclass\n"
+        "import click\n"
+        "from metrichub.authoring import Command, judge_of, note, option_group\n"
+        "@dataclass(frozen=True)\n"
+        "class Asked:\n"
+        "    judge: str\n"
+        "@click.command(cls=Command)\n"
+        "@option_group('asked', Asked, click.option('--judge', default='offline'))\n"
+        "def count(asked):\n"
+        "    note(f'asks {judge_of(asked.judge).label}')\n"
+        "    raise ValueError('lost')\n"
+    )
+    distribution(tmp_path, "counter", ["count = counting:count"], "metrichub.commands")
+    ran = run(tmp_path, "count", "--debug")
+    assert ran.returncode == 70
+    assert ran.stderr.startswith("metrichub: note: asks offline")
+    assert 'raise ValueError("lost")' in ran.stderr.replace("'", '"')
+
+
 def test_a_plugin_replaces_no_command(site: Path) -> None:
     assert "Score files of samples (JSONL" in " ".join(run(site, "score", "--help").stdout.split())
     assert run(site, "--help").stdout.count("score ") == 2  # the line, and "Start with"
