@@ -32,8 +32,9 @@ from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
 
 if TYPE_CHECKING:
-    from metrichub.judge.protocol import Judge, VoteRule
+    from metrichub.judge.protocol import Judge
     from metrichub.models.embedders import Embedder
+    from metrichub.models.resolve import VoteRule
 
 _NO_PROMPTS = (
     "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "
@@ -94,7 +95,7 @@ class Hub:
                 "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
         if vote is not None:
-            from metrichub.judge.protocol import VOTE_RULES
+            from metrichub.models.resolve import VOTE_RULES
 
             if vote not in VOTE_RULES:
                 raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))

@@ -17,9 +17,9 @@ from metrichub.agreement.options import (
     rating_options,
 )
 from metrichub.agreement.tables import Place, document_of, tables_of
-from metrichub.authoring import Command, note
 from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, print_usage
 from metrichub.cli.output import emit, format_option, output_file, output_option, result_format
+from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
 from metrichub.errors import did_you_mean

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from metrichub.authoring import option_group
-from metrichub.cli.shared_options import CONFIDENCE, seed_option
+from metrichub.cli.shared_options import CONFIDENCE, option_group, seed_option
 
 _DRAWS = ("items", "systems", "both")
 

@@ -19,7 +19,7 @@ from metrichub.cli.shared_options import MetricOptions, option_group
 from metrichub.data import source
 from metrichub.data.samples import Reading, Samples
 from metrichub.errors import InputError, ScoringError
-from metrichub.judge.protocol import VOTE_RULES
+from metrichub.models.resolve import VOTE_RULES
 
 if TYPE_CHECKING:
     from metrichub.hub import Hub

@@ -14,8 +14,8 @@ from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Nested
+    from metrichub.evaluation.thresholds import Threshold
     from metrichub.hub import Hub
-    from metrichub.report.thresholds import Threshold
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class ThresholdOptions:
 
 
 def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
-    from metrichub.report.thresholds import Threshold
+    from metrichub.evaluation.thresholds import Threshold
 
     try:
         threshold = Threshold.parse(text, equals)

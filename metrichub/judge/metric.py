@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
 from metrichub.catalog.parameters import REQUIRED, LocalPath
-from metrichub.data.columns import is_plural
 from metrichub.errors import ParameterError
 from metrichub.judge import prompt_files
 from metrichub.judge.model_metric import ModelMetric
@@ -287,7 +286,7 @@ def absent(
     """
     for name, text in sorted(texts.items(), key=lambda item: item[0] == prediction):
         if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
-            reason = f"there {'are' if is_plural(name) else 'is'} no {name}"
+            reason = f"there {'are' if name.endswith('s') else 'is'} no {name}"
             return Unscored(reason, "empty" if name == prediction else None)
     return None
 

@@ -20,13 +20,12 @@ from metrichub.judge.protocol import (
     Judge,
     Sampling,
     Verdict,
-    VoteRule,
     WeighedVerdict,
     all_verdicts,
     grade_on_scale,
 )
 from metrichub.models.failures import AnswerPending
-from metrichub.models.resolve import about, judge_of, safe_to_show
+from metrichub.models.resolve import VoteRule, about, judge_of, safe_to_show
 from metrichub.models.session import separate_answers
 
 T = TypeVar("T")

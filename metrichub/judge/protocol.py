@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from metrichub.catalog.kinds import choices_of
 from metrichub.errors import MetricError
 from metrichub.judge.prompt_files import Prompt, Question
 
@@ -17,9 +16,6 @@ Fields = Mapping[str, str | Sequence[str]]
 Questions = Mapping[Question, tuple[str, ...]]
 """The names of the prompts that are asked by each question."""
 
-VoteRule = Literal["majority", "mean"]
-"""How several votes decide."""
-VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
 _ROUNDING = 1e-9
 
 

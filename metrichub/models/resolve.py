@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from metrichub.catalog.kinds import choices_of
 from metrichub.catalog.parameters import example_call, make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
@@ -20,6 +21,9 @@ _BASELINES = {
     "judge": "a word-matching baseline, to try things out",
     "embedder": "hashed n-grams, a baseline to try things out",
 }
+VoteRule = Literal["majority", "mean"]
+"""How the votes of several judges decide."""
+VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
 
 
 def judge_of(judge: Any) -> Any:

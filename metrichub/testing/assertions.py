@@ -9,14 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from metrichub import Interval, Report
 from metrichub.catalog.kinds import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what
-from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.resample import SEED
+from metrichub.evaluation.thresholds import Threshold
 from metrichub.metric import Metric
-from metrichub.report.report import Report
-from metrichub.report.thresholds import Threshold
 
 On = Literal["score", "interval"]
 _WORST = 3

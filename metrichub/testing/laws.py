@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from metrichub import Report
 from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
 from metrichub.errors import ReportError
@@ -22,7 +23,6 @@ from metrichub.evaluation.observation import (
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Array, CorpusMetric, has_sample_scores
-from metrichub.report.report import Report
 from metrichub.testing.card_laws import (
     card_is_complete,
     examples_run,

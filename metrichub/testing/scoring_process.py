@@ -40,7 +40,7 @@ def note_sockets(event: str, arguments: tuple[object, ...]) -> None:
 def warm() -> None:
     """Import what every metric needs, once for all forks."""
     try:
-        import metrichub.hub  # noqa: F401
+        from metrichub import Hub  # noqa: F401
     # Each fork meets the error again, and answers with it.
     except Exception:  # noqa: BLE001
         return
@@ -68,7 +68,7 @@ def scored(request: str) -> str:
     os.environ.clear()
     os.environ.update(environment)
     try:
-        from metrichub.hub import Hub
+        from metrichub import Hub
 
         hub = Hub(metrics=metric)
         imported = sorted(sys.modules)

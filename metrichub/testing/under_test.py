@@ -8,14 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from metrichub.catalog.frontmatter import Scale
+from metrichub import Entry, Hub, Report, Scale
 from metrichub.catalog.parameters import parameters_of
-from metrichub.catalog.registry import Entry
 from metrichub.catalog.spec import Spec
 from metrichub.data.columns import column_of
-from metrichub.hub import Hub
 from metrichub.metric import Metric
-from metrichub.report.report import Report
 
 WORDS = (
     "the river rose early in the spring and the lower fields lay under water for 9 days",

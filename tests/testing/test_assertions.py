@@ -14,8 +14,8 @@ from metrichub import Hub
 from metrichub.authoring import Metric, Row
 from metrichub.catalog.card import Card
 from metrichub.errors import MetrichubError, ParameterError, ReportError, SpecError
+from metrichub.evaluation.thresholds import Threshold
 from metrichub.report.report import Report
-from metrichub.report.thresholds import Threshold
 from metrichub.testing import assert_scores
 from tests.toy_metrics import Overlap, card
 
