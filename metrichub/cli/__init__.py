@@ -18,7 +18,7 @@ _COMMANDS = {
     "card": ("metrichub.cli.browse:card", "Show a metric's card."),
     "cite": ("metrichub.cli.browse:cite", "Print the BibTeX of metrics."),
     "new": ("metrichub.cli.author:new", "Write a new metric or plugin."),
-    "check": ("metrichub.cli.author:check", "Run the contract tests on metrics."),
+    "check": ("metrichub.testing.commands:check", "Run the contract tests on metrics."),
     "doctor": ("metrichub.cli.doctor:doctor", "Check the installation."),
     "fetch": ("metrichub.cli.models:fetch", "Download a model that a metric needs."),
     "cache": ("metrichub.cli.models:cache", "Show, merge or clear stored answers of judges."),

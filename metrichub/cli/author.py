@@ -1,4 +1,4 @@
-"""`metrichub new` and `check`: writing a metric, and running the contract tests on it."""
+"""`metrichub new`: writing a metric or a plugin."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
-from metrichub.catalog.registry import registry, spec_of
-from metrichub.cli.output import as_json
+from metrichub.catalog.registry import registry
 from metrichub.cli.program import Command, note
 from metrichub.errors import SpecError, UnknownMetric
 
@@ -216,43 +215,3 @@ def _rival(name: str) -> str | None:
         return registry().find(name).qualified
     except UnknownMetric:
         return None
-
-
-@click.command(cls=Command)
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--update", is_flag=True, help="Update the generated blocks of the cards first.")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
-@click.pass_context
-def check(context: click.Context, names: tuple[str, ...], update: bool, form: str) -> None:
-    """Run the contract tests on installed metrics; exits with 1 if one fails.
-
-    A NAME may have parameters: "bleu(max_order=2)".
-    """
-    for name in names:
-        registry().find(spec_of(name).metric)
-    from metrichub import testing
-
-    findings: dict[str, Any] = {}
-    for name in names:
-        if update and testing.update_card(name):
-            note(f"updated the card of {name}")
-        findings[name] = testing.check(name)
-        if form == "text":
-            _show(name, findings[name])
-    if form == "json":
-        click.echo(as_json(findings), nl=False)
-    broken = any(finding.problem for results in findings.values() for finding in results)
-    context.exit(1 if broken else 0)
-
-
-def _show(name: str, findings: list[Any]) -> None:
-    ran = [finding for finding in findings if finding.ran]
-    for finding in ran:
-        verdict = "FAILED" if finding.problem else "ok"
-        click.echo(f"{name}  {finding.law:2}  {verdict:6}  {finding.title}")
-        for line in (finding.problem or "").splitlines():
-            click.echo(f"{' ' * len(name)}      {line}")
-    passed = sum(not finding.problem for finding in ran)
-    left = len(findings) - len(ran)
-    rest = f", {left} not run, as they need the card" if left else ""
-    click.echo(f"{name}: {passed} of {len(findings)} contract tests pass{rest}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from metrichub.authoring import judge_of
 from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL, Card, bounds_table
 from metrichub.catalog.parameters import Parameter, make, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
@@ -19,7 +20,6 @@ from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
 from metrichub.metric import MAX_GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
-from metrichub.models.resolve import judge_of
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
 WRITTEN = ("headline", "definition")
