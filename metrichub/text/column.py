@@ -13,10 +13,10 @@ import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, offsets_of, spans
 from metrichub.text.scripts import ScriptCounts, ascii_letters, mostly
+from metrichub.text.tokenize.characters import Characters
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
 from metrichub.text.tokenize.tokenizers import Tokenizer, tokenize
 from metrichub.text.tokenize.tokens import Tokens
-from metrichub.text.tokenize.utf8 import Characters
 
 A = TypeVar("A", bound=Tokenizer)
 T = TypeVar("T")

@@ -15,10 +15,9 @@ from typing import Literal
 import numpy as np
 
 from metrichub.text.ragged import Bytes, Flags, Integers
-from metrichub.text.tokenize.boundaries import GAP
+from metrichub.text.tokenize.characters import GAP, Characters
 from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import SACREBLEU, SPACES, Classes, Tokenizer
-from metrichub.text.tokenize.utf8 import Characters
 
 OTHER, LATIN, EMOJI = "other", "Latin", "emoji"
 

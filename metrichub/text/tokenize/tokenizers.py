@@ -16,7 +16,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text.ragged import Bytes, Flags, Integers
 from metrichub.text.tokenize import reference
-from metrichub.text.tokenize.boundaries import (
+from metrichub.text.tokenize.characters import (
     ALONE,
     DASH,
     GAP,
@@ -24,6 +24,7 @@ from metrichub.text.tokenize.boundaries import (
     POINT,
     UNKNOWN,
     WORD,
+    Characters,
     around,
     limits,
     row_edges,
@@ -32,7 +33,6 @@ from metrichub.text.tokenize.boundaries import (
     western_runs,
 )
 from metrichub.text.tokenize.tokens import Tokens
-from metrichub.text.tokenize.utf8 import Characters
 
 T = TypeVar("T")
 

@@ -11,7 +11,6 @@ from itertools import chain
 import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, Words, offsets_of, spans, take_rows
-from metrichub.text.tokenize.utf8 import decode, encode
 
 WORD = 8
 """Bytes that are loaded, hashed and compared at a time."""
@@ -28,6 +27,16 @@ _KEPT = ("hashes", "words")
 _LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 _ODD = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 _HALF = np.uint64(32)
+
+
+def encode(text: str) -> bytes:
+    """The text in UTF-8; lone surrogates pass, so that any two strings stay different."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(data: bytes) -> str:
+    """The text that `encode` made these bytes of."""
+    return data.decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, eq=False)
