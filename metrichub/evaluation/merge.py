@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from metrichub.data.metadata import joined_metadata
 from metrichub.data.samples import joined_blanks
-from metrichub.errors import ReportError, ScoringError, listed, what
+from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
@@ -58,44 +58,6 @@ def merged(parts: Sequence[M]) -> M:
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
         unextracted=_joined_counts([part.unextracted for part in parts]),
     )
-
-
-def merged_stream(measurements: Iterable[Measurement]) -> Measurement:
-    """All parts in order as one; rows are joined metric by metric, to hold few twice."""
-    whole: Measurement | None = None
-    parts: dict[str, list[Result]] = {}
-    for measurement in located_in_all(measurements):
-        part = replace(measurement, results={}, segments=())
-        whole = part if whole is None else merged((whole, part))
-        for name, result in measurement.results.items():
-            own = parts.setdefault(name, [])
-            own.append(result)
-            if result.only_sums:
-                own[:] = [merged_results(own)]
-    joined = {name: merged_results(parts.pop(name)) for name in list(parts)}
-    return replace(whole or Measurement({}, 0, (), {}), results=joined)
-
-
-def located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
-    """The same measurements; a failure's sample is counted from the first of all."""
-    coming, before = iter(measurements), 0
-    while measurement := _next(coming, before):
-        before += measurement.size
-        yield measurement
-
-
-def _next(measurements: Iterator[Measurement], before: int) -> Measurement | None:
-    try:
-        return next(measurements, None)
-    except ScoringError as error:
-        sample = None if error.sample is None else error.sample + before
-        raise error.at(sample) from error.__cause__
-
-
-def merged_results(parts: Sequence[Result]) -> Result:
-    """The result of all parts' samples, in order; one part is itself."""
-    first = parts[0]
-    return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
 def _check_summed(parts: Sequence[Measurement]) -> None:

@@ -7,19 +7,17 @@ once are enough, and memory grows with the surveys alone.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from tempfile import TemporaryFile
 from typing import Any, Self
 
-from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, what
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import located_in_all, merged_results
 from metrichub.evaluation.observation import scoring_errors
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_sums import WeighedResult
+from metrichub.evaluation.result_sums import SumResult, WeighedResult
 from metrichub.metric import CorpusMetric, Metric, has_two_passes
 
 
@@ -71,19 +69,6 @@ def two_passes(metrics: Iterable[Metric]) -> list[CorpusMetric]:
     return [m for m in metrics if isinstance(m, CorpusMetric) and has_two_passes(m)]
 
 
-def surveyed(
-    measure: Callable[[Batch], Measurement],
-    metrics: Iterable[CorpusMetric],
-    batches: Iterable[Batch],
-) -> dict[str, Any]:
-    """What the first pass over some samples gives, by the names of the metrics."""
-    surveys = {metric.name: Survey(metric) for metric in metrics}
-    for measurement in located_in_all(map(measure, batches)):
-        for name, survey in surveys.items():
-            survey.add(survey.of(_rows_of(measurement.results[name]).rows))
-    return {name: survey.total() for name, survey in surveys.items()}
-
-
 class PostponedRows:
     """Rows that wait in a temporary file for the second pass, while the first goes on."""
 
@@ -105,7 +90,7 @@ class PostponedRows:
         for measurement in measurements:
             others = dict(measurement.results)
             for name, survey in self._surveys.items():
-                result = _rows_of(others.pop(name))
+                result = corpus_rows(others.pop(name))
                 survey.add(survey.of(result.rows))
                 # A metric that a script defines has no pickle.
                 self._heads.setdefault(name, replace(result, rows=(), sample=result.sample[:0]))
@@ -113,17 +98,17 @@ class PostponedRows:
                 pickle.dump((name, parts), self._file, pickle.HIGHEST_PROTOCOL)
             yield replace(measurement, results=others)
 
-    def second(self, by_position: bool) -> dict[str, Result]:
+    def second(self, by_position: bool) -> dict[str, SumResult]:
         """The sums of all samples and of every bucket, weighed by what the first pass saw."""
         corpora = {name: survey.total() for name, survey in self._surveys.items()}
-        sums: dict[str, Result] = {}
+        sums: dict[str, SumResult] = {}
         self._file.seek(0)
         for name, (rows, sample, size, left_out, place) in self._read():
             head = replace(
                 self._heads[name], rows=rows, sample=sample, size=size, left_out=left_out
             )
             part = WeighedResult.of_rows(head, corpora[name]).without_rows(place, by_position)
-            sums[name] = merged_results([sums[name], part]) if name in sums else part
+            sums[name] = part.merge([sums[name], part], part.signature) if name in sums else part
         return sums
 
     def _read(self) -> Iterator[Any]:
@@ -134,6 +119,7 @@ class PostponedRows:
                 return
 
 
-def _rows_of(result: Result) -> RowsResult:
+def corpus_rows(result: Result) -> RowsResult:
+    """A corpus metric's result, as a first pass has it."""
     assert isinstance(result, RowsResult)
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -18,14 +18,15 @@ from metrichub.data.columns import column_of
 from metrichub.data.extracted import with_answers
 from metrichub.data.metadata import joined_metadata
 from metrichub.data.samples import joined_blanks
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.lengths import summed_lengths
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import merged_stream
+from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
-from metrichub.evaluation.passes import PostponedRows, two_passes
+from metrichub.evaluation.passes import PostponedRows, Survey, corpus_rows, two_passes
+from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import CorpusMetric, Metric
 
@@ -205,11 +206,24 @@ def measured(
         names = [metric.name for metric in measure.metrics]
         whole = _in_two_passes(measurements, waiting, names, by_position=not key)
     else:
-        whole = merged_stream(measurements)
+        whole = _merged_stream(measurements)
     whole = recorder.complete(whole)
     if samples:
         return whole
     return whole.condense() if condensed else whole.without_samples()
+
+
+def surveyed(
+    measure: Callable[[Batch], Measurement],
+    metrics: Iterable[CorpusMetric],
+    batches: Iterable[Batch],
+) -> dict[str, Any]:
+    """What the first pass over some samples gives, by the names of the metrics."""
+    surveys = {metric.name: Survey(metric) for metric in metrics}
+    for measurement in _located_in_all(map(measure, batches)):
+        for name, survey in surveys.items():
+            survey.add(survey.of(corpus_rows(measurement.results[name]).rows))
+    return {name: survey.total() for name, survey in surveys.items()}
 
 
 def _in_two_passes(
@@ -220,10 +234,47 @@ def _in_two_passes(
 ) -> Measurement:
     """All parts as one, where rows of some metrics wait until all are surveyed."""
     with PostponedRows(metrics) as postponed:
-        whole = merged_stream(postponed.first(measurements))
+        whole = _merged_stream(postponed.first(measurements))
         weighed = postponed.second(by_position)
     results = {**whole.results, **weighed}
     return replace(whole, results={name: results[name] for name in order if name in results})
+
+
+def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
+    """All parts in order as one; rows are joined metric by metric, to hold few twice."""
+    whole: Measurement | None = None
+    parts: dict[str, list[Result]] = {}
+    for measurement in _located_in_all(measurements):
+        part = replace(measurement, results={}, segments=())
+        whole = part if whole is None else merged((whole, part))
+        for name, result in measurement.results.items():
+            own = parts.setdefault(name, [])
+            own.append(result)
+            if result.only_sums:
+                own[:] = [_merged_results(own)]
+    joined = {name: _merged_results(parts.pop(name)) for name in list(parts)}
+    return replace(whole or Measurement({}, 0, (), {}), results=joined)
+
+
+def _located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
+    """The same measurements; a failure's sample is counted from the first of all."""
+    coming, before = iter(measurements), 0
+    while True:
+        try:
+            measurement = next(coming, None)
+        except ScoringError as error:
+            sample = None if error.sample is None else error.sample + before
+            raise error.at(sample) from error.__cause__
+        if measurement is None:
+            return
+        before += measurement.size
+        yield measurement
+
+
+def _merged_results(parts: Sequence[Result]) -> Result:
+    """The result of all parts' samples, in order; one part is itself."""
+    first = parts[0]
+    return first if len(parts) == 1 else first.merge(parts, first.signature)
 
 
 def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> Iterator[Batch]:
