@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
+    from metrichub.agreement.metric_tests import significance_clusters as significance_clusters
+    from metrichub.agreement.metric_tests import williams_test as williams_test
     from metrichub.agreement.mqm import error_weight as error_weight
     from metrichub.agreement.mqm import rater_span_scores as rater_span_scores
     from metrichub.agreement.mqm import span_ratings as span_ratings
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
-    from metrichub.agreement.rank_clusters import significance_clusters as significance_clusters
     from metrichub.agreement.rating_inputs import DataFacts as DataFacts
     from metrichub.agreement.shares import Share as Share
     from metrichub.agreement.shares import wilson as wilson
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from metrichub.agreement.verdicts import VerdictAgreement as VerdictAgreement
     from metrichub.agreement.verdicts import corrected_rate as corrected_rate
     from metrichub.agreement.verdicts import verdict_agreement as verdict_agreement
-    from metrichub.agreement.williams import williams_test as williams_test
     from metrichub.evaluation.kappa import cohen_kappa as cohen_kappa
     from metrichub.evaluation.kappa import fleiss_kappa as fleiss_kappa
     from metrichub.evaluation.resample import holm as holm
@@ -74,12 +74,11 @@ _HOMES = {
         "preference_votes": "Votes",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "published_protocols": "Protocol protocols",
-        "rank_clusters": "significance_clusters",
         "rating_inputs": "DataFacts",
         "shares": "Share wilson",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",
-        "williams": "williams_test",
+        "metric_tests": "significance_clusters williams_test",
         ".evaluation.resample": "holm",
         ".evaluation.kappa": "cohen_kappa fleiss_kappa",
     }.items()

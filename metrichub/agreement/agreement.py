@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.consistency import JudgeConsistency
+from metrichub.agreement.metric_tests import significance_clusters
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
-from metrichub.agreement.rank_clusters import significance_clusters
 from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
 from metrichub.errors import InputError, did_you_mean
 from metrichub.evaluation.resample import holm

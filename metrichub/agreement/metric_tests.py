@@ -1,11 +1,15 @@
-"""Williams' test of two correlations with the same ratings."""
+"""Which of several metrics agrees better with people: Williams' test, and ranks as WMT's."""
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from collections.abc import Callable, Hashable, Mapping
+from math import isnan, nan, sqrt
+from typing import TypeVar
 
 from metrichub.errors import InputError
 from metrichub.evaluation.intervals import t_tail
+
+K = TypeVar("K", bound=Hashable)
 
 
 def williams_test(
@@ -28,3 +32,24 @@ def williams_test(
     if spread <= 0:
         return nan
     return t_tail((r12 - r13) * sqrt((n - 1) * (1 + r23)) / sqrt(spread), n - 3)
+
+
+def significance_clusters(
+    values: Mapping[K, float], p_of: Callable[[K, K], float], alpha: float = 0.05
+) -> dict[K, int]:
+    """The rank of each metric, 1 for the best cluster; metrics without a value have none.
+
+    From the best value down, a metric starts a new rank if it is significantly worse than any
+    metric of the current one (Freitag et al. 2023). `p_of` returns the p-value of a better and a
+    worse metric.
+    """
+    ranked = sorted((k for k in values if not isnan(values[k])), key=lambda k: -values[k])
+    ranks: dict[K, int] = {}
+    cluster: list[K] = []
+    rank = 1
+    for name in ranked:
+        if any(p_of(better, name) <= alpha for better in cluster):
+            cluster, rank = [], rank + 1
+        cluster.append(name)
+        ranks[name] = rank
+    return ranks
