@@ -1,20 +1,24 @@
-"""Building the cards' site into a folder, alone or beside the sites of other versions."""
+"""The cards' site built into a folder, alone or beside those of other versions, and checked."""
 
 from __future__ import annotations
 
 import errno
 import json
+import posixpath
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from packaging.version import InvalidVersion, Version
 
 from metrichub import MissingDependency, SiteError
 from metrichub.catalog.registry import Registry
-from metrichub.site import card_pages, check
+from metrichub.site import card_pages
 from metrichub.site.build_info import BuildInfo
 from metrichub.site.doc_pages import CommandInfo, doc_pages
 from metrichub.site.generate import generate
@@ -34,6 +38,9 @@ _START = """<!DOCTYPE html>
 <meta http-equiv="refresh" content="0; url={newest}/index.html">
 <a href="{newest}/index.html">metrichub {newest}</a>
 """
+_OUTSIDE = ("http", "https", "mailto")
+# What a page fetches by itself; a link waits until somebody follows it.
+_FETCHED = {"src", "srcset", "poster", "data", "background", "action", "formaction", "xlink:href"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ def build_site(
         raise SiteError(f"cards: {'; '.join(problems)}")
     with TemporaryDirectory(prefix="metrichub-site-") as folder:
         made = generate(index, sources, Path(folder), beside, info)
-        if wrong := check.problems(made):
+        if wrong := site_problems(made):
             raise SiteError(f"the built site: {'; '.join(wrong)}")
         (made / _MARK).touch()
         _replace(out, made)
@@ -165,3 +172,87 @@ def _versions(out: Path) -> list[str]:
         if is_site(folder):
             versions[folder.name] = version
     return sorted(versions, key=lambda name: versions[name], reverse=True)
+
+
+@dataclass
+class _Reading(HTMLParser):
+    """What one page has and asks for."""
+
+    anchors: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
+    fetched: list[str] = field(default_factory=list)
+    active: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            text = value or ""
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(text)
+            elif name == "href":
+                (self.links if tag == "a" else self.fetched).append(text)
+            elif name in _FETCHED:
+                self.fetched.append(text)
+            elif name.startswith("on"):
+                self.active.append(f"<{tag} {name}>")
+
+
+class _Site(NamedTuple):
+    files: frozenset[str]
+    pages: Mapping[str, _Reading]
+
+
+def site_problems(folder: Path) -> tuple[str, ...]:
+    """One line for each thing that is wrong with the pages of a folder, in their order.
+
+    Every address has to be relative, so that the site works from a folder and under any path; its
+    file and its anchor have to be there; and nothing may be fetched from another host.
+    """
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    pages = {name: _read(files[name]) for name in sorted(files) if name.endswith(".html")}
+    site = _Site(frozenset(name for name, path in files.items() if path.is_file()), pages)
+    return tuple(
+        f"{name}: {problem}"
+        for name, page in pages.items()
+        for problem in _of_page(site, name, page)
+    )
+
+
+def _read(path: Path) -> _Reading:
+    reading = _Reading()
+    reading.feed(path.read_text(encoding="utf-8"))
+    reading.close()
+    return reading
+
+
+def _of_page(site: _Site, name: str, page: _Reading) -> Iterator[str]:
+    for handler in page.active:
+        yield f"an event handler, {handler}"
+    for address in page.fetched:
+        parts = urlsplit(address)
+        if parts.scheme != "data" and (parts.scheme or parts.netloc):
+            yield f"fetches {address}"
+        elif reason := not parts.scheme and _dead(site, name, address):
+            yield reason
+    for address in page.links:
+        parts = urlsplit(address)
+        if parts.scheme not in _OUTSIDE and (parts.scheme or parts.netloc):
+            yield f"the link {address} isn't allowed on a page"
+        elif reason := not parts.scheme and _dead(site, name, address):
+            yield reason
+
+
+def _dead(site: _Site, name: str, address: str) -> str | None:
+    parts = urlsplit(address)
+    if parts.path.startswith("/"):
+        return f"the address {address} isn't relative"
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path)))
+    page = target if parts.path else name
+    if page not in site.files:
+        return f"{address} isn't there"
+    anchor = unquote(parts.fragment)
+    if anchor and page in site.pages and anchor not in site.pages[page].anchors:
+        return f"{address}: the page has no such anchor"
+    return None

@@ -14,8 +14,7 @@ pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Registry
 from metrichub.errors import SiteError
-from metrichub.site import check
-from metrichub.site.build import build_site, build_version
+from metrichub.site.build import build_site, build_version, site_problems
 from metrichub.site.build_info import BuildInfo
 from tests.site_cards import toy
 
@@ -80,7 +79,7 @@ def test_a_file_has_the_address_that_its_host_gives_it(repository: str, address:
 
 def test_pages_link_the_repository_and_their_source_and_name_the_version(versions: Path) -> None:
     home = versions / "0.10.0"
-    assert check.problems(home) == ()
+    assert site_problems(home) == ()
     index, guide, card = (
         (home / name).read_text("utf-8")
         for name in ("index.html", "guides/tasks.html", "metrics/one.html")

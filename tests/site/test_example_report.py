@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Registry
-from metrichub.site import check, example_report
-from metrichub.site.build import build_site
+from metrichub.site import example_report
+from metrichub.site.build import build_site, site_problems
 from metrichub.site.site_index import SiteIndex
 from tests.guide_commands import ROOT
 from tests.site_cards import toy
@@ -66,7 +66,7 @@ def test_the_page_holds_the_texts_of_both_systems_and_no_folder(page: str) -> No
 
 def test_home_the_guide_and_the_search_lead_to_the_example(tmp_path: Path) -> None:
     build_site(tmp_path / "out", installed())
-    assert check.problems(tmp_path / "out") == ()
+    assert site_problems(tmp_path / "out") == ()
     read = {name: (tmp_path / "out" / name).read_text("utf-8")
             for name in ("index.html", "guides/compare.html", "search.json")}  # fmt: skip
     assert 'href="example.html">Open the example report</a>' in read["index.html"]

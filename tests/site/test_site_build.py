@@ -22,8 +22,7 @@ from metrichub.catalog.guides import guides as guides_of_docs
 from metrichub.catalog.registry import Registry
 from metrichub.errors import MissingDependency, SiteError
 from metrichub.site import build as building
-from metrichub.site import check
-from metrichub.site.build import build_site
+from metrichub.site.build import build_site, site_problems
 from metrichub.site.generate import generate, secured
 from metrichub.site.html_passthrough import contents
 from metrichub.site.serve import LiveSite, serving
@@ -56,7 +55,7 @@ def folder(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_is_wrong_with_a_built_site(home: Path) -> None:
-    assert check.problems(home / "out") == ()
+    assert site_problems(home / "out") == ()
     names = {path.name for path in (home / "out").rglob("*.html")}
     guides = {f"{guide.name.lower()}.html" for guide in guides_of_docs()}
     modules = {f"{module}.html" for module in MODULES}
@@ -214,7 +213,7 @@ def test_the_contents_of_a_page_are_its_headings() -> None:
 def test_what_is_wrong_with_a_page_is_named(tmp_path: Path, tag: str, problem: str) -> None:
     (tmp_path / "a.html").write_text(f"{tag}x", encoding="utf-8")
     (tmp_path / "b.html").write_text('<p id="there">', encoding="utf-8")
-    assert check.problems(tmp_path) == (f"a.html: {problem}",)
+    assert site_problems(tmp_path) == (f"a.html: {problem}",)
 
 
 def test_links_that_work_are_no_problem(tmp_path: Path) -> None:
@@ -223,7 +222,7 @@ def test_links_that_work_are_no_problem(tmp_path: Path) -> None:
         '<a href="https://elsewhere.example/"></a><img src="data:image/png;base64,"></p>',
         encoding="utf-8",
     )
-    assert check.problems(tmp_path) == ()
+    assert site_problems(tmp_path) == ()
 
 
 def test_the_command_writes_the_site_and_names_problems(folder: Path, tmp_path: Path) -> None:
