@@ -17,10 +17,8 @@ from metrichub.text import (
     lcs,
     novel_ngrams,
 )
-from metrichub.text.highlight import edits as runs
 from metrichub.text.highlight import highlights
-from metrichub.text.highlight.edits import EditOp
-from metrichub.text.highlight.highlights import Segment
+from metrichub.text.highlight.highlights import EditOp, Segment
 from metrichub.text.highlight.spans import TokenSpans, token_spans
 from tests.oracles.text_twins import any_text, word_texts
 
@@ -149,7 +147,7 @@ def test_fragments_are_segments_of_their_own() -> None:
 
 
 def test_an_alignment_says_what_became_of_the_reference() -> None:
-    step = runs.aligned("the big cat sat", "the cat sat down", "whitespace")
+    step = highlights.aligned("the big cat sat", "the cat sat down", "whitespace")
     assert step["alignment"] == [
         EditOp("equal", "the ", "the ", 1),
         EditOp("insert", "", "big ", 1),
@@ -157,12 +155,14 @@ def test_an_alignment_says_what_became_of_the_reference() -> None:
         EditOp("delete", "down", "", 1),
     ]
     assert step["edits"] == 2
-    assert runs.aligned("cat", "cut", "chars")["alignment"][1] == EditOp("substitute", "u", "a", 1)
+    assert highlights.aligned("cat", "cut", "chars")["alignment"][1] == EditOp(
+        "substitute", "u", "a", 1
+    )
 
 
 def test_shifted_words_count_one_edit_and_are_named() -> None:
     # The three words go to the end together; nothing else is wrong.
-    step = runs.aligned_after_shifts("on the mat a cat sat", "a cat sat on the mat", "none")
+    step = highlights.aligned_after_shifts("on the mat a cat sat", "a cat sat on the mat", "none")
     assert step["shifted"] == ["on the mat"]
     assert step["edits"] == 1
     assert [run.kind for run in step["alignment"]] == ["equal"]
@@ -170,7 +170,7 @@ def test_shifted_words_count_one_edit_and_are_named() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "\n"])
 def test_texts_without_tokens_have_no_marks(text: str) -> None:
-    assert runs.aligned(text, text, "whitespace") == {"alignment": [], "edits": 0}
+    assert highlights.aligned(text, text, "whitespace") == {"alignment": [], "edits": 0}
     assert highlights.novel(text, ["a"], "unicode", 2)["total"] == 0
     assert highlights.common_subsequence(text, "a", "rouge")["shared"] == 0
     assert highlights.copied_fragments(text, "a", "whitespace")["total"] == 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metrichub.text.highlight.edits import aligned as aligned
-    from metrichub.text.highlight.edits import aligned_after_shifts as aligned_after_shifts
     from metrichub.text.highlight.highlights import Step as Step
+    from metrichub.text.highlight.highlights import aligned as aligned
+    from metrichub.text.highlight.highlights import aligned_after_shifts as aligned_after_shifts
     from metrichub.text.highlight.highlights import common_subsequence as common_subsequence
     from metrichub.text.highlight.highlights import copied_fragments as copied_fragments
     from metrichub.text.highlight.highlights import novel as novel
@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from metrichub.text.highlight.highlights import shared as shared
     from metrichub.text.highlight.highlights import shared_by_both as shared_by_both
 
-_EDITS = ("aligned", "aligned_after_shifts")
-_HIGHLIGHTS = (
-    *("Step", "common_subsequence", "copied_fragments", "novel", "novel_where", "repeated"),
-    *("shared", "shared_by_both"),
-)
-__all__ = [*_HIGHLIGHTS, *_EDITS]
+__all__ = [
+    *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
+    *("novel", "novel_where", "repeated", "shared", "shared_by_both"),
+]
 
 
 def __getattr__(name: str) -> object:
@@ -29,8 +27,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    home = "edits" if name in _EDITS else "highlights"
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    return getattr(import_module(f"{__name__}.highlights"), name)
 
 
 def __dir__() -> list[str]:
