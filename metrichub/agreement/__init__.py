@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement as Agreement
     from metrichub.agreement.agreement import AgreementRow as AgreementRow
-    from metrichub.agreement.alt_test import AlternativeTest as AlternativeTest
-    from metrichub.agreement.alt_test import alternative_test as alternative_test
     from metrichub.agreement.coefficients import acc_eq as acc_eq
     from metrichub.agreement.coefficients import auc as auc
     from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
@@ -20,9 +18,11 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_23 as tau_23
     from metrichub.agreement.coefficients import tau_b as tau_b
     from metrichub.agreement.coefficients import tau_c as tau_c
-    from metrichub.agreement.consistency import JudgeConsistency as JudgeConsistency
-    from metrichub.agreement.consistency import judge_consistency as judge_consistency
     from metrichub.agreement.correlation import correlate as correlate
+    from metrichub.agreement.judges import AlternativeTest as AlternativeTest
+    from metrichub.agreement.judges import JudgeConsistency as JudgeConsistency
+    from metrichub.agreement.judges import alternative_test as alternative_test
+    from metrichub.agreement.judges import judge_consistency as judge_consistency
     from metrichub.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
@@ -61,9 +61,8 @@ _HOMES = {
     name: home
     for home, names in {
         "agreement": "Agreement AgreementRow",
-        "alt_test": "AlternativeTest alternative_test",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
-        "consistency": "JudgeConsistency judge_consistency",
+        "judges": "AlternativeTest alternative_test JudgeConsistency judge_consistency",
         "correlation": "correlate",
         "krippendorff": "krippendorff_alpha",
         "levels": "Value value_at",

@@ -10,7 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrichub.agreement.bootstrap import Drawn
-from metrichub.agreement.consistency import JudgeConsistency
+from metrichub.agreement.judges import JudgeConsistency
 from metrichub.agreement.metric_tests import significance_clusters
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.agreement.bootstrap import SEED, Drawn, check_drawn, resampled
 from metrichub.agreement.coefficients import Options, coefficient
-from metrichub.agreement.consistency import JudgeConsistency
 from metrichub.agreement.interval_rules import DrawnUnits, Ends, ends_of, ends_of_labels
+from metrichub.agreement.judges import JudgeConsistency
 from metrichub.agreement.levels import LABELS, Value, ceiling, chance, check_level_of, value_at
 from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.rating_inputs import Inputs

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from metrichub.agreement.consistency import JudgeConsistency, judge_consistency
 from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.agreement.judges import JudgeConsistency, judge_consistency
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
 from metrichub.agreement.preference_votes import are_preferences
