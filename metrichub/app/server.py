@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
-from metrichub.app import api, pages, run_pages, upload_pages
+from metrichub.app import api, pages, upload_pages
 from metrichub.app.archive import Archive
 from metrichub.app.middleware import HEADERS, Bounded, Drained, Guard
 from metrichub.app.pool import Pool
@@ -75,14 +75,14 @@ def _routes(settings: ServerSettings) -> list[BaseRoute]:
         Route("/score", upload_pages.upload, methods=get),
         Route("/score", upload_pages.post_upload, methods=post, middleware=large),
         Route("/score/columns", upload_pages.check_columns, methods=post, middleware=large),
-        Route("/runs", run_pages.all_runs, methods=get),
-        Route("/runs/delete", run_pages.delete_all, methods=post, middleware=small),
-        Route("/runs/{id}", run_pages.run_page, methods=get),
-        Route("/runs/{id}/state", run_pages.state, methods=get),
-        Route("/runs/{id}/columns", run_pages.choose_columns, methods=post, middleware=small),
-        Route("/runs/{id}/stop", run_pages.stop, methods=post, middleware=small),
-        Route("/runs/{id}/delete", run_pages.delete, methods=post, middleware=small),
-        Route("/runs/{id}/{file}", run_pages.download, methods=get),
+        Route("/runs", upload_pages.all_runs, methods=get),
+        Route("/runs/delete", upload_pages.delete_all, methods=post, middleware=small),
+        Route("/runs/{id}", upload_pages.run_page, methods=get),
+        Route("/runs/{id}/state", upload_pages.state, methods=get),
+        Route("/runs/{id}/columns", upload_pages.choose_columns, methods=post, middleware=small),
+        Route("/runs/{id}/stop", upload_pages.stop, methods=post, middleware=small),
+        Route("/runs/{id}/delete", upload_pages.delete, methods=post, middleware=small),
+        Route("/runs/{id}/{file}", upload_pages.download, methods=get),
         Route("/api", pages.api, methods=get),
         Route("/api/openapi.json", api.openapi, methods=get),
         Route("/api/metrics", api.metrics, methods=get),
