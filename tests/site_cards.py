@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from metrichub.agreement.measured_studies import studies_text
 from metrichub.catalog.registry import Entry
-from metrichub.catalog.studies import FILE, Study, StudyValue, studies_text
+from metrichub.catalog.studies import FILE, Study, StudyValue
 
 FRONT = """---
 name: {name}

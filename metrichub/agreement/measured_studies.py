@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,11 @@ from metrichub.agreement.agreement import CEILING, CHANCE, Agreement
 from metrichub.catalog.studies import (
     FILE,
     NO_PROTOCOL,
+    SCHEMA,
     Study,
     StudyValue,
+    definition_of,
     read_studies,
-    studies_text,
 )
 from metrichub.data.files import write_text
 
@@ -48,8 +51,8 @@ def study_of(  # the facts of one study, each by its name
             _rounded(value_at.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE)
         )
         counts = row.used, row.undefined, row.unscored
-        fields = [output or "score", *place, *numbers, *counts, *others]
-        values.append(StudyValue._make(fields))
+        cells = [output or "score", *place, *numbers, *counts, *others]
+        values.append(StudyValue._make(cells))
     return Study(
         spec=spec,
         signature=agreement.signatures[metric],
@@ -74,7 +77,7 @@ def add_study(folder: Path, metric: str, study: Study) -> bool:
     old = read_studies(folder)
     places = [(earlier.data["name"], earlier.spec) for earlier in old]
     place = study.data["name"], study.spec
-    if place in places and old[places.index(place)].same_numbers(study):
+    if place in places and _same_numbers(old[places.index(place)], study):
         return False
     studies = [
         study if its_place == place else other for its_place, other in zip(places, old, strict=True)
@@ -82,6 +85,38 @@ def add_study(folder: Path, metric: str, study: Study) -> bool:
     studies += [study] if place not in places else []
     write_text(folder / FILE, studies_text(metric, studies))
     return True
+
+
+def studies_text(metric: str, studies: Iterable[Study]) -> str:
+    """The text of the file beside a card."""
+    parts = ",\n".join(_text(_as_dict(study)) for study in studies)
+    head = f'{{"schema": {SCHEMA}, "metric": {json.dumps(metric)}, "studies": ['
+    return f"{head}\n{parts}\n]}}\n"
+
+
+def _text(study: Mapping[str, Any]) -> str:
+    """A study as JSON with a line for each fact and each value."""
+    facts = [
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in study.items()
+        if name != "results"
+    ]
+    values = ",\n".join(json.dumps(value) for value in study["results"])
+    return "{" + ",\n".join([*facts, f'"results": [\n{values}\n]']) + "}"
+
+
+def _as_dict(study: Study) -> dict[str, Any]:
+    """The study as its file has it."""
+    facts = {field.name: getattr(study, field.name) for field in fields(study)}
+    return {**facts, "results": [value._asdict() for value in study.results]}
+
+
+def _same_numbers(one: Study, other: Study) -> bool:
+    """Whether both say the same but for the date and the versions of packages."""
+    mine, theirs = _as_dict(one), _as_dict(other)
+    for study in (mine, theirs):
+        del study["date"], study["signature"]
+    return mine == theirs and definition_of(one.signature) == definition_of(other.signature)
 
 
 def _rounded(value: float) -> float | None:

@@ -1,7 +1,7 @@
 """Studies: how far a metric agreed with people on rated data, from the file beside its card.
 
-`agreement.json` is written by `metrichub agreement --write` and by the benchmark; the card's
-section "Agreement with people" shows it, and `list` sorts by it.
+`metrichub agreement --write` and the benchmark write `agreement.json`; the card shows it in its
+section "Agreement with people", and `list` sorts by it.
 """
 
 from __future__ import annotations
@@ -79,22 +79,6 @@ class Study:
         """The study of one output."""
         return replace(self, results=[one for one in self.results if one.output == output])
 
-    def as_dict(self) -> dict[str, Any]:
-        """The study as its file has it."""
-        return {
-            **{
-                name: getattr(self, name) for name in self.__dataclass_fields__ if name != "results"
-            },
-            "results": [value._asdict() for value in self.results],
-        }
-
-    def same_numbers(self, other: Study) -> bool:
-        """Whether both say the same but for the date and the versions of packages."""
-        mine, theirs = self.as_dict(), other.as_dict()
-        for fields in (mine, theirs):
-            del fields["date"], fields["signature"]
-        return mine == theirs and definition_of(self.signature) == definition_of(other.signature)
-
 
 def read_studies(folder: Path) -> tuple[Study, ...]:
     """The studies beside a card; none where there is no file.
@@ -127,24 +111,6 @@ def _study(fields: Mapping[str, Any]) -> Study:
     if not isinstance(fields["data"], dict):
         raise TypeError("data isn't an object")
     return Study(**{**fields, "results": values})
-
-
-def studies_text(metric: str, studies: Iterable[Study]) -> str:
-    """The text of the file beside a card."""
-    parts = ",\n".join(_text(study.as_dict()) for study in studies)
-    head = f'{{"schema": {SCHEMA}, "metric": {json.dumps(metric)}, "studies": ['
-    return f"{head}\n{parts}\n]}}\n"
-
-
-def _text(study: Mapping[str, Any]) -> str:
-    """A study as JSON with a line for each fact and each value."""
-    facts = [
-        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-        for name, value in study.items()
-        if name != "results"
-    ]
-    values = ",\n".join(json.dumps(value) for value in study["results"])
-    return "{" + ",\n".join([*facts, f'"results": [\n{values}\n]']) + "}"
 
 
 def definition_of(signature: str) -> str:

@@ -12,7 +12,7 @@ from benchmarks.rated_data import STUDIES
 from benchmarks.rated_texts import EXPERTS, begin, darr
 from metrichub import list_metrics, load_metric
 from metrichub.agreement.correlation import correlate
-from metrichub.agreement.measured_studies import add_study, study_of
+from metrichub.agreement.measured_studies import add_study, studies_text, study_of
 from metrichub.catalog.guides import choices
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.catalog.studies import (
@@ -22,7 +22,6 @@ from metrichub.catalog.studies import (
     best_by_task,
     definition_of,
     read_studies,
-    studies_text,
 )
 from metrichub.errors import CardError
 from metrichub.evaluation.signature import prompts_hash
