@@ -172,16 +172,13 @@ def _postings(weights: Mapping[int, float], pages: int) -> tuple[tuple[int, int]
     return tuple((at, max(1, round(_SCALE * rare * weight))) for at, weight in weights.items())
 
 
-def search_pages(
-    cards: Iterable[tuple[str, str, Entry]], others: Iterable[SearchPage] = ()
-) -> Iterator[SearchPage]:
-    """The pages of some cards, given by title, address and entry, of the guides, and of others."""
+def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage]:
+    """The pages of some cards, given by title, address and entry, and those of the guides."""
     named = set()
     for title, address, entry in cards:
         named.add(re.sub(r"[\W_]+", "", entry.name).lower())
         yield page_of_metric(title, address, entry)
     yield from map(page_of_guide, guides())
-    yield from others
     for known in all_elsewhere():
         if known.letters not in named:
             where = known.where[0].upper() + known.where[1:]

@@ -23,7 +23,7 @@ Vectors = NDArray[np.float64]
 class Embedder(Protocol):
     """An object that turns texts into vectors; failures raise `JudgeError` or `JudgeUnavailable`.
 
-    An embedder that isn't a model declares it with `SelfDescribedEmbedder`.
+    One that isn't a model has `is_model = False`, and a `note` on itself for readers of its scores.
     """
 
     @property
@@ -33,21 +33,6 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
-        ...
-
-
-@runtime_checkable
-class SelfDescribedEmbedder(Embedder, Protocol):
-    """An embedder that says what it is; one that doesn't is taken for a model."""
-
-    @property
-    def is_model(self) -> bool:
-        """Whether it understands what it reads."""
-        ...
-
-    @property
-    def note(self) -> str | None:
-        """What a reader of its scores has to know, for the notes of a report; None for a model."""
         ...
 
 
