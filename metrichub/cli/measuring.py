@@ -253,17 +253,15 @@ def _expected(readings: Sequence[Reading], metrics: int) -> float | None:
 
 
 def print_notes(reports: Mapping[str, Report]) -> None:
-    """Print the notes of every report on stderr, each text once for all metrics of a report."""
-    by_system: dict[tuple[str, str], list[str]] = {}
-    for name, report in reports.items():
-        for metric, notes in report.notes().items():
-            for text in notes:
-                by_system.setdefault((name, text), []).append(metric)
-    by_metrics: dict[str, list[str]] = {}
-    for (name, text), metrics in by_system.items():
-        by_metrics.setdefault(f"{', '.join(metrics)}: {text}", []).append(name)
-    for text, systems in by_metrics.items():
-        note(text if len(systems) == len(reports) else f"{', '.join(systems)}: {text}")
+    """Print the notes of every report on stderr, each text once for the same systems."""
+    # Loads numpy, which no help needs.
+    from metrichub.report.notes import shared_notes
+
+    owners: dict[tuple[str, Sequence[str]], list[str]] = {}
+    for metric, text, systems in shared_notes(reports):
+        owners.setdefault((text, tuple(systems)), []).append(metric)
+    for (text, systems), metrics in owners.items():
+        note(": ".join([*filter(None, [", ".join(systems)]), ", ".join(metrics), text]))
 
 
 def print_unranked(reasons: Mapping[str, str]) -> None:
