@@ -23,8 +23,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from metrichub.evaluation.intervals import UnitCount, score_interval
-from metrichub.evaluation.resample import SEED, draws, randomisation_p, swaps
+from metrichub.evaluation.resample import (
+    SEED,
+    UnitCount,
+    draws,
+    randomisation_p,
+    score_interval,
+    swaps,
+)
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats

@@ -28,7 +28,7 @@ from rich.table import Table
 from benchmarks.exact_texts import SHARED, corpora
 from metrichub import Hub
 from metrichub.catalog.frontmatter import Scale
-from metrichub.evaluation.intervals import UnitCount, score_interval
+from metrichub.evaluation.resample import UnitCount, score_interval
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import SignificanceOptions, compare_pairs, intervals

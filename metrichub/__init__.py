@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from metrichub.errors import UnknownMetric as UnknownMetric
     from metrichub.errors import UnknownParameter as UnknownParameter
     from metrichub.evaluation.explanation import Explanation as Explanation
-    from metrichub.evaluation.intervals import Interval as Interval
     from metrichub.evaluation.repeats import RepeatedScore as RepeatedScore
+    from metrichub.evaluation.resample import Interval as Interval
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
@@ -80,7 +80,7 @@ _HOMES = {
             "UnknownParameter"
         ),
         "evaluation.explanation": "Explanation",
-        "evaluation.intervals": "Interval",
+        "evaluation.resample": "Interval",
         "evaluation.repeats": "RepeatedScore",
         "evaluation.significance": "Comparison",
         "hub": "Hub",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from metrichub.agreement.bootstrap import interval_of
 from metrichub.agreement.shares import agresti_coull, weighted_sum, wilson
-from metrichub.evaluation.intervals import student
+from metrichub.evaluation.distributions import student
 
 Array = NDArray[np.float64]
 LEAST, LEAST_AVERAGED, LEAST_LABELS, MANY, MANY_SYSTEMS = 8, 5, 5, 100, 10

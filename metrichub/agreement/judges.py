@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrichub.agreement.krippendorff import krippendorff_alpha
 from metrichub.agreement.shares import Share, wilson
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.intervals import t_tail
+from metrichub.evaluation.distributions import t_tail
 from metrichub.evaluation.kappa import fleiss_kappa
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from math import isnan, nan, sqrt
 from typing import TypeVar
 
 from metrichub.errors import InputError
-from metrichub.evaluation.intervals import t_tail
+from metrichub.evaluation.distributions import t_tail
 
 K = TypeVar("K", bound=Hashable)
 

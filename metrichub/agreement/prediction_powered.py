@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrichub.agreement.shares import Share, agresti_coull, check_confidence, weighted_sum
 from metrichub.errors import InputError
-from metrichub.evaluation.intervals import quantile, student
+from metrichub.evaluation.distributions import quantile, student
 
 Array = NDArray[np.float64]
 LEAST_YES_NO, LEAST_OTHERS = 10, 8

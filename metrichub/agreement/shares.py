@@ -7,7 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from metrichub.errors import ParameterError
-from metrichub.evaluation.intervals import quantile, wilson_ends
+from metrichub.evaluation.distributions import quantile, wilson_ends
 
 
 class Share(NamedTuple):

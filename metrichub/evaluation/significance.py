@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evaluation import resample
-from metrichub.evaluation.intervals import (
+from metrichub.evaluation.resample import (
     NO_INTERVAL,
     NOT_ESTIMATED,
     Interval,

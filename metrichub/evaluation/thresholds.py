@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from metrichub.errors import ReportError, SpecError, did_you_mean
-from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.resample import Interval
 from metrichub.metric import Metric
 
 SIGNS = (">=", ">", "<=", "<")

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from metrichub.evaluation import significance
-from metrichub.evaluation.intervals import NO_INTERVAL, Interval
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
-from metrichub.evaluation.resample import SEED
+from metrichub.evaluation.resample import NO_INTERVAL, SEED, Interval
 from metrichub.evaluation.significance import Comparison
 from metrichub.report.tables import Cell, Table
 

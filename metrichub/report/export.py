@@ -28,7 +28,7 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from metrichub.evaluation.intervals import Interval
+    from metrichub.evaluation.resample import Interval
     from metrichub.models.usage import Usage
 
 

@@ -34,7 +34,7 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from metrichub.evaluation.intervals import Interval
+    from metrichub.evaluation.resample import Interval
 
 ABOUT_SACREBLEU_P = (
     "too small: at .05 it calls 11 to 20 of 100 differences significant where there is none"

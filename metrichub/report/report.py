@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from metrichub.catalog.requirements import optional_package
-from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.repeats import RepeatedScore, repeated_scores
-from metrichub.evaluation.resample import SEED
+from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report import export
 from metrichub.report.by_output import intervals_of

@@ -15,9 +15,9 @@ from metrichub.report.tables import Cell, Score, Table
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
-    from metrichub.evaluation.intervals import Interval
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.paired_tests import PairedTests
+    from metrichub.evaluation.resample import Interval
     from metrichub.evaluation.significance import Comparison
     from metrichub.metric import Metric
 

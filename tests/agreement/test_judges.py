@@ -20,7 +20,7 @@ from metrichub.agreement import (
     williams_test,
 )
 from metrichub.errors import InputError, ParameterError
-from metrichub.evaluation.intervals import t_tail
+from metrichub.evaluation.distributions import t_tail
 
 NAN = float("nan")
 

@@ -12,7 +12,7 @@ from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_n
 from metrichub.agreement import calibrated_mean
 from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
-from metrichub.evaluation.intervals import student
+from metrichub.evaluation.distributions import student
 
 NAN = float("nan")
 Z = NormalDist().inv_cdf(0.975)

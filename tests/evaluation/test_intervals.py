@@ -14,7 +14,7 @@ from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.registry import registry
 from metrichub.data.columns import column_of
-from metrichub.evaluation.intervals import (
+from metrichub.evaluation.resample import (
     NOT_ESTIMATED,
     Interval,
     UnitCount,

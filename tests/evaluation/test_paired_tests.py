@@ -9,9 +9,8 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
-from metrichub.evaluation.intervals import NOT_ESTIMATED
 from metrichub.evaluation.paired_tests import p_text
-from metrichub.evaluation.resample import holm
+from metrichub.evaluation.resample import NOT_ESTIMATED, holm
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import TIE, rows_of_scores, rows_of_tests
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from metrichub import Hub, load_metric
 from metrichub.authoring import Metric, Secret
-from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.resample import Interval
 from metrichub.report.by_output import ByOutput
 
 REFERENCES = ["the cat sat on the mat"] * 12

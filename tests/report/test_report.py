@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.errors import JudgeError, ReportError, ScoringError
-from metrichub.evaluation.intervals import Interval
+from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.result import NO_REASON
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.metric import CorpusMetric, Metric, Unscored

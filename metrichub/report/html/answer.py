@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.catalog.frontmatter import Scale
-from metrichub.evaluation.intervals import Interval
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
     captioned,
