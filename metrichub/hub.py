@@ -17,7 +17,6 @@ from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
-from metrichub.evaluation.reduce import Reduction, name_of
 from metrichub.evaluation.run import (
     OTHER_METHODS,
     check_run,
@@ -26,7 +25,7 @@ from metrichub.evaluation.run import (
     measured,
     rounds_of,
 )
-from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.signature import Reduction, Signature, reduction_name
 from metrichub.metric import Metric, MetricLike, load_metrics, needed_by, with_extraction
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.report import Report
@@ -108,7 +107,7 @@ class Hub:
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
         for metric in self.metrics:
-            name_of(metric, reduce)
+            reduction_name(metric, reduce)
         self._signed = self.metrics, reduce, {}
 
     def __eq__(self, other: object) -> bool:

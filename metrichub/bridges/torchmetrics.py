@@ -20,11 +20,11 @@ from metrichub import Hub, Report
 from metrichub.authoring import Array, CorpusMetric, Metric
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.errors import MetricError, MetrichubError, MissingDependency
-from metrichub.evaluation.measure import signature_of
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.signature import signature_of
 
 if TYPE_CHECKING:
     from torchmetrics import Metric as TorchMetric

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.catalog.registry import origin
 from metrichub.data.batch import Batch, Block
 from metrichub.data.extracted import unextracted
 from metrichub.evaluation.explanation import Observed, Trace
@@ -32,13 +31,13 @@ from metrichub.evaluation.observation import (
     measure_rows,
     watched_progress,
 )
-from metrichub.evaluation.reduce import Reduction, name_of, reduce
+from metrichub.evaluation.reduce import reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult, WeighedResult
-from metrichub.evaluation.signature import Signature, prompts_hash
+from metrichub.evaluation.signature import Reduction, Signature, signature_of
 from metrichub.evaluation.stats import Stats
-from metrichub.metric import CorpusMetric, FunctionMetric, Metric
+from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Budget, Usage
 from metrichub.text.column import watched
 
@@ -216,23 +215,3 @@ def _keep_memory() -> None:
     freed. This one is never written, so that it takes no memory itself.
     """
     np.empty(_KEPT_BYTES, np.uint8)
-
-
-def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
-    """A metric with all its parameters, definition and prompts, its package, and the reduction."""
-    entry = origin(type(metric))
-    # What a script's __main__ is called in the processes that it starts.
-    module = "__main__" if (own := type(metric).__module__) == "__mp_main__" else own
-    home = entry.distribution if entry else f"local:{module}"
-    versions = (entry.version,) if entry else ()
-    reduced, templates = name_of(metric, reduction), metric.templates()
-    return Signature(
-        metric.label(),
-        metric.card.definition,
-        home,
-        versions,
-        reduced,
-        prompts=prompts_hash(templates),
-        source=metric.source if isinstance(metric, FunctionMetric) else "",
-        templates=templates,
-    )

@@ -8,45 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.catalog.kinds import choices_of
 from metrichub.errors import ParameterError
 from metrichub.evaluation.observation import scores_of
+from metrichub.evaluation.signature import Reduction, reduction_name
 from metrichub.evaluation.stats import Stats, by_row
 from metrichub.metric import Metric
-
-Reduction = (
-    Literal["best", "worst", "mean", "max", "min", "first"]
-    | Callable[[NDArray[np.float64]], NDArray[np.float64]]
-)
-NAMES: tuple[str, ...] = choices_of(Reduction)
-
-
-def name_of(metric: Metric, how: Reduction | None) -> str:
-    """The reduction that a metric gets: by default "best", or "mean" where nothing is better.
-
-    Raises:
-        ParameterError: no such reduction, or "best" for a metric without a direction.
-    """
-    better = metric.card.scores["score"].better
-    if how is None:
-        return "mean" if better == "neither" else "best"
-    if callable(how):
-        return getattr(how, "__name__", "custom")
-    if how not in NAMES:
-        raise ParameterError(None, "reduce", how, f"one of {', '.join(NAMES)}, or a function")
-    if how in ("best", "worst") and better == "neither":
-        raise ParameterError(
-            metric.name,
-            "reduce",
-            how,
-            "mean, max, min or first, as its card says neither higher nor lower is better",
-        )
-    return how
 
 
 def reduce(
@@ -58,7 +29,7 @@ def reduce(
     """
     if callable(how):
         return _weighted(rows, sample, size, _custom(metric, rows, sample, how))
-    name = name_of(metric, how)
+    name = reduction_name(metric, how)
     if name == "mean":
         scored = rows.scored.astype(np.float64)
         with np.errstate(all="ignore"):

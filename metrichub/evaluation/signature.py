@@ -1,4 +1,4 @@
-"""Signatures: what was measured, by which definition, and by whose code of which version."""
+"""Signatures: what was measured and reduced, by which definition, and by whose code."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.catalog.kinds import choices_of
+from metrichub.catalog.registry import origin
+from metrichub.errors import ParameterError
+from metrichub.metric import FunctionMetric, Metric
 
 _FORM = (
     r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?(\|prompts:(?P<prompts>[0-9a-f]{8}))?"
@@ -21,6 +29,11 @@ PROMPTS_UNKNOWN = (
     "prompts unknown: the report doesn't contain the judge's prompts, so comparisons can't check "
     "them"
 )
+Reduction = (
+    Literal["best", "worst", "mean", "max", "min", "first"]
+    | Callable[[NDArray[np.float64]], NDArray[np.float64]]
+)
+REDUCTIONS: tuple[str, ...] = choices_of(Reduction)
 
 
 def prompts_hash(templates: Mapping[str, Any]) -> str:
@@ -131,3 +144,46 @@ class Signature:
         repeats = f"|repeats:{self.repeats}" if self.repeats else ""
         head = f"{self.label}|definition:{self.definition}{prompts}{source}"
         return f"{head}|{home}|reduce:{self.reduction}{repeats}"
+
+
+def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
+    """A metric with all its parameters, definition and prompts, its package, and the reduction."""
+    entry = origin(type(metric))
+    # What a script's __main__ is called in the processes that it starts.
+    module = "__main__" if (own := type(metric).__module__) == "__mp_main__" else own
+    home = entry.distribution if entry else f"local:{module}"
+    versions = (entry.version,) if entry else ()
+    reduced, templates = reduction_name(metric, reduction), metric.templates()
+    return Signature(
+        metric.label(),
+        metric.card.definition,
+        home,
+        versions,
+        reduced,
+        prompts=prompts_hash(templates),
+        source=metric.source if isinstance(metric, FunctionMetric) else "",
+        templates=templates,
+    )
+
+
+def reduction_name(metric: Metric, how: Reduction | None) -> str:
+    """The reduction that a metric gets: by default "best", or "mean" where nothing is better.
+
+    Raises:
+        ParameterError: no such reduction, or "best" for a metric without a direction.
+    """
+    better = metric.card.scores["score"].better
+    if how is None:
+        return "mean" if better == "neither" else "best"
+    if callable(how):
+        return getattr(how, "__name__", "custom")
+    if how not in REDUCTIONS:
+        raise ParameterError(None, "reduce", how, f"one of {', '.join(REDUCTIONS)}, or a function")
+    if how in ("best", "worst") and better == "neither":
+        raise ParameterError(
+            metric.name,
+            "reduce",
+            how,
+            "mean, max, min or first, as its card says neither higher nor lower is better",
+        )
+    return how

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub
 from metrichub.errors import ParameterError
-from metrichub.evaluation.reduce import NAMES, name_of
+from metrichub.evaluation.signature import REDUCTIONS, reduction_name
 from metrichub.metric import Metric
 from tests.toy_metrics import Errors, InContext, Known, Length, Overlap
 
@@ -150,7 +150,7 @@ def test_a_function_never_sees_a_sample_without_a_scored_candidate() -> None:
 
 def test_an_unscored_candidate_does_not_count() -> None:
     # The empty reference has no score; the other gives 1/2.
-    for how in NAMES:
+    for how in REDUCTIONS:
         hub = Hub(Overlap(), reduce=how)
         assert hub(predictions=["a"], references=[["", "a b"]]) == {"overlap": {"score": 0.5}}
 
@@ -187,23 +187,23 @@ def test_a_sample_without_any_candidate_is_unscored_and_says_so() -> None:
     assert none.results["in_context"].unscored == 1
 
 
-@pytest.mark.parametrize("how", NAMES)
+@pytest.mark.parametrize("how", REDUCTIONS)
 def test_the_signature_says_which_reduction(how: Any) -> None:
-    assert name_of(Overlap(), how) == how
+    assert reduction_name(Overlap(), how) == how
     report = Hub(Overlap(), reduce=how).evaluate(predictions=["a"], references=["a"])
     assert f"|reduce:{how}|" in report.signatures()["overlap"]
 
 
 def test_the_default_is_best_or_the_mean_where_nothing_is_better() -> None:
-    assert name_of(Overlap(), None) == "best"
-    assert name_of(Length(), None) == "mean"
+    assert reduction_name(Overlap(), None) == "best"
+    assert reduction_name(Length(), None) == "mean"
 
 
 def test_a_function_is_signed_with_its_name() -> None:
     def keenest(scores: Any) -> Any:
         return scores
 
-    assert name_of(Overlap(), keenest) == "keenest"
+    assert reduction_name(Overlap(), keenest) == "keenest"
 
 
 @pytest.mark.parametrize("how", ["best", "worst"])
