@@ -17,8 +17,8 @@ from metrichub.text import (
     lcs,
     novel_ngrams,
 )
-from metrichub.text.highlight import highlights
-from metrichub.text.highlight.highlights import EditOp, Segment
+from metrichub.text import highlight as highlights
+from metrichub.text.highlight import EditOp, Segment
 from metrichub.text.highlight.spans import TokenSpans, token_spans
 from tests.oracles.text_twins import any_text, word_texts
 

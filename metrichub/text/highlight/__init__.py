@@ -1,34 +1,322 @@
-"""Explanations of scores, as spans of the texts; loaded only when a score is explained."""
+"""Highlights: what a metric saw in single texts, to be shown to a reader.
+
+Each function follows the one of the same purpose in the engine, for one row and with the places:
+the tokens are the same, and so are the counts that it gives. The texts of all segments together
+are the text itself.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.text.column import Texts
+from metrichub.text.edits.lcs import occurrences, subsequence
+from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
+from metrichub.text.ngrams.interning import intern_both
 
 if TYPE_CHECKING:
-    from metrichub.text.highlight.highlights import Step as Step
-    from metrichub.text.highlight.highlights import aligned as aligned
-    from metrichub.text.highlight.highlights import aligned_after_shifts as aligned_after_shifts
-    from metrichub.text.highlight.highlights import common_subsequence as common_subsequence
-    from metrichub.text.highlight.highlights import copied_fragments as copied_fragments
-    from metrichub.text.highlight.highlights import novel as novel
-    from metrichub.text.highlight.highlights import novel_where as novel_where
-    from metrichub.text.highlight.highlights import repeated as repeated
-    from metrichub.text.highlight.highlights import shared as shared
-    from metrichub.text.highlight.highlights import shared_by_both as shared_by_both
+    from metrichub.text.edits.shifts import Shift
 
 __all__ = [
     *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
     *("novel", "novel_where", "repeated", "shared", "shared_by_both"),
 ]
 
+Step = dict[str, Any]
+Kind = Literal["copied", "partly", "novel", "outside"]
+Edit = Literal["equal", "substitute", "insert", "delete"]
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+_EDITS: dict[str, Edit] = {
+    "equal": "equal",
+    "replace": "substitute",
+    "insert": "insert",
+    "delete": "delete",
+}
+"""What rapidfuzz calls each kind of edit."""
 
-    return getattr(import_module(f"{__name__}.highlights"), name)
+
+class Segment(NamedTuple):
+    """A part of a text: tokens that the other text has, or hasn't, or what stands between tokens.
+
+    `length` is the number of tokens in a row that both texts have: of the longest shared n-gram
+    that goes over these tokens, or of the fragment that they are. A shorter n-gram than the
+    longest that counts makes them "partly" copied.
+    """
+
+    text: str
+    kind: Kind
+    length: int
 
 
-def __dir__() -> list[str]:
-    return __all__
+class EditOp(NamedTuple):
+    """Tokens of an alignment that are treated alike, `size` of them; one side may be empty."""
+
+    kind: Edit
+    reference: str
+    prediction: str
+    size: int
+
+
+def novel(
+    prediction: str, others: Sequence[str], tokenizer: str, order: int, *, lower: bool = False
+) -> Step:
+    """The n-grams that occur in no other text, as `novel_ngrams` counts them.
+
+    Tokens within an n-gram that another text has are marked as copied.
+    """
+    predicted = token_spans(prediction, tokenizer, lower=lower)
+    known = {
+        gram for text in others for gram in _grams(token_spans(text, tokenizer, lower=lower), order)
+    }
+    grams = list(_grams(predicted, order))
+    return novel_where(predicted, [gram not in known for gram in grams], order)
+
+
+def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step:
+    """The same, given whether each n-gram is new."""
+    lengths = [0] * len(prediction.tokens)
+    for start, is_new in enumerate(new):
+        if not is_new:
+            lengths[start : start + order] = [order] * order
+    return {
+        "prediction": _segments(prediction, lengths, order),
+        "novel": sum(new),
+        "total": len(new),
+    }
+
+
+def repeated(text: str, tokenizer: str, order: int) -> Step:
+    """The n-grams that occurred earlier in the text; the distinct ones count as novel.
+
+    Tokens within an n-gram that occurred earlier are marked as copied.
+    """
+    prediction, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
+    new = []
+    for gram in _grams(prediction, order):
+        new.append(gram not in seen)
+        seen.add(gram)
+    return novel_where(prediction, new, order)
+
+
+def shared(
+    prediction: str,
+    references: Sequence[str],
+    tokenizer: str,
+    orders: range,
+    *,
+    lower: bool = False,
+) -> Step:
+    """The n-grams that a reference also has, as often as `clipped_matches` counts them."""
+    predicted = token_spans(prediction, tokenizer, lower=lower)
+    reference = [token_spans(text, tokenizer, lower=lower) for text in references]
+    lengths, ngrams = _matched(predicted, reference, orders)
+    return {"prediction": _segments(predicted, lengths, orders[-1]), "ngrams": ngrams}
+
+
+def shared_by_both(
+    prediction: str, reference: str, tokenizer: str, orders: range, *, lower: bool = False
+) -> Step:
+    """The n-grams that both texts have, marked in both, as `shared_ngrams` counts them."""
+    predicted, expected = (
+        token_spans(text, tokenizer, lower=lower) for text in (prediction, reference)
+    )
+    here, counts = _matched(predicted, [expected], orders)
+    there, others = _matched(expected, [predicted], orders)
+    ngrams = [
+        row | {"in_reference": other["in_prediction"]}
+        for row, other in zip(counts, others, strict=True)
+    ]
+    return {
+        "prediction": _segments(predicted, here, orders[-1]),
+        "reference": _segments(expected, there, orders[-1]),
+        "ngrams": ngrams,
+    }
+
+
+def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
+    """The tokens of one longest common subsequence, marked in both texts; `lcs` counts them."""
+    predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
+    first, second = numbered(predicted, expected)
+    path = subsequence(occurrences(second), len(second), first)
+    there = [path >> i & 1 for i in range(len(second))]
+    common = iter([token for token, matched in zip(second, there, strict=True) if matched])
+    here, awaited = [], next(common, None)
+    for token in first:
+        here.append(int(token == awaited))
+        awaited = next(common, None) if token == awaited else awaited
+    return {
+        "prediction": _segments(predicted, here, 1),
+        "reference": _segments(expected, there, 1),
+        "shared": sum(there),
+        "in_prediction": len(first),
+        "in_reference": len(second),
+    }
+
+
+def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: bool = False) -> Step:
+    """The extractive fragments of a prediction, as `fragments` finds them; one segment each."""
+    predicted, original = (
+        token_spans(text, tokenizer, lower=lower) for text in (prediction, source)
+    )
+    first, second = numbered(predicted, original)
+    lengths, labels = [0] * len(first), list(range(len(first)))
+    for start, size in _fragments(first, second):
+        lengths[start : start + size] = [size] * size
+        labels[start : start + size] = [start] * size
+    copied = sum(length > 0 for length in lengths)
+    labels = [label if length else -1 for label, length in zip(labels, lengths, strict=True)]
+    return {
+        "prediction": _segments(predicted, lengths, 1, labels),
+        "copied": copied,
+        "total": len(lengths),
+    }
+
+
+def _matched(
+    prediction: TokenSpans, others: Sequence[TokenSpans], orders: range
+) -> tuple[list[int], list[dict[str, int]]]:
+    """The longest shared n-gram over each token, and for each order how many are shared.
+
+    An n-gram counts as often as in the text that has most of it; the first ones do.
+    """
+    lengths = [0] * len(prediction.tokens)
+    rows = []
+    for order in orders:
+        room = Counter[tuple[str, ...]]()
+        for other in others:
+            room |= Counter(_grams(other, order))
+        total = count = 0
+        for start, gram in enumerate(_grams(prediction, order)):
+            total += 1
+            if room[gram]:
+                room[gram] -= 1
+                count += 1
+                lengths[start : start + order] = [order] * order
+        rows.append({"n": order, "shared": count, "in_prediction": total})
+    return lengths, rows
+
+
+def _grams(text: TokenSpans, order: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(text.tokens[k:] for k in range(order)), strict=False)
+
+
+def _segments(
+    text: TokenSpans, lengths: Sequence[int], longest: int, labels: Sequence[int] | None = None
+) -> list[Segment]:
+    """The segments of a text whose tokens have these lengths; other labels, other segments."""
+
+    def kind(length: int) -> Kind:
+        return "novel" if not length else "copied" if length >= longest else "partly"
+
+    keys = list(zip(labels or lengths, lengths, strict=True))
+    return [
+        Segment(part, "outside", 0) if group is None else Segment(part, kind(group[1]), group[1])
+        for part, group in _parts(text, keys)
+    ]
+
+
+def _parts(text: TokenSpans, keys: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The text in parts: tokens in a row with one key, and with None what is between parts."""
+    end = 0
+    for key, group in groupby(range(len(keys)), keys.__getitem__):
+        places = list(group)
+        start = text.spans[places[0]][0]
+        if start > end:
+            yield text.text[end:start], None
+        end = text.spans[places[-1]][1]
+        yield text.text[start:end], key
+    if end < len(text.text):
+        yield text.text[end:], None
+
+
+def _fragments(prediction: Sequence[int], source: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where each fragment starts, and its length."""
+    places: dict[int, list[int]] = {}
+    for place, token in enumerate(source):
+        places.setdefault(token, []).append(place)
+    start = 0
+    while start < len(prediction):
+        longest = behind = 0
+        for place in places.get(prediction[start], ()):
+            if place >= behind:
+                size = _run(prediction, start, source, place)
+                longest, behind = max(longest, size), place + size
+        if longest:
+            yield start, longest
+        start += max(longest, 1)
+
+
+def _run(first: Sequence[int], i: int, second: Sequence[int], j: int) -> int:
+    """How many tokens are the same from i and from j on."""
+    size, room = 0, min(len(first) - i, len(second) - j)
+    while size < room and first[i + size] == second[j + size]:
+        size += 1
+    return size
+
+
+def aligned(prediction: str, reference: str, tokenizer: str) -> Step:
+    """The edits that turn the reference into the prediction, as `edits` finds them."""
+    return _alignment(token_spans(prediction, tokenizer), token_spans(reference, tokenizer))
+
+
+def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Step:
+    """The shifts that `shift_edits` makes in the prediction, and the edits after them.
+
+    `edits` counts both.
+    """
+    predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
+    made = _shifts(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
+    words, shifts = list(predicted.tokens), []
+    for shift in made:
+        shifts.append(" ".join(words[shift.start : shift.end]))
+        words = shift(words)
+    moved = token_spans(" ".join(words), "whitespace") if made else predicted
+    alignment = _alignment(moved, expected)
+    return {"shifted": shifts, **alignment, "edits": alignment["edits"] + len(shifts)}
+
+
+def _shifts(words: str, reference: str) -> list[Shift]:
+    """The shifts that `shift_edits` makes, in texts whose characters stand for words."""
+    if not (words and reference):
+        return []
+    from rapidfuzz.distance import Levenshtein
+
+    from metrichub.text.edits.shifts import Search
+
+    common = (Counter(words) & Counter(reference)).total()
+    distance = np.array([Levenshtein.distance(words, reference)], np.int64)
+    goal = np.array([max(len(words), len(reference)) - common + 1], np.int64)
+    search = Search.of([words], [reference], distance, goal)
+    search.run()
+    return search.made[0]
+
+
+def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
+    from rapidfuzz.distance import Levenshtein
+
+    first, second = numbered(prediction, reference)
+    ours, theirs = _edges(prediction), _edges(reference)
+    runs = [
+        EditOp(
+            _EDITS[operation.tag],
+            reference.text[theirs[operation.src_start] : theirs[operation.src_end]],
+            prediction.text[ours[operation.dest_start] : ours[operation.dest_end]],
+            max(
+                operation.src_end - operation.src_start,
+                operation.dest_end - operation.dest_start,
+            ),
+        )
+        for operation in Levenshtein.opcodes(second, first)
+    ]
+    return {"alignment": runs, "edits": sum(run.size for run in runs if run.kind != "equal")}
+
+
+def _edges(text: TokenSpans) -> list[int]:
+    """Where the part of each token begins, white space behind a token being part of it."""
+    starts = [start for start, _ in text.spans]
+    return [0, *starts[1:], len(text.text)]
