@@ -227,10 +227,12 @@ def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:
 
 def _document(reports: Mapping[str, Report], ranking: Ranking, display: Display) -> dict[str, Any]:
     """The ranking for JSON, with what else was asked for or is to be known."""
+    from metrichub.report.notes import notes_of
+
     document = ranking.to_dict()
     if display.with_intervals:
         document["intervals"] = ranking.intervals()
-    if notes := {name: texts for name, report in reports.items() if (texts := report.notes())}:
+    if notes := {name: texts for name, report in reports.items() if (texts := notes_of(report))}:
         document["notes"] = notes
     if display.with_signatures:
         document["signatures"] = next(iter(reports.values())).signatures()

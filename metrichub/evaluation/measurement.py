@@ -62,6 +62,11 @@ class Measurement:
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
     unextracted: Mapping[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, measurement: Measurement) -> Self:
+        """The same measurements as an object of this class."""
+        return cls(**vars(measurement))
+
     def __getitem__(self, metric: str) -> dict[str, float]:
         """The scores of one metric, as in `scores()`.
 

@@ -36,11 +36,6 @@ class Report(Measurement):
     `Hub.evaluate` returns one, and `Report.load` reads a saved one.
     """
 
-    @classmethod
-    def of(cls, measurement: Measurement) -> Report:
-        """The report on these measurements."""
-        return cls(**vars(measurement))
-
     def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
         """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.
 
