@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from metrichub.models.embedders import Embedder
     from metrichub.models.resolve import VoteRule
 
-_NO_PROMPTS = (
-    "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "
-    "write a metric's own parameters into its spec"
-)
-
 
 class Hub:
     """Metrics that score the same samples together.
@@ -93,16 +88,15 @@ class Hub:
             raise InputError(
                 "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
-        if vote is not None:
-            from metrichub.models.resolve import VOTE_RULES
-
-            if vote not in VOTE_RULES:
-                raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
         settings = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
         loaded = [with_extraction(metric, extract) for metric in load_metrics(metrics)]
-        self.metrics = tuple(_ready(metric, settings) for metric in loaded)
-        if language is not None and not any(hasattr(metric, "prompts") for metric in self.metrics):
-            raise ParameterError(None, "language", language, _NO_PROMPTS)
+        asking = (hasattr(metric, kind) for metric in loaded for kind in ("judge", "embedder"))
+        if vote is not None or language is not None or any(asking):
+            # Loads asyncio, which most metrics do without.
+            from metrichub.judge.assign import assigned
+
+            loaded = assigned(loaded, settings)
+        self.metrics = tuple(loaded)
         self.reduce, self.block_characters = reduce, block_characters
         # A list of judges has voted already; a vote over repeats is one judge's.
         self.vote = vote if not isinstance(judge, (list, tuple)) else None
@@ -353,13 +347,3 @@ class Hub:
         needed = self.needs()
         check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key)
-
-
-def _ready(metric: Metric, settings: Mapping[str, object]) -> Metric:
-    """The metric, with a judge and an embedder if it asks them."""
-    if not any(hasattr(metric, kind) for kind in ("judge", "embedder")):
-        return metric
-    # Loads asyncio, which most metrics do without.
-    from metrichub.judge.assign import assign
-
-    return assign(metric, settings)

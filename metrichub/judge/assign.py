@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -13,19 +13,34 @@ from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel, panel_of
 from metrichub.metric import Metric
-from metrichub.models.resolve import RESOLVERS, VARIABLES, about, judge_of, unset_error
+from metrichub.models.resolve import RESOLVERS, VARIABLES, VOTE_RULES, about, judge_of, unset_error
+
+_NO_PROMPTS = (
+    "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "
+    "write a metric's own parameters into its spec"
+)
 
 
-def assign(metric: Metric, settings: Mapping[str, object]) -> Metric:
-    """The metric with the judge and the embedder that it asks; it keeps those that it has.
+def assigned(metrics: Sequence[Metric], settings: Mapping[str, object]) -> list[Metric]:
+    """The metrics with the judges and the embedders that they ask; they keep those that they have.
 
-    The others are those that are given, or else those of the machine; a list of judges is a panel
-    with the given vote. A language that is given is that of prompts whose metric names none.
+    The others are those of the settings, or else those of the machine; a list of judges is a panel
+    with the vote of the settings. Their language is that of prompts whose metric names none.
 
     Raises:
-        JudgeUnavailable: there is none, or the judge can't answer what the metric asks.
-        ParameterError: the metric has no prompts in the given language.
+        JudgeUnavailable: there is none, or the judge can't answer what a metric asks.
+        ParameterError: there is no such vote, or a metric has no prompts in this language.
     """
+    vote, language = settings["vote"], settings["language"]
+    if vote is not None and vote not in VOTE_RULES:
+        raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
+    ready = [_assigned(metric, settings) for metric in metrics]
+    if language is not None and not any(hasattr(metric, "prompts") for metric in ready):
+        raise ParameterError(None, "language", language, _NO_PROMPTS)
+    return ready
+
+
+def _assigned(metric: Metric, settings: Mapping[str, object]) -> Metric:
     if not isinstance(metric, ModelMetric):
         return metric
     chosen: dict[str, Any] = {
