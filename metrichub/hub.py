@@ -141,10 +141,10 @@ class Hub:
         *more: object,
         columns: Mapping[str, str] | None = None,
         reduce: Reduction | None = None,
-        **given: Any,
+        **by_name: Any,
     ) -> Nested:
         """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes."""
-        return self.evaluate(data, *more, columns=columns, reduce=reduce, **given).scores()
+        return self.evaluate(data, *more, columns=columns, reduce=reduce, **by_name).scores()
 
     @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def evaluate(  # noqa: PLR0913  # the options of one call, each by its name
@@ -166,7 +166,7 @@ class Hub:
         keep: str | Iterable[str] | None = None,
         key: str | Sequence[str] | None = None,
         batch: str | PathLike[str] | None = None,
-        **given: Any,
+        **by_name: Any,
     ) -> Report:
         """The report of all metrics on the given samples.
 
@@ -231,7 +231,7 @@ class Hub:
         run = partial(
             measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
-        batches: Iterable[Batch] = self._batches(data, columns, given, keep, key)
+        batches: Iterable[Batch] = self._batches(data, columns, by_name, keep, key)
         if repeats == 1 or not again:
             report = Report.of(run(measure, batches))
         else:
@@ -272,7 +272,7 @@ class Hub:
         *,
         columns: Mapping[str, str] | None = None,
         repeats: int = 1,
-        **given: Any,
+        **by_name: Any,
     ) -> Usage:
         """The calls and tokens that `evaluate` would use, without any call; retries come on top.
 
@@ -286,21 +286,21 @@ class Hub:
         """
         metrics, again = self._repeated(repeats)
         judged = tuple(metric for metric in metrics if is_async(metric))
-        batches = list(self._batches(data, columns, given))
+        batches = list(self._batches(data, columns, by_name))
         usage = Usage()
         for number, of in enumerate([judged, *[again] * (repeats - 1)]):
             measure = Measure(of, self.reduce, self.block_characters, estimating=True)
             usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
         return usage
 
-    async def aevaluate(self, data: Data | None = None, /, **given: Any) -> Report:
+    async def aevaluate(self, data: Data | None = None, /, **by_name: Any) -> Report:
         """The report, for code that runs in an event loop. Takes the arguments of `evaluate`.
 
         If it is cancelled, no further calls are sent; stored answers remain.
         """
         from metrichub.models.loop import threaded
 
-        return await threaded(partial(self.evaluate, data, **given))
+        return await threaded(partial(self.evaluate, data, **by_name))
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that needs it."""

@@ -77,17 +77,17 @@ class Recorded(Metric):
         """
         (values,) = columns.values()
         read = [_number(value) for value in values]
-        found = np.array([math.nan if number is None else number for number in read], np.float64)
+        scores = np.array([math.nan if number is None else number for number in read], np.float64)
         reasons = {
             row: "nothing is recorded"
             if value is None or value == ""
             else f"{value!r} isn't a number"
             for row, value in enumerate(values)
-            if math.isnan(found[row])
+            if math.isnan(scores[row])
         }
-        self._check(found)
+        self._check(scores)
         booleans = [isinstance(number, bool) for number in read]
-        return Measured({"recorded": found, "booleans": np.array(booleans, np.int64)}, reasons)
+        return Measured({"recorded": scores, "booleans": np.array(booleans, np.int64)}, reasons)
 
     def score(self, recorded: Array, booleans: Array, count: Array) -> Scores:
         """The mean."""
@@ -99,10 +99,10 @@ class Recorded(Metric):
             return {}
         return {"score": Scale(0, 1, self.better or "neither", share=True)}
 
-    def _check(self, found: Array) -> None:
+    def _check(self, numbers: Array) -> None:
         low, high = (0, 1) if self.share else self.range
         scale = Scale(low, high)
-        for number in found:
+        for number in numbers:
             if float(number) not in scale or (self.share and number not in (0, 1, math.nan)):
                 allowed = "is neither 0 nor 1" if self.share else f"lies outside {scale.interval}"
                 raise MetricError(

@@ -96,8 +96,8 @@ class Agreement:
                 raise InputError(f"there is no {name} {value!r}{hint} (known: {listed})")
             rows = [row for row in rows if value in (None, getattr(row, name))]
         if len(rows) != 1:
-            asked = [name for name in criteria if len({getattr(r, name) for r in rows}) > 1]
-            raise InputError(f"{len(rows)} rows match; choose one by {', '.join(asked)}")
+            differing = [name for name in criteria if len({getattr(r, name) for r in rows}) > 1]
+            raise InputError(f"{len(rows)} rows match; choose one by {', '.join(differing)}")
         return rows[0]
 
     @property

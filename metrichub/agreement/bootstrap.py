@@ -136,15 +136,15 @@ def _taken(values: Array, block: _Block, k: int) -> Array:
 def _soft(scores: Array, human: Array, block: _Block, _: Options) -> Array:
     """Soft pairwise accuracy, each pair of systems weighed by how often both were drawn."""
     i, j = np.triu_indices(len(scores), 1)
-    apart: Array | None = None
+    distances: Array | None = None
     accuracies = []
     for k in range(block.size):
-        if block.items is not None or apart is None:
+        if block.items is not None or distances is None:
             drawn = block._replace(systems=None)
-            apart = p_distances(_taken(scores, drawn, k), _taken(human, drawn, k))
+            distances = p_distances(_taken(scores, drawn, k), _taken(human, drawn, k))
         weights = np.ones(len(scores)) if block.systems is None else draw_counts(block.systems)[k]
         pairs = weights[i] * weights[j]
-        accuracies.append(1 - (pairs * apart).sum() / pairs.sum() if pairs.any() else np.nan)
+        accuracies.append(1 - (pairs * distances).sum() / pairs.sum() if pairs.any() else np.nan)
     return np.array(accuracies)
 
 

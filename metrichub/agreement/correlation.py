@@ -179,8 +179,8 @@ def _drawn(inputs: Inputs, draw: str | None, protocol: str | None) -> str:
         if draw != "items" and not both:
             raise ParameterError(None, "draw", draw, "'items', as there are no systems to resample")
         return draw
-    asked = protocol_of(protocol).draw if protocol else "both"
-    return asked if both else "items"
+    usual = protocol_of(protocol).draw if protocol else "both"
+    return usual if both else "items"
 
 
 def _rows(

@@ -139,11 +139,11 @@ def alternative_test(
 
 
 def _closeness(label: Array, rest: Array, score: str) -> Array:
-    apart = label[:, None] - rest
+    differences = label[:, None] - rest
     if score == "accuracy":
-        same = np.where(np.isnan(apart), np.nan, apart == 0)
+        same = np.where(np.isnan(differences), np.nan, differences == 0)
         return np.asarray(np.nanmean(same, axis=1))
-    return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=1)))
+    return np.asarray(-np.sqrt(np.nanmean(differences**2, axis=1)))
 
 
 def _less_than(values: Array, bound: float) -> float:
@@ -151,10 +151,10 @@ def _less_than(values: Array, bound: float) -> float:
     n = len(values)
     if n < 2:
         return float("nan")
-    apart, error = float(values.mean()) - bound, float(values.std(ddof=1)) / sqrt(n)
+    difference, error = float(values.mean()) - bound, float(values.std(ddof=1)) / sqrt(n)
     if error == 0:
-        return 0.0 if apart < 0 else 1.0
-    return t_tail(-apart / error, n - 1)
+        return 0.0 if difference < 0 else 1.0
+    return t_tail(-difference / error, n - 1)
 
 
 def _rejected(p_values: list[float], rate: float) -> int:

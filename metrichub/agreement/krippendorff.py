@@ -49,8 +49,8 @@ def _distance(values: Array, totals: Array, scale: RatingScale) -> Array:
     if scale == "ordinal":
         # Ranks in the middle of each value's share of all ratings.
         values = np.cumsum(totals) - totals / 2
-    apart = values[:, None] - values
+    difference = values[:, None] - values
     if scale == "ratio":
         total = values[:, None] + values
-        apart = np.divide(apart, total, where=total != 0, out=np.zeros_like(apart))
-    return np.asarray(np.square(apart))
+        difference = np.divide(difference, total, where=total != 0, out=np.zeros_like(difference))
+    return np.asarray(np.square(difference))

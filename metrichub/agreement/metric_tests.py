@@ -28,10 +28,10 @@ def williams_test(
         raise InputError(f"Williams' test needs at least 4 items, not {items}")
     r12, r13, r23, n = first_human, second_human, first_second, items
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    spread = 2 * k * (n - 1) / (n - 3) + ((r12 + r13) ** 2) / 4 * (1 - r23) ** 3
-    if spread <= 0:
+    variance = 2 * k * (n - 1) / (n - 3) + ((r12 + r13) ** 2) / 4 * (1 - r23) ** 3
+    if variance <= 0:
         return nan
-    return t_tail((r12 - r13) * sqrt((n - 1) * (1 + r23)) / sqrt(spread), n - 3)
+    return t_tail((r12 - r13) * sqrt((n - 1) * (1 + r23)) / sqrt(variance), n - 3)
 
 
 def significance_clusters(

@@ -229,8 +229,8 @@ def parted_samples(scores: Values, ratings: Values, size: int) -> dict[str, Any]
             for at in places.tolist()
         ]
 
-    apart = (theirs - mine)[order]
+    difference = (theirs - mine)[order]
     return {
-        "higher": rows(order[:PARTED][apart[:PARTED] < 0]),
-        "lower": rows(order[::-1][:PARTED][apart[::-1][:PARTED] > 0]),
+        "higher": rows(order[:PARTED][difference[:PARTED] < 0]),
+        "lower": rows(order[::-1][:PARTED][difference[::-1][:PARTED] > 0]),
     }

@@ -306,9 +306,11 @@ def _coins(shape: tuple[int, ...], how: Swapped, swap: str) -> Iterator[Coins]:
 
 def _standardised(values: Array) -> Array:
     """Values over all cells with mean 0 and standard deviation 1."""
-    apart = values - np.nanmean(values)
-    scale = float(np.nanstd(apart / (np.nanmax(np.abs(apart)) or 1))) * np.nanmax(np.abs(apart))
-    return np.asarray(apart / scale) if scale > 0 else apart
+    centred = values - np.nanmean(values)
+    scale = float(np.nanstd(centred / (np.nanmax(np.abs(centred)) or 1))) * np.nanmax(
+        np.abs(centred)
+    )
+    return np.asarray(centred / scale) if scale > 0 else centred
 
 
 def _sign_tail(n: int, sum_: int) -> float:

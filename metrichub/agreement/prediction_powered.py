@@ -141,12 +141,12 @@ def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float |
     chosen = weight is None and powered.weight > 0
     freedom = max(n - 1 - chosen, 1)
     of_labels = powered.of_labels * n / freedom
-    variance, spread = of_labels, of_labels**2 / freedom
+    variance, squares = of_labels, of_labels**2 / freedom
     if others > 1:
         of_others = powered.of_others * others / (others - 1)
-        variance, spread = variance + of_others, spread + of_others**2 / (others - 1)
+        variance, squares = variance + of_others, squares + of_others**2 / (others - 1)
     # Satterthwaite's (1946) degrees of freedom of a sum of two variances.
-    whole = _by_student(powered.mean, variance, variance**2 / spread if spread else 1, confidence)
+    whole = _by_student(powered.mean, variance, variance**2 / squares if squares else 1, confidence)
     alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / n, n - 1, confidence)
     return _Estimate(whole, powered.weight, alone)
 
@@ -187,8 +187,8 @@ def prediction_powered(
 def _best_weight(y: Array, f: Array, u: Array) -> float:
     """The weight of the judge that makes the variance least, within 0..1."""
     n, others = len(y), len(u)
-    spread = float(np.concatenate([f, u]).var(ddof=1))
-    if not spread > 0:
+    pooled = float(np.concatenate([f, u]).var(ddof=1))
+    if not pooled > 0:
         return 0.0
     together = float(((y - y.mean()) * (f - f.mean())).mean())
-    return float(np.clip(together / ((1 + n / others) * spread), 0, 1))
+    return float(np.clip(together / ((1 + n / others) * pooled), 0, 1))

@@ -103,8 +103,8 @@ def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
     for k in range(1, len(a)):
         both = there[k:] & there[:-k]
         if epsilon:
-            apart = a[k:] - a[:-k]
-            more, less = apart > epsilon, apart < -epsilon
+            differences = a[k:] - a[:-k]
+            more, less = differences > epsilon, differences < -epsilon
         else:
             more, less = a[k:] > a[:-k], a[k:] < a[:-k]
         up, down = b[k:] > b[:-k], b[k:] < b[:-k]

@@ -23,8 +23,8 @@ def soft_pairwise_accuracy(
     Scores and ratings are (S, I) with systems as rows; items that lack a value of any system are
     left out. `nan` for fewer than two systems, or without items.
     """
-    apart = p_distances(scores, human, draws=draws, seed=seed)
-    return float(1 - apart.mean()) if len(apart) else float("nan")
+    distances = p_distances(scores, human, draws=draws, seed=seed)
+    return float(1 - distances.mean()) if len(distances) else float("nan")
 
 
 def p_distances(scores: Array, human: Array, *, draws: int = DRAWS, seed: int = SEED) -> Array:

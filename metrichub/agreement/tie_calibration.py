@@ -41,24 +41,24 @@ def calibrate(scores: Array, human: Array) -> Calibration:
     Raises:
         InputError: more pairs than can be sorted in memory.
     """
-    row, apart, right, tied = _pairs(*joint(scores, human))
+    row, distances, right, tied = _pairs(*joint(scores, human))
     if not len(row):
         return Calibration(0.0, float("nan"), False)
-    order = np.argsort(apart, kind="stable")
-    row, apart = row[order], apart[order]
+    order = np.argsort(distances, kind="stable")
+    row, distances = row[order], distances[order]
     pairs = np.bincount(row)
     was_right = np.bincount(row, right[order], minlength=len(pairs))
     before, after = _running(row, tied[order] - right[order], was_right.astype(np.float64))
     whole = float(sum((was_right[pairs > 0] / pairs[pairs > 0]).tolist()))
     steps = np.stack([-before / pairs[row], after / pairs[row]], axis=1).ravel()
     reached = np.add.accumulate(np.concatenate([[whole], steps]))[2::2]
-    last = np.append(apart[1:] > apart[:-1], True)
-    epsilons, sums = apart[last], reached[last]
+    last = np.append(distances[1:] > distances[:-1], True)
+    epsilons, sums = distances[last], reached[last]
     if epsilons[0] > 0:
         epsilons, sums = np.append(0.0, epsilons), np.append(whole, sums)
     accuracies = sums / (pairs > 0).sum()
     best = int(np.argmax(accuracies))
-    share = float((apart <= epsilons[best]).mean())
+    share = float((distances <= epsilons[best]).mean())
     nearly_all = bool(epsilons[best] > 0 and share > _HIGH)
     return Calibration(float(epsilons[best]), float(accuracies[best]), nearly_all)
 

@@ -168,10 +168,10 @@ def serve(
     from metrichub.app.settings import MEBIBYTE, Judging, ServerLimits, ServerSettings
     from metrichub.authoring import embedder_of, judge_of
 
-    for asked in (judge_of(judge), embedder_of(embedder)):
+    for model in (judge_of(judge), embedder_of(embedder)):
         # Rather now than when the first visitor tries a metric.
-        if hasattr(asked, "ready"):
-            asked.ready()
+        if hasattr(model, "ready"):
+            model.ready()
     limits = ServerLimits(
         upload=allowed.max_upload * MEBIBYTE,
         seconds=allowed.time_limit,

@@ -113,8 +113,8 @@ class Values:
 
     def taken(self, value: object) -> object:
         """What a value is taken for: a list for a tuple, as JSON and specs write no tuples."""
-        asked = any(isinstance(kind, SequenceOf) for kind in self.kinds)
-        return tuple(value) if asked and isinstance(value, list) and value not in self else value
+        sequence = any(isinstance(kind, SequenceOf) for kind in self.kinds)
+        return tuple(value) if sequence and isinstance(value, list) and value not in self else value
 
 
 @dataclass(frozen=True)

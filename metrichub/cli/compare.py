@@ -212,8 +212,8 @@ def _fits(own: Metric, requested: Metric, named: Iterable[str]) -> bool:
 
 def _label(metric: Metric) -> str:
     """The metric's label without its judge and embedder, which a saved report decides on."""
-    asked = {"judge", "embedder"} & {field.name for field in fields(metric)}
-    none: dict[str, Any] = dict.fromkeys(asked)
+    services = {"judge", "embedder"} & {field.name for field in fields(metric)}
+    none: dict[str, Any] = dict.fromkeys(services)
     return replace(metric, **none).label()
 
 

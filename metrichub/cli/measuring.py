@@ -181,12 +181,12 @@ def _with_module(metric: str | Metric) -> str | Metric:
 
 def _asks_a_model(metric: Metric) -> bool:
     """Whether the metric's judge or embedder is a model, whose answers are kept."""
-    asked = [getattr(metric, kind, None) for kind in ("judge", "embedder")]
-    if os.environ.get("METRICHUB_NO_CACHE") or not any(asked):
+    services = [getattr(metric, kind, None) for kind in ("judge", "embedder")]
+    if os.environ.get("METRICHUB_NO_CACHE") or not any(services):
         return False
     from metrichub.models.resolve import about, embedder_of, judge_of
 
-    judge, embedder = asked
+    judge, embedder = services
     models = [judge and judge_of(judge), embedder and embedder_of(embedder)]
     return any(about(model).is_model for model in models if model)
 

@@ -112,14 +112,16 @@ class _Kind:
     usage: str
     checks: Mapping[str, Callable[[Any], bool]]
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    def options(self, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """The options that are off their defaults; None if one isn't valid, or is missing."""
-        if any(name not in self.checks or not self.checks[name](v) for name, v in given.items()):
+        if any(
+            name not in self.checks or not self.checks[name](v) for name, v in arguments.items()
+        ):
             return None
-        if "pattern" in self.checks and "pattern" not in given:
+        if "pattern" in self.checks and "pattern" not in arguments:
             return None
         defaults = self.make.__kwdefaults__ or {}
-        return {n: v for n, v in given.items() if n not in defaults or defaults[n] != v}
+        return {n: v for n, v in arguments.items() if n not in defaults or defaults[n] != v}
 
 
 def _is_pattern(value: object) -> bool:
@@ -238,8 +240,8 @@ def _mgsm(text: str) -> str | None:
 def _minerva(text: str) -> str | None:
     """What stands in a line between "The final answer is" and "I hope it is correct"."""
     for line in f"{text}I hope it is correct.".split("\n"):
-        _, found, rest = line.partition("Final Answer: The final answer is")
-        if found and (end := re.search(". I hope it is correct.", rest)):
+        _, marker, rest = line.partition("Final Answer: The final answer is")
+        if marker and (end := re.search(". I hope it is correct.", rest)):
             return rest[: end.start()].strip()
     return None
 

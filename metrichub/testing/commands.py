@@ -32,7 +32,7 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
         if form == "text":
             _show(name, findings[name])
     if form == "json":
-        documents = {name: [found._asdict() for found in ran] for name, ran in findings.items()}
+        documents = {name: [finding._asdict() for finding in ran] for name, ran in findings.items()}
         click.echo(json.dumps(documents, indent=2))
     broken = any(finding.problem for results in findings.values() for finding in results)
     context.exit(1 if broken else 0)

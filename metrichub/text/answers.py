@@ -133,19 +133,19 @@ def chosen_letter(text: str, letters: str, choices: Sequence[str] = ()) -> str |
 
     With `choices`, a reply that gives no letter takes the only choice whose words it repeats.
     """
-    given, text = answer(text), folded(without_thinking(text))
+    final, text = answer(text), folded(without_thinking(text))
     bracketed = {m[1] for m in re.finditer(r"\(([A-Z])\)", text) if m[1] in letters}
     if bracketed and not (_MARKER.search(text) or _BOX.search(text)):
         return bracketed.pop() if len(bracketed) == 1 else None
-    if given is not None and (letter := _leading_letter(given, letters)):
+    if final is not None and (letter := _leading_letter(final, letters)):
         return letter
-    place = _repeated(text if given is None else given, choices)
+    place = _repeated(text if final is None else final, choices)
     return None if place is None or place >= len(letters) else letters[place]
 
 
-def _leading_letter(given: str, letters: str) -> str | None:
+def _leading_letter(final: str, letters: str) -> str | None:
     """The letter that an answer begins with, which is neither a word nor the first of one."""
-    match = _LETTER.match(given)
+    match = _LETTER.match(final)
     if match is None or match[1].upper() not in letters:
         return None
     letter, after, then = match[1], match[2], match[3]
