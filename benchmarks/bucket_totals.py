@@ -31,10 +31,10 @@ from metrichub.evaluation.resample import (
     score_interval,
     swaps,
 )
+from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
-from metrichub.evaluation.units import Units
 from metrichub.metric import Array, Metric, Scores
 
 GAIN = 0.012

@@ -29,11 +29,11 @@ from benchmarks.exact_texts import SHARED, corpora
 from metrichub import Hub
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.resample import UnitCount, score_interval
+from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import SignificanceOptions, compare_pairs, intervals
 from metrichub.evaluation.stats import Stats
-from metrichub.evaluation.units import Units
 
 Array = NDArray[np.float64]
 SIZES = (1, 3, 5, 8, 10, 20, 50, 200, 1000)

@@ -1,7 +1,7 @@
 """Mutants: the share of small changes to the code that the tests notice.
 
     python -m benchmarks.mutants survey tests/text tests/metrics tests/evaluation ...
-    python -m benchmarks.mutants run [--count 600] [--seed 1] [--only evaluation/passes]
+    python -m benchmarks.mutants run [--count 600] [--seed 1] [--only evaluation/two_passes]
 
 `survey` runs tests under coverage.py (`pip install coverage`), slowly, and keeps in `--data` which
 test reaches which line and how long it takes; a later survey of other tests adds to it, as long as

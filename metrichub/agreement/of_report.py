@@ -17,7 +17,7 @@ from metrichub.agreement.report_votes import verdicts_correlated, votes_correlat
 from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
-from metrichub.evaluation.units import TOO_LONG
+from metrichub.evaluation.resampling_units import TOO_LONG
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from metrichub.app.openapi import openapi_document
 from metrichub.app.problem import problem
 from metrichub.app.service import service
 from metrichub.app.views import Json
-from metrichub.app.work import Job, score_job
+from metrichub.app.worker_tasks import Job, score_job
 
 
 async def metrics(request: Request) -> Json:

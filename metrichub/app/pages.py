@@ -18,7 +18,7 @@ from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.service import service
 from metrichub.app.settings import Judging
 from metrichub.app.views import Page, markdown, page
-from metrichub.app.work import Job, score_job
+from metrichub.app.worker_tasks import Job, score_job
 from metrichub.authoring import embedder_of, judge_of
 from metrichub.errors import InputError
 

@@ -23,7 +23,7 @@ from metrichub.app.policy import RequestedMetric
 from metrichub.app.pool import Pool
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import ServerSettings
-from metrichub.app.work import columns_of, score_file
+from metrichub.app.worker_tasks import columns_of, score_file
 from metrichub.data.files import format_of, formats
 from metrichub.data.source import PACKED, packed_suffix
 

@@ -39,8 +39,8 @@ from metrichub.errors import (
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
-from metrichub.evaluation.passes import Survey, two_passes
 from metrichub.evaluation.run import measured, surveyed
+from metrichub.evaluation.two_passes import Survey, two_passes
 
 Pickler = Callable[[object], bytes]
 WIDTH = 64

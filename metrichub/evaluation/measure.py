@@ -13,14 +13,6 @@ from metrichub.data.batch import Batch, Block
 from metrichub.data.extracted import unextracted
 from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
-from metrichub.evaluation.letters import (
-    ByTokenizer,
-    letters_of,
-    mixed_forms_of,
-    seen_texts,
-    summed,
-    unread_rows,
-)
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import (
     Progress,
@@ -35,6 +27,14 @@ from metrichub.evaluation.reduce import reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult, WeighedResult
+from metrichub.evaluation.script_coverage import (
+    ByTokenizer,
+    letters_of,
+    mixed_forms_of,
+    seen_texts,
+    summed,
+    unread_rows,
+)
 from metrichub.evaluation.signature import Reduction, Signature, signature_of
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import CorpusMetric, Metric

@@ -18,10 +18,10 @@ from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Explanation, Trace
 from metrichub.evaluation.lengths import Lengths, summed_lengths
-from metrichub.evaluation.letters import ByTokenizer
+from metrichub.evaluation.resampling_units import Units, clusters, groups
 from metrichub.evaluation.result import Outputs, Result
+from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.evaluation.units import Units, clusters, groups
 from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 

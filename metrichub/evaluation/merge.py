@@ -12,9 +12,9 @@ from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
-from metrichub.evaluation.letters import ByTokenizer, summed
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.result import Result
+from metrichub.evaluation.script_coverage import ByTokenizer, summed
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import withheld
 from metrichub.evaluation.stored import StoredSamples

@@ -20,6 +20,7 @@ from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable
 from metrichub.evaluation.resample import check_level, check_positive, holm
+from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
     Comparison,
     Comparisons,
@@ -28,7 +29,6 @@ from metrichub.evaluation.significance import (
     compare_pairs,
     withheld,
 )
-from metrichub.evaluation.units import clusters
 
 Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""

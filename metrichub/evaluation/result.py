@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from metrichub.catalog.frontmatter import UNREAD_LETTERS, Scale
 from metrichub.errors import ReportError
-from metrichub.evaluation.letters import UNREAD
 from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.resampling_units import Units
+from metrichub.evaluation.script_coverage import UNREAD
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
-from metrichub.evaluation.units import Units
 from metrichub.metric import Metric
 
 Outputs = dict[str, NDArray[np.float64]]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from metrichub.errors import MetricError
 from metrichub.evaluation.observation import scoring_errors
 from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.units import Units
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, has_two_passes
 
 

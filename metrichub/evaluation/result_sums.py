@@ -15,11 +15,11 @@ from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.buckets import buckets_for
 from metrichub.evaluation.observation import sample_scores, scores_of, scoring_errors
 from metrichub.evaluation.resample import Draw
+from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
-from metrichub.evaluation.units import Units
 from metrichub.metric import Array, Metric, takes_count
 
 _FIXED = "intervals and tests use the weights from all samples, and don't resample them"

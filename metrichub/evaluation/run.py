@@ -25,9 +25,9 @@ from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
-from metrichub.evaluation.passes import PostponedRows, Survey, corpus_rows, two_passes
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
+from metrichub.evaluation.two_passes import PostponedRows, Survey, corpus_rows, two_passes
 from metrichub.metric import CorpusMetric, Metric
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from metrichub.evaluation.resample import (
     difference_interval,
     score_interval,
 )
+from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import Outputs, Result, Swap
-from metrichub.evaluation.units import Units
 
 K = TypeVar("K", bound=Hashable)
 Results = Mapping[str, Result]

@@ -22,11 +22,11 @@ from metrichub.errors import MetrichubError, ReportError, SpecError
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import Lengths
-from metrichub.evaluation.letters import ByTokenizer, Letters
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult, WeighedResult
+from metrichub.evaluation.script_coverage import ByTokenizer, Letters
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics

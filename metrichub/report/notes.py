@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from metrichub.data.columns import column_of, note_of_fallback
 from metrichub.errors import listed
-from metrichub.evaluation import letters, significance
+from metrichub.evaluation import script_coverage, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement
@@ -65,7 +65,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
                 f"nothing was extracted from {lost} of {measurement.size} predictions "
                 f"({result.metric.extraction}), which count as the worst score"
             )
-        why += letters.notes(result.metric, measurement.letters.get(name, {}))
+        why += script_coverage.notes(result.metric, measurement.letters.get(name, {}))
         if mixed := measurement.mixed_forms.get(name):
             why.append(
                 f"the texts write {', '.join(mixed[:3])} in several Unicode forms, as one "

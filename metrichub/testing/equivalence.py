@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from metrichub.evaluation.observation import sample_scores
-from metrichub.evaluation.passes import Survey
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import WeighedResult
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.two_passes import Survey
 from metrichub.metric import CorpusMetric, Metric, has_two_passes
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from metrichub import Hub, Report
 from metrichub.authoring import Array, Metric, Texts
-from metrichub.evaluation.letters import Letters
+from metrichub.evaluation.script_coverage import Letters
 from metrichub.text import lengths
 from tests.toy_metrics import card
 

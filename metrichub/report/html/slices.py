@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from metrichub.evaluation.lengths import COUNTED, sample_lengths
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.resampling_units import clusters, groups
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.evaluation.units import clusters, groups
 from metrichub.report.by_output import intervals_of
 from metrichub.report.scoreboard import ScoreFormat, output_columns
 from metrichub.report.tables import Cell, Table

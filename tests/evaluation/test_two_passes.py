@@ -20,7 +20,7 @@ from metrichub.data.batch import Batch
 from metrichub.errors import MetricError, ReportError, ScoringError
 from metrichub.evaluation import measure, run
 from metrichub.evaluation.merge import merged
-from metrichub.evaluation.passes import Survey
+from metrichub.evaluation.two_passes import Survey
 from metrichub.metric import Array, CorpusMetric
 from tests.machines import assert_equals_one_process, rounded, rows, unscored
 from tests.toy_metrics import Rarity, card
