@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import MetrichubError, MissingDependency, MissingModel
-from metrichub.testing import card_laws, laws
+from metrichub.testing import card_laws, footprint, laws
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
 
@@ -96,8 +96,8 @@ class MetricContract:
         laws.empty_is_nan(self.under_test())
 
     def test_law_14_nothing_heavy_loads_and_no_socket_opens(self) -> None:
-        """See `laws.nothing_heavy_loads`."""
-        laws.nothing_heavy_loads(self.under_test())
+        """See `footprint.nothing_heavy_loads`."""
+        footprint.nothing_heavy_loads(self.under_test())
 
     def test_law_15_nonsense_never_pays(self) -> None:
         """See `laws.nonsense_never_pays`."""

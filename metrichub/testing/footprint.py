@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import atexit
+import inspect
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from metrichub.testing.under_test import Broken
+from metrichub.catalog.requirements import required_names
+from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
-# On macOS a fork may not use the system's libraries, and numpy calculates with one of them.
-FORKS = hasattr(os, "fork") and sys.platform != "darwin"
-_PROGRAM = Path(__file__).with_name("scoring_process.py").read_text(encoding="utf-8")
+HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
-class Footprint(NamedTuple):
+def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
+    """Heavy packages load only in scoring, only if required, and no socket opens."""
+    scoring = _footprint(under_test.spec, under_test.columns)
+    early = [name for name in HEAVY if name in scoring.imported]
+    due = required_names(under_test.metric.requires())
+    undue = [name for name in HEAVY if name in scoring.loaded and name not in due]
+    hold(not scoring.opened, f"scoring opened a socket: {scoring.opened}")
+    hold(not early, f"importing it loaded {', '.join(early)}")
+    hold(not undue, f"scoring loaded {', '.join(undue)}, which isn't required")
+
+
+class _Footprint(NamedTuple):
     """What scoring left in a process that had imported nothing but the hub.
 
     `imported` is what was there when the metric was made, before it scored anything.
@@ -29,70 +37,59 @@ class Footprint(NamedTuple):
     opened: Sequence[str]
 
 
-def footprint(metric: str, columns: Mapping[str, Sequence[Any]]) -> Footprint:
+def _footprint(metric: str, columns: Mapping[str, Sequence[Any]]) -> _Footprint:
     """What scoring some columns with a metric, and nothing else, loads and opens.
 
     Raises:
         Broken: scoring failed there.
     """
-    answer = _answer(json.dumps([dict(os.environ), metric, columns]))
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{inspect.getsource(_score)}\n\n_score()"],
+        input=json.dumps([metric, columns]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answer = json.loads(ran.stdout or f'{{"failed": "exit status {ran.returncode}"}}')
     if why := answer.get("failed"):
         raise Broken(f"scoring in a fresh process failed: {why}")
-    return Footprint(frozenset(answer["imported"]), frozenset(answer["loaded"]), answer["opened"])
+    return _Footprint(frozenset(answer["imported"]), frozenset(answer["loaded"]), answer["opened"])
 
 
-def _answer(request: str) -> dict[str, Any]:
-    """The answer of a clean process, which then waits for the next request where it can fork.
+def _score() -> None:
+    """The program of that process, which has nothing else of this module.
 
-    A request that is broken off leaves no process behind to answer the next one.
+    Its request comes from stdin, its answer goes to stdout; what a metric prints goes to stderr,
+    and what it reads is empty.
     """
-    python = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
-    start = (os.getcwd(), *sorted(python.items()))
-    process = _waiting.pop(start, None)
-    if process is None:
-        _end_waiting()
-        process = _started()
-    assert process.stdin is not None
-    assert process.stdout is not None
+    import json
+    import os
+    import sys
+
+    calls = ("connect", "bind", "getaddrinfo", "gethostbyname", "sendto", "sendmsg")
+    sockets = {f"socket.{call}" for call in calls}
+    opened: list[str] = []
+
+    def note_sockets(event: str, arguments: tuple[object, ...]) -> None:
+        # urllib3 binds this address as it is imported, to learn whether the machine speaks IPv6.
+        if event in sockets and not (event == "socket.bind" and arguments[1] == ("::1", 0)):
+            opened.append(event)
+
+    metric, columns = json.load(sys.stdin)
+    sys.addaudithook(note_sockets)
+    scoring: dict[str, object]
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
-        process.stdin.write(request + "\n")
-        process.stdin.flush()
-        answer = process.stdout.readline()
-    except BrokenPipeError:
-        answer = ""
-    if answer and FORKS:
-        _waiting[start] = process
-    else:
-        _end(process)
-    return dict(json.loads(answer or f'{{"failed": "exit status {process.returncode}"}}'))
+        from metrichub import Hub
 
-
-def _started() -> subprocess.Popen[str]:
-    # A process that forks should have one thread; numpy's library for matrices would start more.
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, *(["fork"] if FORKS else [])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environment,
-    )
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    with process:
-        process.communicate()
-
-
-# At most one, under what decides what a new interpreter finds: the folder, Python's variables.
-_waiting: dict[object, subprocess.Popen[str]] = {}
-
-
-@atexit.register
-def _end_waiting() -> None:
-    while _waiting:
-        _, process = _waiting.popitem()
-        # Not by the end of its input, which a fork of this process may hold open.
-        process.kill()
-        _end(process)
+        hub = Hub(metrics=metric)
+        imported = sorted(sys.modules)
+        hub(**columns)
+        scoring = {"imported": imported, "loaded": sorted(sys.modules), "opened": opened}
+    # Whatever ends a metric is the answer.
+    except BaseException as error:  # noqa: BLE001
+        scoring = {"failed": f"{type(error).__name__}: {error}"}
+    answer.write(json.dumps(scoring))
+    answer.flush()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from metrichub import Report
-from metrichub.catalog.requirements import required_names
 from metrichub.data.batch import Block, Column
 from metrichub.errors import ReportError
 from metrichub.evaluation.observation import (
@@ -36,14 +35,13 @@ from metrichub.testing.equivalence import (
     not_of_samples,
     not_weighed,
 )
-from metrichub.testing.footprint import footprint
+from metrichub.testing.footprint import nothing_heavy_loads
 from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest, hold
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
 """Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
 SHORT = ("cat", "the cat", "你好，世界", "مرحبا بالعالم", "😀👍🏽")
 """Texts that a definition of perfection easily forgets: short ones, and those of other scripts."""
-HEAVY = ("torch", "transformers", "openai", "tensorflow", "jax")
 
 
 def rows_are_finite(under_test: MetricUnderTest) -> None:
@@ -223,17 +221,6 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
         all(np.isnan(value) for value in scores.values()),
         f"without samples, the scores are {scores}",
     )
-
-
-def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
-    """Heavy packages load only in scoring, only if required, and no socket opens."""
-    scoring = footprint(under_test.spec, under_test.columns)
-    early = [name for name in HEAVY if name in scoring.imported]
-    due = required_names(under_test.metric.requires())
-    undue = [name for name in HEAVY if name in scoring.loaded and name not in due]
-    hold(not scoring.opened, f"scoring opened a socket: {scoring.opened}")
-    hold(not early, f"importing it loaded {', '.join(early)}")
-    hold(not undue, f"scoring loaded {', '.join(undue)}, which isn't required")
 
 
 def nonsense_never_pays(under_test: MetricUnderTest) -> None:

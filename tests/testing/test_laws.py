@@ -11,8 +11,9 @@ import pytest
 from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, with_blocks
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetricError, ScoringError
-from metrichub.testing import footprint, laws
+from metrichub.testing import laws
 from metrichub.testing.card_laws import generated
+from metrichub.testing.footprint import HEAVY
 from metrichub.testing.under_test import Broken, MetricUnderTest
 from tests import plugins
 
@@ -698,12 +699,7 @@ def test_outputs_that_the_card_lacks_break_the_law(make: Make) -> None:
 # 14: nothing heavy loads.
 
 
-@pytest.fixture(params=[True, False], ids=["forks", "fresh interpreters"])
-def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footprint, "FORKS", request.param and footprint.FORKS)
-
-
-@pytest.mark.parametrize("name", laws.HEAVY)
+@pytest.mark.parametrize("name", HEAVY)
 def test_a_metric_that_loads_something_heavy_breaks_the_law(
     make: Make, site: Path, name: str
 ) -> None:
@@ -777,7 +773,6 @@ def test_a_metric_that_works_only_in_this_process_breaks_the_law(make: Make, sit
 PACE = "        if prediction[0][:4] == 'fast':\n            import torch\n"
 
 
-@pytest.mark.usefixtures("_both_ways")
 def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, site: Path) -> None:
     (site / "torch.py").write_text("")
     columns = {"references": ["a b"]}
@@ -789,7 +784,6 @@ def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, sit
         laws.nothing_heavy_loads(slow)
 
 
-@pytest.mark.usefixtures("_both_ways")
 def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Make) -> None:
     end = "        import os\n        prediction[0] == 'end' and os._exit(7)\n"
     under_test = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
@@ -798,13 +792,11 @@ def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Ma
     laws.nothing_heavy_loads(MetricUnderTest(under_test.entry))
 
 
-@pytest.mark.usefixtures("_both_ways")
 def test_a_metric_that_prints_and_reads_keeps_the_law(make: Make) -> None:
     chat = "        import sys\n        assert sys.stdin.read() == ''\n        print('{}')\n"
     laws.nothing_heavy_loads(make({START: chat + START}))
 
 
-@pytest.mark.usefixtures("_both_ways")
 def test_a_metric_is_scored_under_the_variables_of_the_moment(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
