@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -102,12 +103,10 @@ def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
 
 def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sample standard deviation over the first axis of what isn't `nan`."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    with np.errstate(all="ignore"):
-        mean = np.where(known, values, 0.0).sum(axis=0) / count
-        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
-        return np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
+    with warnings.catch_warnings():
+        # It has none of fewer than two.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanstd(values, axis=0, ddof=1))
 
 
 def _mean(runs: Sequence[Result]) -> Result:
