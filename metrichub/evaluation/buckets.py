@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch, Column
 from metrichub.errors import ReportError, listed
+from metrichub.evaluation.stats import sums_of_groups
 
 BUCKETS = 1000
 FEW = 200
@@ -46,7 +47,7 @@ class BucketSizes:
         """The buckets of a batch; by position its first sample is in the first."""
         place = places(batch)
         prints = {
-            name: _summed(_prints(column), place)
+            name: sums_of_groups(_prints(column), place, BUCKETS)
             for name, column in batch.columns.items()
             if name != "predictions"
         }
@@ -149,9 +150,3 @@ def _prints(column: Column) -> NDArray[np.uint64]:
         texts = ("".join(items[a:b]) for a, b in pairwise(column.offsets))
     prints = [crc32(text.encode("utf-8", "surrogatepass")) << 32 | len(text) for text in texts]
     return np.array(prints, np.uint64)
-
-
-def _summed(values: NDArray[np.uint64], place: NDArray[np.int64]) -> NDArray[np.uint64]:
-    sums = np.zeros(BUCKETS, np.uint64)
-    np.add.at(sums, place, values)
-    return sums

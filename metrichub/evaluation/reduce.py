@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metrichub.errors import ParameterError
 from metrichub.evaluation.observation import scores_of
 from metrichub.evaluation.signature import Reduction, reduction_name
-from metrichub.evaluation.stats import Stats, by_row
+from metrichub.evaluation.stats import Stats, by_row, sums_of_groups
 from metrichub.metric import Metric
 
 
@@ -67,11 +67,10 @@ def _picked(rows: Stats, sample: NDArray[np.int64], size: int, rank: NDArray[np.
 
 
 def _weighted(rows: Stats, sample: NDArray[np.int64], size: int, weights: NDArray[Any]) -> Stats:
-    arrays = {}
-    for name, array in rows.arrays.items():
-        weighted = array * by_row(weights, array)
-        arrays[name] = np.zeros((size, *array.shape[1:]), weighted.dtype)
-        np.add.at(arrays[name], sample, weighted)
+    arrays = {
+        name: sums_of_groups(array * by_row(weights, array), sample, size)
+        for name, array in rows.arrays.items()
+    }
     scored = np.bincount(sample, rows.scored, size) > 0
     reasons: dict[int, str] = {}
     undefined_for: dict[int, str] = {}

@@ -19,7 +19,7 @@ from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats, sums_of_groups
 from metrichub.metric import Array, Metric, takes_count
 
 _FIXED = "intervals and tests use the weights from all samples, and don't resample them"
@@ -231,10 +231,8 @@ class WeighedResult(SumResult):
         of, size = observed.sample, observed.size
         scored = np.zeros(size, np.bool_)
         scored[of] = True
-        arrays: dict[str, Array] = {}
-        for name, values in _weighed(observed, corpus).items():
-            arrays[name] = np.zeros((size, *values.shape[1:]), values.dtype)
-            np.add.at(arrays[name], of, values)
+        weighed = _weighed(observed, corpus)
+        arrays = {name: sums_of_groups(values, of, size) for name, values in weighed.items()}
         reasons = {sample: unscored.reason for sample, unscored in observed.left_out.items()}
         kinds = {s: u.undefined_for for s, u in observed.left_out.items() if u.undefined_for}
         rows = Stats(arrays, scored, reasons, kinds)

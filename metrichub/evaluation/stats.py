@@ -257,8 +257,8 @@ class Stats:
     def grouped(self, of: NDArray[np.int64], number: int) -> GroupSums:
         """The sums of the samples of every group; `of` is (N,), the group of every sample."""
         return GroupSums(
-            {name: _summed(array, of, number) for name, array in self.arrays.items()},
-            _summed(self.scored.astype(np.int64), of, number),
+            {name: sums_of_groups(array, of, number) for name, array in self.arrays.items()},
+            sums_of_groups(self.scored.astype(np.int64), of, number),
         )
 
 
@@ -267,7 +267,8 @@ def by_row(values: NDArray[Any], array: Array) -> NDArray[Any]:
     return values.reshape(-1, *[1] * (array.ndim - 1))
 
 
-def _summed(values: Array, of: NDArray[np.int64], number: int) -> Array:
+def sums_of_groups(values: Array, of: NDArray[np.int64], number: int) -> Array:
+    """The sums (G, ...) of values (N, ...) by the group of each, (N,), which is below `number`."""
     sums = np.zeros((number, *values.shape[1:]), values.dtype)
     np.add.at(sums, of, values)
     return sums
