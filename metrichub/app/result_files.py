@@ -12,7 +12,6 @@ from metrichub.app.jobs import FileJob, Headline, ScoreTable, Summary
 from metrichub.data.files import write_text
 from metrichub.data.values import json_value
 from metrichub.report.captions import without_intervals
-from metrichub.report.html import write
 from metrichub.report.notes import shared_notes
 from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, rows_of_scores
 
@@ -117,7 +116,9 @@ def _written(
     }
     for name, text in texts.items():
         write_text(job.folder / name, text)
-    write(job.folder / REPORT, reports, ids=ids, ranking=ranking)
+    (name, first), *others = reports.items()
+    page = job.folder / REPORT
+    first.to_html(page, name=name, others=dict(others), ids=ids, ranking=ranking)
     return (*texts, REPORT)
 
 

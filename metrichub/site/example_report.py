@@ -49,11 +49,11 @@ def _folder() -> Path | None:
 @cache
 def _page(folder: Path) -> str:
     from metrichub import Hub, read
-    from metrichub.report.html import write
 
     hub = Hub(list(METRICS))
-    systems = hub.evaluate_all({name: read(folder / file) for name, file in _SYSTEMS.items()})
+    reports = hub.evaluate_all({name: read(folder / file) for name, file in _SYSTEMS.items()})
+    (name, first), *others = reports.items()
     with TemporaryDirectory(prefix="metrichub-example-") as home:
         page = Path(home) / PATH
-        write(page, systems)
+        first.to_html(page, name=name, others=dict(others))
         return page.read_text(encoding="utf-8")
