@@ -140,7 +140,7 @@ def test_packages_import_what_the_table_allows_and_nothing_else() -> None:
 
 def test_packages_import_few_others_in_few_layers() -> None:
     packages = import_graph.packages(import_graph.imports())
-    assert sum(map(len, packages.values())) <= 90
+    assert sum(map(len, packages.values())) <= 91
     assert len(import_graph.layers(packages)) <= 11
 
 
@@ -235,7 +235,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 24, 400), ("judge", 30, 550), ("compare", 48, 3730)]
+    ("call", "files", "calls"), [("score", 25, 402), ("judge", 31, 552), ("compare", 50, 3800)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)
