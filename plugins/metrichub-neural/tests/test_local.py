@@ -68,7 +68,7 @@ def test_without_a_model_an_example_is_shown() -> None:
     said = r"local needs a value for model, as in \"local\(model='…'\)\"\. .*MiniLM.*Apache 2.0"
     with pytest.raises(ParameterError, match=said):
         Hub("semantic_similarity", embedder="local")
-    with pytest.raises(JudgeUnavailable, match=r"embedder=\"local\(model='…'\)\" \(installed\)"):
+    with pytest.raises(JudgeUnavailable, match=r"or \"local\(model='…'\)\" \(installed\)"):
         Hub("semantic_similarity")
 
 

@@ -189,7 +189,7 @@ def test_without_a_model_an_example_is_shown() -> None:
     said = r"nli needs a value for model, as in \"nli\(model='…'\)\"\. .*roberta-large-mnli.*MIT"
     with pytest.raises(ParameterError, match=said):
         Hub("faithfulness", judge="nli")
-    with pytest.raises(JudgeUnavailable, match=r"judge=\"nli\(model='…'\)\" \(installed\)"):
+    with pytest.raises(JudgeUnavailable, match=r"or \"nli\(model='…'\)\" \(installed\)"):
         Hub("faithfulness")
     # It can't grade, and isn't offered where grades are asked for.
     with pytest.raises(JudgeUnavailable) as caught:
