@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from metric_cards._bases.pairing import best_pairing
 from metric_cards._bases.tool_calls import NAMES, Call, read_calls, text_of_calls, unread_note
-from metric_cards.tool_call_accuracy.pairing import best_pairing
 from metrichub.authoring import Array, Metric, Row, Unscored
 
 

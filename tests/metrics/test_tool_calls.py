@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metric_cards._bases.pairing import best_pairing
 from metric_cards._bases.tool_calls import Call, read_calls
-from metric_cards.tool_call_accuracy.pairing import best_pairing
 from metrichub import Hub, InputError
 from tests.oracles.text_twins import any_text
 
