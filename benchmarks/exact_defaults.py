@@ -196,6 +196,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "A specification decides, which Python's parsers implement": (
         *("json_schema_match", "json_validity", "regex_match"),
     ),
+    "Rules of our own, which no program shares": ("format_checks", "keyword_coverage"),
     "These corpora have no tool calls; the tests have ragas's examples": (
         *("tool_call_accuracy", "tool_call_f1"),
     ),
