@@ -197,8 +197,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         *("json_schema_match", "json_validity", "regex_match"),
     ),
     "Rules of our own, which no program shares": ("format_checks", "keyword_coverage"),
-    "These corpora have no tool calls; the tests have ragas's examples": (
-        *("tool_call_accuracy", "tool_call_f1"),
+    "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
+        *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
     ),
 }
 """The metrics that no program is compared with on these texts, under the reason."""

@@ -30,7 +30,7 @@ class Call(NamedTuple):
     """The name of a tool and its arguments; two values are equal where they are equal as JSON."""
 
     name: str
-    arguments: dict[str, Hashable]
+    arguments: dict[str, Any]
 
 
 class Calls(NamedTuple):
@@ -44,10 +44,11 @@ class _NoCall(ValueError):
     """An entry of the list that isn't a call; the text says why."""
 
 
-def read_calls(text: str) -> Calls:
+def read_calls(text: str, *, plain: bool = False) -> Calls:
     """The calls of a JSON list, or of a message that has one as `tool_calls`.
 
-    `null`, OpenAI's word for no calls, is an empty list.
+    `null`, OpenAI's word for no calls, is an empty list. `plain` leaves arguments as they are, and
+    reads {tool: arguments} too, as BFCL writes calls.
     """
     value, problem = read(text)
     if problem:
@@ -59,7 +60,7 @@ def read_calls(text: str) -> Calls:
     for place, entry in enumerate(value or ()):
         try:
             if not _is_other_block(entry):
-                made.append(_call(entry))
+                made.append(_plain_call(entry) if plain else _call(entry))
         except _NoCall as error:
             return Calls(problem=f"its entry {place} {error}")
     return Calls(tuple(made))
@@ -135,7 +136,22 @@ def _written(entry: Any) -> tuple[str, Any]:
     return entry["name"], next(arguments, None)
 
 
+def _plain_call(entry: Any) -> Call:
+    """The call with its arguments as JSON has them."""
+    if isinstance(entry, dict) and len(entry) == 1 and "function" not in entry:
+        ((name, arguments),) = entry.items()
+        if isinstance(arguments, dict):
+            return Call(name, arguments)
+    return Call(*_named_arguments(entry))
+
+
 def _call(entry: Any) -> Call:
+    name, arguments = _named_arguments(entry)
+    return Call(name, {key: _frozen(item) for key, item in arguments.items()})
+
+
+def _named_arguments(entry: Any) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a call, read from JSON where they are a text."""
     name, arguments = _written(entry)
     if isinstance(arguments, str):
         arguments, problem = read(arguments)
@@ -144,7 +160,7 @@ def _call(entry: Any) -> Call:
             raise _NoCall(f"has arguments that aren't JSON ({problem})")
     if arguments is not None and not isinstance(arguments, dict):
         raise _NoCall("has arguments that aren't an object")
-    return Call(name, {key: _frozen(item) for key, item in (arguments or {}).items()})
+    return name, arguments or {}
 
 
 def _frozen(value: Any) -> Hashable:

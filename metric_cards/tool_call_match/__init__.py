@@ -1,0 +1,75 @@
+"""Tool call match: whether the calls of an agent are right by the rules of BFCL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from metric_cards._bases.pairing import best_pairing
+from metric_cards._bases.tool_calls import Call, read_calls, unread_note
+from metric_cards.tool_call_match.checks import Function, Problem, problem_of
+from metric_cards.tool_call_match.expected import (
+    ExpectedCall,
+    Unreadable,
+    expected_calls,
+    functions_of,
+)
+from metrichub.authoring import Array, Metric, Row, Unscored
+
+PROBLEMS = ("wrong_count", *get_args(Problem), "unmatched")
+
+
+def _text(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"isn't JSON ({error})") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCallMatch(Metric):
+    """The fraction of samples whose calls are all right, and of each first problem."""
+
+    text_of_objects = {"predictions": _text, "references": _text}  # noqa: RUF012  # as the base has
+
+    def observe(self, prediction: str, reference: str, functions: Sequence[Any]) -> Row | Unscored:
+        """1 for a sample whose calls are right, else for its problem."""
+        try:
+            expected, described = expected_calls(reference), functions_of(functions)
+        except Unreadable as error:
+            return Unscored(str(error))
+        for name, _ in expected:
+            if name not in described:
+                return Unscored(f"no function describes {name!r}, which the reference calls")
+        made, broken = read_calls(prediction, plain=True)
+        problem = None if broken else _problem(made, expected, described)
+        return {
+            "score": broken is None and problem is None,
+            "parsed": broken is None,
+            **{name: name == problem for name in PROBLEMS},
+        }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That no prediction is a list of calls, if so."""
+        return [*super().notes(totals), *unread_note(totals)]
+
+
+def _problem(
+    made: Sequence[Call], expected: Sequence[ExpectedCall], described: Mapping[str, Function]
+) -> str | None:
+    """What is wrong with the calls; those of several may have any order."""
+    if len(made) != len(expected):
+        return "wrong_count"
+    problems = [
+        [problem_of(call, name, allowed, described[name]) for name, allowed in expected]
+        for call in made
+    ]
+    if len(made) == 1:
+        return problems[0][0]
+    right = np.array([[own is None for own in row] for row in problems], np.float64)
+    matched = best_pairing(right.reshape(len(made), -1)) if len(made) else 0
+    return None if matched == len(made) else "unmatched"
