@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from metric_cards._bases.nltk_words import word_tokens
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
-from metric_cards.meteor.words import word_tokens
 from metrichub.authoring import Array, LocalPath, Metric, Range
 from metrichub.text import Texts, Tokens
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.meteor_score import meteor_score
 
+from metric_cards._bases.nltk_words import remembered_tokens, sentence_tokens
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
-from metric_cards.meteor.words import remembered_tokens, sentence_tokens
 from metrichub import Hub, load_metric
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Texts
