@@ -196,6 +196,9 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "A specification decides, which Python's parsers implement": (
         *("json_schema_match", "json_validity", "regex_match"),
     ),
+    "These corpora have no instructions; the tests have the results of IFEval's program": (
+        "instruction_following",
+    ),
     "Rules of our own, which no program shares": ("format_checks", "keyword_coverage"),
     "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
         *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),

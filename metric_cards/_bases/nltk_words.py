@@ -1,4 +1,4 @@
-"""Words as nltk's `word_tokenize` finds them, which Hugging Face evaluate calls before METEOR.
+"""Words as nltk's `word_tokenize` finds them, which METEOR and IFEval take.
 
 The rules are those of nltk 3.10's `NLTKWordTokenizer` (Apache-2.0), after Robert MacIntyre's script
 for the Penn Treebank. nltk finds sentences with Punkt, whose model is a download; here, sentencex
@@ -73,6 +73,11 @@ def remembered_tokens(sentence: str) -> list[str]:
 
 def sentence_tokens(sentence: str) -> list[str]:
     """The lower-cased tokens of a sentence."""
+    return [token.lower() for token in cased_tokens(sentence)]
+
+
+def cased_tokens(sentence: str) -> list[str]:
+    """The tokens of a sentence."""
     text, characters = sentence, set(sentence)
     for needs, pattern, replacement in _RULES:
         if not characters.isdisjoint(needs):
@@ -81,7 +86,7 @@ def sentence_tokens(sentence: str) -> list[str]:
     if "'" in characters:
         for pattern in _TWAS:
             text = pattern.sub(r" \1 \2 ", f" {text}")
-    return [token.lower() for token in text.split()]
+    return text.split()
 
 
 class _Chunks(dict[str, list[str]]):
