@@ -65,9 +65,8 @@ def observe(
         TooManyErrors: more samples failed than the run allows.
     """
     budget = budget or Budget()
-    of_usage = budget if budget.limits.of_usage() else None
-    tracking = track_usage(repeat, estimating, of_usage, batch)
-    return run(_observe(views, budget, progress or (lambda _: None), tracking))
+    tracking = track_usage(repeat, estimating, budget, batch)
+    return run(_observe(views, budget, progress or (lambda _: None), tracking, repeat))
 
 
 async def _observe(
@@ -75,9 +74,11 @@ async def _observe(
     budget: Budget,
     progress: Callable[[int], object],
     tracking: AbstractContextManager[UsageTracker],
+    repeat: int,
 ) -> Observed:
     failed: set[int] = set()
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
+    open_rows = sum(left.values(), Counter[int]())
 
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
         cuts: list[str] = []
@@ -85,6 +86,8 @@ async def _observe(
         try:
             with record_keys() as keys:
                 observed = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
+            open_rows[sample] -= 1
+            budget.scored[repeat] += not open_rows[sample]
             return _Done(observed, keys, cuts)
         except JudgeError as error:
             if error.ends_the_run:
@@ -120,7 +123,7 @@ async def _observe(
                 }
         except BaseExceptionGroup as errors:
             first = _first(errors)
-            raise first from first.__cause__
+            raise _with_progress(first, budget.progress(repeat)) from first.__cause__
         finally:
             await _store_waiting(tracker)
         observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
@@ -178,6 +181,12 @@ def _rows_and_trace(observed: Sequence[_Done], view: View) -> tuple[list[Any], T
         for sample, (row, *_) in zip(_samples(view), observed, strict=True)
     ]
     return rows, Trace.of(steps, errors, calls, pending)
+
+
+def _with_progress(error: BaseException, progress: str) -> BaseException:
+    """The error that ended a run, a judge's with how far the run came."""
+    # Another one, as the same error may end several runs.
+    return type(error)(f"{error}{progress}") if isinstance(error, JudgeError) else error
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -72,8 +72,8 @@ class Connection:
         model: The name of the model.
         base_url: The server; by default OPENAI_BASE_URL, or OpenAI's own.
         timeout: Seconds until the whole reply to a call has arrived; by default the client's own.
-        max_retries: How often the client retries a call; by default its own setting. Unless it is
-            0, a 429 is retried for ten minutes.
+        max_retries: How often the client retries a call; by default its own setting. A 429 is
+            retried for ten minutes whatever it is.
         concurrency: The maximum number of calls in flight.
         requests_per_minute: The maximum number of requests per minute, retries too, over all
             workers of a run; they go out evenly.
@@ -170,9 +170,8 @@ class Connection:
                 # A batch can't learn what a server accepts.
                 return ClientState(client, session, form=self._form_in_batch())
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-            # Without retries, a request that is one too many fails like any other.
             key = ("pace", self.base_url, self.model, self._key())
-            pace = per_loop(key, lambda: Pace(self.model)) if self.max_retries != 0 else None
+            pace = per_loop(key, lambda: Pace(self.model))
             return ClientState(self._client, Session(*limits, prices, pace))
 
         live: ClientState = per_loop(self, make)
@@ -278,7 +277,7 @@ class Connection:
             each(live.session.check_still_wanted)
             with (
                 live.session.sharing_errors(),
-                live.session.sending(sent, reply_tokens) as sending,
+                live.session.sending(self.label, sent, reply_tokens) as sending,
             ):
                 try:
                     done = await self._called(client, call)

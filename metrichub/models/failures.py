@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _PAYMENT_REQUIRED, _TOO_LARGE = 402, 413
 _REFUSED = (400, _TOO_LARGE, 422)
 _UNKNOWN_REQUESTS = (405, 501)
+_SERVER_ERRORS = 500
 _LONG = 8
 """Keys and passwords of so many characters are masked inside words too."""
 _TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
@@ -30,6 +31,10 @@ _WORD = re.compile(r"\w+")
 
 class AnswerPending(JudgeError):
     """The answer waits for a batch, which has been asked for it: no failure of the sample."""
+
+
+class ServerFailure(JudgeError):
+    """A call that was given up for the server's fault: no reply in time, a broken one, a 5xx."""
 
 
 class Refused(JudgeError):
@@ -91,7 +96,7 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, who, text)
     if isinstance(error, openai.APITimeoutError):
-        return JudgeError(f"{who} didn't answer in time; raise timeout")
+        return ServerFailure(f"{who} didn't answer in time; raise timeout")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
@@ -99,7 +104,7 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
                 f"{who}: the server can't be reached ({text_of(cause)}); is base_url right, "
                 "and is it running?"
             )
-        return JudgeError(f"{who}: the connection broke ({text_of(cause or error)})")
+        return ServerFailure(f"{who}: the connection broke ({text_of(cause or error)})")
     return JudgeError(f"{who} failed: {text}")
 
 
@@ -128,7 +133,8 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
         return JudgeUnavailable(f"{who}: the server doesn't support such requests ({text})")
     if wait := error.response.headers.get(WAIT):
         text += f"; the server asks to wait {wait} s, longer than timeout"
-    return JudgeError(f"{who} failed: {text}")
+    kind = ServerFailure if status >= _SERVER_ERRORS else JudgeError
+    return kind(f"{who} failed: {text}")
 
 
 def masked(text: str, secret: str) -> str:

@@ -57,7 +57,7 @@ class Sending:
     async def _hold(self) -> None:
         if (tracker := self._tracker) is None:
             return
-        if budget := tracker.budget:
+        if (budget := tracker.budget) and budget.limits.of_usage():
             held = Answer("", self._tokens, self._reply_tokens())
             landed = tracker.landed = tracker.landed or asyncio.Event()
             while True:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metrichub.errors import BudgetSpent, JudgeError
-from metrichub.models.failures import AnswerPending
+from metrichub.models.failures import AnswerPending, ServerFailure
 from metrichub.models.pace import Pace
 from metrichub.models.run_store import AnyStore, Claims
 from metrichub.models.sending import Sending, sending_of_call
@@ -177,12 +177,27 @@ class Session:
             raise
 
     @contextmanager
-    def sending(self, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[Sending]:
-        """The requests of a call that is made inside, for the transport, which sees each."""
+    def sending(
+        self, judge: str, tokens: int, reply_tokens: Callable[[], int]
+    ) -> Iterator[Sending]:
+        """The requests of a call that is made inside, for the transport, which sees each.
+
+        Raises:
+            JudgeUnavailable: too many calls in a row were given up for the server's fault.
+        """
+        tracker = tracker_of_run()
+        # Answers of a batch are there or not, whatever becomes of others.
+        budget = tracker.budget if tracker and not tracker.batch else None
         sending = Sending(self.prices, tokens, reply_tokens, self.wait_for_limits, self.pace)
         token = sending_of_call.set(sending)
         try:
             yield sending
+            if budget:
+                budget.given_up.pop(judge, None)
+        except ServerFailure as error:
+            if budget:
+                budget.give_up(judge, str(error))
+            raise
         finally:
             sending.end()
             sending_of_call.reset(token)

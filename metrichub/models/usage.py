@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from metrichub.errors import BudgetSpent, JudgeError, ParameterError, TooManyErrors
+from metrichub.errors import (
+    BudgetSpent,
+    JudgeError,
+    JudgeUnavailable,
+    ParameterError,
+    TooManyErrors,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
 _MINUTE = 60.0
+_IN_A_ROW = 20
+"""Calls given up for a server's fault, without a success in between, that end a run."""
 _sharers = 1
 
 
@@ -123,10 +132,16 @@ class Limits:
 
 @dataclass
 class Budget:
-    """What a run took so far of what its limits allow, or holds for calls."""
+    """What a run took so far of what its limits allow, or holds for calls.
+
+    `scored` counts the samples that are done in each repeat, `given_up` the calls to each judge
+    that were given up in a row for its server's fault.
+    """
 
     limits: Limits = field(default_factory=Limits)
     errors: int = 0
+    scored: Counter[int] = field(default_factory=Counter)
+    given_up: Counter[str] = field(default_factory=Counter)
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
@@ -144,6 +159,28 @@ class Budget:
                 f"more than {most} samples failed, so the run stopped (unless the cache is "
                 f"off, all answers are stored); the last failure: {cause}"
             )
+
+    def give_up(self, judge: str, cause: str) -> None:
+        """Count a call that was given up for the server's fault.
+
+        Raises:
+            JudgeUnavailable: it was one of too many in a row.
+        """
+        self.given_up[judge] += 1
+        if self.given_up[judge] >= _IN_A_ROW:
+            raise JudgeUnavailable(
+                f"{_IN_A_ROW} calls in a row failed because of the server, so the run stopped; the "
+                f"last failure: {cause}; once the server works, run again: stored answers aren't "
+                "asked for again (none are stored if the cache is off)"
+            )
+
+    def progress(self, repeat: int) -> str:
+        """How many samples of a repeat are scored, as the end of a message; nothing if none is."""
+        if not (scored := self.scored[repeat]):
+            return ""
+        which = f" of repeat {repeat + 1}" if repeat else ""
+        where = " in this process" if _sharers > 1 else ""
+        return f"; {scored:,} sample{'s' * (scored != 1)}{which} had been scored{where} by then"
 
     def take(self, answer: Answer, prices: Prices | None) -> None:
         """Hold room for a request.
@@ -189,8 +226,9 @@ class UsageTracker:
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same. `asking`
     counts the answers that it waits for. `over` is the error that ended the run: nothing more is
-    sent for it. `budget` is what it may take; with one, `in_flight` counts the requests on their
-    way, and `landed` is set as one ends. With a `batch` answers come out of its folder alone.
+    sent for it. `budget` is what it may take; if that is limited, `in_flight` counts the requests
+    on their way, and `landed` is set as one ends. With a `batch` answers come out of its folder
+    alone.
     """
 
     repeat: int = 0

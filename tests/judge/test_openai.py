@@ -271,7 +271,6 @@ def test_a_server_that_is_not_there_ends_the_run(stub: Stub) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (failure(429, "slow down"), "slow down"),
         (failure(500), "it failed"),
         (judge_stub.dropped, "connection broke"),
     ],

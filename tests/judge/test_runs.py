@@ -91,7 +91,7 @@ def test_a_judge_given_as_an_object_is_saved_as_its_spec(stub: Stub, tmp_path: P
 def faulty(seed: int) -> judge_stub.Fault:
     """A server of which one answer in five is bad, by the request and by how often it came."""
     faults: list[judge_stub.Fault] = [
-        failure(429),
+        failure(429, retry_after_ms="1"),
         failure(500),
         judge_stub.dropped,
         judge_stub.says('{"items": ["cut'),

@@ -42,8 +42,11 @@ def hub(stub: Stub, **more: Any) -> Hub:
     return Hub("faithfulness", judge=spec(stub, **({"max_retries": 2} | more)))
 
 
+@pytest.mark.parametrize("retries", [0, 2])
 @pytest.mark.parametrize("header", [{}, {"retry_after": "6"}, {"x_ratelimit_reset_requests": "6s"}])
-def test_a_limit_a_window_costs_no_row(stub: Stub, clock: Clock, header: dict[str, str]) -> None:
+def test_a_limit_a_window_costs_no_row(
+    stub: Stub, clock: Clock, header: dict[str, str], retries: int
+) -> None:
     windows: dict[int, int] = {}
     refuse = failure(429, "slow down", **header)
 
@@ -53,7 +56,7 @@ def test_a_limit_a_window_costs_no_row(stub: Stub, clock: Clock, header: dict[st
         return refuse(asked) if windows[window] > 20 else completion(json.dumps(answer(asked)))
 
     stub.always = limited
-    report = hub(stub).evaluate(**columns(60))
+    report = hub(stub, max_retries=retries).evaluate(**columns(60))
     assert report.failed == 0
     assert report.usage.calls == 120
     # Those on their way as the limit came, and a few that looked whether it was over. One whose

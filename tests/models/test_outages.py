@@ -1,0 +1,177 @@
+"""Outages: calls in a row that were given up for the server's fault end a run, seen from it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from metrichub import Hub
+from metrichub.errors import BudgetSpent, JudgeUnavailable
+from tests.commands import run as command
+from tests.commands import write
+from tests.judge_stub import (
+    Asked,
+    Fault,
+    Reply,
+    Stub,
+    answer,
+    completion,
+    dropped,
+    failure,
+    raw,
+    says,
+    silent,
+)
+from tests.judge_toys import columns, spec
+
+MANY = 20
+
+CONCURRENCY = 16
+SERVER_FAULTS = {
+    "500": failure(500),
+    "503": failure(503, "overloaded"),
+    "dropped": dropped,
+    "a page": raw(b"<html>Bad gateway</html>"),
+}
+ROW_FAULTS = {
+    "refused": failure(400, "flagged", "content_filter"),
+    "too long": failure(400, "too many tokens", "context_length_exceeded"),
+    "unreadable": says("I'd rather not."),
+    "refusal": says(None, refusal="no"),
+    "cut off": says('{"items": [', finish_reason="length"),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai._base_client, "INITIAL_RETRY_DELAY", 0.0)
+
+
+def hub(stub: Stub, **more: Any) -> Hub:
+    return Hub("faithfulness", judge=spec(stub, concurrency=CONCURRENCY, **more))
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+@pytest.mark.parametrize("fault", SERVER_FAULTS.values(), ids=SERVER_FAULTS)
+def test_a_server_that_fails_every_call_ends_the_run(
+    stub: Stub, fault: Fault, retries: int
+) -> None:
+    stub.always = fault
+    with pytest.raises(JudgeUnavailable, match="20 calls in a row"):
+        hub(stub, max_retries=retries).evaluate(**columns(300))
+    # Those that were on their way meanwhile have as many tries.
+    assert MANY * (1 + retries) <= len(stub.asked) <= (MANY + CONCURRENCY) * (1 + retries)
+
+
+def test_a_server_that_never_answers_ends_the_run(stub: Stub) -> None:
+    stub.always = silent
+    with pytest.raises(JudgeUnavailable, match=r"20 calls in a row.*raise timeout"):
+        hub(stub, timeout=0.2).evaluate(**columns(300))
+    assert len(stub.asked) <= MANY + CONCURRENCY
+
+
+@pytest.mark.parametrize("fault", ROW_FAULTS.values(), ids=ROW_FAULTS)
+def test_refusals_and_unreadable_answers_end_no_run(stub: Stub, fault: Fault) -> None:
+    Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1))
+    stub.always = fault
+    assert Hub("faithfulness", judge=spec(stub, cache=False)).evaluate(**columns(60)).failed == 60
+
+
+def test_an_answer_in_between_starts_the_count_anew(stub: Stub) -> None:
+    turn = itertools.count(1)
+
+    def mostly_down(asked: Asked) -> Reply:
+        if next(turn) % MANY:
+            return failure(500)(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = mostly_down
+    report = Hub("faithfulness", judge=spec(stub, concurrency=1)).evaluate(**columns(100))
+    # One call in twenty is answered, of which each row that is scored takes two.
+    assert report.failed >= 90
+
+
+def test_the_message_says_what_is_done_and_a_second_run_asks_for_the_rest(stub: Stub) -> None:
+    one_by_one = Hub("faithfulness", judge=spec(stub, concurrency=1))
+    answered = itertools.count(1)
+
+    def dies(asked: Asked) -> Reply:
+        if next(answered) > 60:
+            return failure(500, "out of memory")(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = dies
+    with pytest.raises(JudgeUnavailable) as ended:
+        one_by_one.evaluate(**columns(50))
+    said = str(ended.value)
+    assert "out of memory" in said
+    assert "run again" in said
+    assert "stored" in said
+    done = int(said.rpartition(" samples")[0].split()[-1])
+    # Of 60 answers at most 50 are claims, so that 10 to 30 samples have both of theirs.
+    assert 10 <= done <= 30
+    stub.always = None
+    stub.asked.clear()
+    assert one_by_one.evaluate(**columns(50)).failed == 0
+    assert len(stub.asked) == 2 * 50 - 60
+
+
+def test_the_count_goes_on_from_block_to_block(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    from metrichub.authoring import JudgeMetric
+
+    monkeypatch.setattr(JudgeMetric, "block_characters", 100)
+    stub.always = failure(500)
+    with pytest.raises(JudgeUnavailable, match="20 calls in a row"):
+        hub(stub).evaluate(**columns(300))
+    assert len(stub.asked) <= MANY + CONCURRENCY
+
+
+def test_the_next_run_counts_for_itself(stub: Stub) -> None:
+    stub.always = failure(500)
+    for _ in range(3):
+        assert hub(stub).evaluate(**columns(MANY - 1)).failed == MANY - 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [*(failure(status) for status in (401, 402, 403, 404)), failure(429, "", "insufficient_quota")],
+    ids=["401", "402", "403", "404", "quota"],
+)
+def test_what_no_later_call_can_mend_ends_the_run_at_once(stub: Stub, fault: Fault) -> None:
+    stub.always = fault
+    with pytest.raises(JudgeUnavailable):
+        hub(stub, max_retries=2).evaluate(**columns(300))
+    assert len(stub.asked) == 1
+
+
+def test_an_embedder_ends_its_run_too(stub: Stub) -> None:
+    embedder = f"openai(model='e', base_url={stub.url!r}, max_retries=0)"
+    stub.always = failure(500)
+    texts = [f"text {i}" for i in range(5000)]
+    with pytest.raises(JudgeUnavailable, match="20 calls in a row"):
+        Hub("semantic_similarity", embedder=embedder).evaluate(predictions=texts, references=texts)
+
+
+def test_the_program_says_it_in_one_line(
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = columns(40)
+    write("a.jsonl", [{name: texts[name][i] for name in texts} for i in range(40)])
+    stub.always = failure(500)
+    result = command("score", "a.jsonl", "-m", "faithfulness", "--judge", spec(stub))
+    assert result.exit_code == 4
+    assert result.stderr.count("\n") == 1
+    assert "20 calls in a row" in result.stderr
+
+
+def test_samples_of_a_repeat_are_counted_for_themselves(stub: Stub) -> None:
+    one_by_one = Hub("faithfulness", judge=spec(stub, concurrency=1))
+    # 24 answers are those of the first run; of the next 13 at most 12 are claims.
+    with pytest.raises(BudgetSpent, match=r"; [1-6] samples? of repeat 2 had been scored by then$"):
+        one_by_one.evaluate(**columns(12), repeats=2, max_calls=24 + 13)
