@@ -13,8 +13,8 @@ from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.judge.prompt_files import FewShot
 from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState
-from metrichub.models.failures import Refused
-from metrichub.models.usage import Answer, spent_on, tokens_in
+from metrichub.models.failures import ModelRefused, Refused
+from metrichub.models.usage import Answer, batch_of_run, spent_on, tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.replies import Completion, Reply
@@ -135,16 +135,23 @@ class ChatConnection(Connection):
     async def _in_form(
         self, live: ClientState, original: PromptRequest, read: Read, form: str
     ) -> Answer:
-        """The answer in one form; an unreadable reply is sent back once, with what is wrong."""
+        """The answer in one form; an unreadable reply is sent back once, with what is wrong.
+
+        A model that refuses is asked once more, too.
+        """
         from metrichub.judge.replies import Unreadable
 
         request, spent, problem, first = original, Answer(""), "", form
-        for _ in range(2):
+        for last in (batch_of_run() is not None, True):
             content = ""
             try:
                 done, took = await self._completed(live, request, form)
                 spent, content = both(spent, took), done.content
                 reply = read(done)
+            except ModelRefused:
+                # A batch answers the same request once.
+                if last:
+                    raise
             except Unreadable as error:
                 problem, request = str(error), original.again(content, str(error))
                 # A server that ignores schemas can only be told of them in the prompt.
@@ -205,7 +212,7 @@ class ChatConnection(Connection):
         live.session.count_spent(took, calls=0)
         completion = completion_of(done)
         if completion.refusal:
-            raise JudgeError(
+            raise ModelRefused(
                 f"{self.label} refused to answer: {self._error_text(completion.refusal)}"
             )
         if completion.finish_reason == "content_filter":

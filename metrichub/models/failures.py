@@ -37,6 +37,10 @@ class ServerFailure(JudgeError):
     """A call that was given up for the server's fault: no reply in time, a broken one, a 5xx."""
 
 
+class ModelRefused(JudgeError):
+    """The model declined to answer, which it may not do when it is asked again."""
+
+
 class Refused(JudgeError):
     """The server took the request for a bad one; another form of it may do.
 

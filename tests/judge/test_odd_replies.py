@@ -197,9 +197,9 @@ def test_an_embedder_under_random_faults_scores_every_sample_or_names_the_cause(
     ("fault", "calls", "tokens"),
     [
         # The stub says 10 prompt tokens and 3 completion tokens a completion. An unreadable one
-        # is asked for twice.
+        # is asked for twice, and so is a refused one.
         (says("no JSON"), 2, (20, 6)),
-        (says(None, refusal="I won't."), 1, (10, 3)),
+        (says(None, refusal="I won't."), 2, (20, 6)),
         (says("", finish_reason="length"), 1, (10, 3)),
         (failure(500), 1, (0, 0)),
     ],

@@ -180,12 +180,11 @@ def test_an_unreadable_answer_is_asked_for_twice_and_then_an_error(
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (says(None, refusal="I won't."), "refused to answer: I won't"),
         (says('{"items"', finish_reason="length"), "cut off; raise max_completion_tokens"),
         (says("", finish_reason="content_filter"), "content filter"),
     ],
 )
-def test_a_refusal_or_a_cut_is_an_error_at_once(
+def test_a_filter_or_a_cut_is_an_error_at_once(
     stub: Stub, fault: judge_stub.Fault, said: str
 ) -> None:
     stub.always = fault
@@ -193,6 +192,17 @@ def test_a_refusal_or_a_cut_is_an_error_at_once(
         extract(judge(stub))
     assert not caught.value.ends_the_run
     assert len(stub.asked) == 1
+
+
+def test_a_refusal_is_asked_once_more_in_the_same_words(stub: Stub) -> None:
+    refusal = says(None, refusal="I won't.")
+    stub.faults = [refusal, None, refusal, refusal]
+    assert extract(judge(stub, cache=False)) == ["One.", "Two."]
+    with pytest.raises(JudgeError, match="refused to answer: I won't") as caught:
+        extract(judge(stub, cache=False))
+    assert not caught.value.ends_the_run
+    assert len(stub.asked) == 4
+    assert all(asked.body == stub.asked[0].body for asked in stub.asked)
 
 
 # One verdict for every item.
