@@ -55,8 +55,8 @@ _NOT_IN_LABEL = (
     "api_key",
     "form",
 )
-_ASKED = ("model", "messages", "input", "response_format")
-"""What of a request an `extra_body` leaves alone."""
+_ASKED = ("model", "messages", "input", "response_format", "stream")
+"""What of a request an `extra_body` leaves alone, beside the parameters that are set."""
 _ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
 _ANY = 1_000_000
 """Calls that may be in flight where no server is asked."""
@@ -120,7 +120,8 @@ class Connection:
         for name in ("extra_headers", "extra_body"):
             if (mapping := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _Frozen(mapping))
-        if own := [name for name in _ASKED if name in (self.extra_body or {})]:
+        taken = {*_ASKED, *off_default(self)}
+        if own := [name for name in self.extra_body or () if name in taken]:
             allowed = f"further parameters, as {listed(own)} can't be changed by it"
             raise ParameterError(self._name(), "extra_body", self.extra_body, allowed)
         try:

@@ -134,10 +134,16 @@ def test_a_body_that_is_no_json_is_refused_when_the_judge_is_made(value: object)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["model", "messages", "input", "response_format"])
+@pytest.mark.parametrize("name", ["model", "messages", "input", "response_format", "stream"])
 def test_a_body_that_changes_what_is_asked_is_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=f"{name}.*; choose further parameters"):
         OpenAIJudge(model="stub", extra_body={name: "other", "top_k": 1})
+
+
+def test_a_body_that_changes_a_parameter_that_is_set_is_refused() -> None:
+    with pytest.raises(ParameterError, match="temperature can't be changed by it"):
+        OpenAIJudge(model="stub", temperature=0.0, extra_body={"temperature": 1.0, "seed": 1})
+    assert OpenAIJudge(model="stub", extra_body={"temperature": 1.0}).temperature is None
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
