@@ -83,6 +83,11 @@ class ForgivingStore:
 
     def put(self, key: str, model: str, answer: Answer) -> bool:
         """Whether the answer is kept; see `Store.put`."""
+        if self._store and self._store.is_deleted():
+            self._store.close()
+            # The next answer that is asked for opens another.
+            self._store = None
+            self._warn(f"the call store {self._path} was deleted; the run begins another one")
         if self._tried(lambda store: store.put(key, model, answer), False):
             return True
         if has_room := len(self._unwritten) < _WAITING:
@@ -118,8 +123,11 @@ class ForgivingStore:
     def _failed(self, error: JudgeUnavailable) -> None:
         self._store = None
         self._rests_until = time.monotonic() + _TRY_AGAIN
+        self._warn(f"{error}; the run goes on without it")
+
+    def _warn(self, said: str) -> None:
         if not self._warned:
-            logging.getLogger("metrichub").warning("%s; the run goes on without it", error)
+            logging.getLogger("metrichub").warning("%s", said)
         self._warned = True
 
 

@@ -60,6 +60,7 @@ class Store:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The answers quote the texts, so nobody else may read them.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._place = _place(path)
             self._file = sqlite3.connect(
                 path, timeout=opening, isolation_level=None, check_same_thread=False
             )
@@ -186,6 +187,10 @@ class Store:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
         return [path for path in beside if path.exists()]
 
+    def is_deleted(self) -> bool:
+        """Whether the file is gone, or another one has its name."""
+        return _place(self.path) != self._place
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -224,6 +229,15 @@ def open_store(path: Path) -> Store:
 @lru_cache(maxsize=8)
 def _opened(path: Path, _: int) -> Store:
     return Store(path)
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """What tells a file from others that had its name, or None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def new_owner() -> str:

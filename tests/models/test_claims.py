@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -165,6 +166,26 @@ def test_answers_that_a_store_could_not_take_are_written_once_it_can(
     assert hub(stub).evaluate(**columns(1)).usage.calls == 0
     with closing(Store(path)) as store:
         assert len(store) == 1 + 6
+
+
+def test_a_store_that_is_deleted_during_a_run_is_begun_anew_and_said(
+    stub: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = Path(run_store.cache_folder(), "calls.sqlite")
+
+    def deleted_early(asked: Asked) -> Reply:
+        # Of the three samples' six answers the first two are stored by then.
+        if len(stub.asked) == 3:
+            shutil.rmtree(path.parent)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = deleted_early
+    with caplog.at_level("WARNING", "metrichub"):
+        assert hub(stub, concurrency=1).evaluate(**columns(3)).usage.calls == 6
+    [said] = [record.getMessage() for record in caplog.records]
+    assert "was deleted" in said
+    with closing(Store(path)) as store:
+        assert len(store) == 4
 
 
 def test_no_more_answers_wait_for_a_store_than_memory_has_room_for(
