@@ -50,7 +50,9 @@ class BatchRun(os.PathLike[str]):
             raise ParameterError(None, "batch", path, "a folder, which will be created")
         self.states: dict[Any, Any] = {}
         self._folder = BatchFolder(Path(path))
-        answered = () if self._folder.finished.exists() else self._folder.answered()
+        self.reported = self._folder.finished.exists()
+        """Whether an earlier run reported all calls of the folder."""
+        answered = () if self.reported else self._folder.answered()
         self._paid = Counter(name[:_KEY] for name in answered)
         self._unanswered: dict[str, tuple[str, str, str]] = {}
         self._quiet: asyncio.Task[None] | None = None

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from metrichub.errors import BudgetSpent
 from metrichub.models.pace import Pace
-from metrichub.models.usage import Answer, Prices, Usage, tracker_of_run
+from metrichub.models.usage import Answer, Prices, tracker_of_run
 
 
 class Sending:
@@ -71,10 +71,8 @@ class Sending:
                     await landed.wait()
             tracker.in_flight += 1
             self._held = held
-        if self._counted == 0:
-            tracker.count_spent(Answer(""), self._prices)
+        tracker.count_spent(Answer(""), self._prices, int(self._counted == 0), 1)
         self._counted += 1
-        tracker.usage += Usage(requests=1)
 
     def end(self, took: Answer | None = None) -> None:
         """Settle the last request, unless it is settled; None is what was held for it."""
@@ -98,8 +96,7 @@ class Sending:
         """Count none of the requests as made yet; their room stays held."""
         self.end()
         if self._tracker and self._counted:
-            self._tracker.count_spent(Answer(""), self._prices, -1)
-            self._tracker.usage += Usage(requests=-self._counted)
+            self._tracker.count_spent(Answer(""), self._prices, -1, -self._counted)
 
 
 sending_of_call: ContextVar[Sending | None] = ContextVar("sending", default=None)

@@ -19,7 +19,6 @@ from metrichub.models.store import key_of
 from metrichub.models.usage import (
     Answer,
     Prices,
-    Usage,
     UsageTracker,
     limiter_of,
     recorded_keys,
@@ -248,8 +247,7 @@ class Session:
         """The reply that is kept, in the store or by the run, or that an estimate assumes."""
         if store is not None and (answer := _fitting(request, store, key)):
             if tracker and tracker.batch and (calls := tracker.batch.paid_calls(key)):
-                tracker.count_spent(answer, self.prices, calls)
-                tracker.usage += Usage(requests=calls)
+                tracker.count_spent(answer, self.prices, calls, calls)
             elif tracker:
                 tracker.count_reused()
             return answer.reply

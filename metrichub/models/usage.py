@@ -246,10 +246,16 @@ class UsageTracker:
         """Count an answer that was there already."""
         self.usage += Usage(cached=1)
 
-    def count_spent(self, answer: Answer, prices: Prices | None, calls: int = 1) -> None:
-        """Count what so many calls took."""
+    def count_spent(
+        self, answer: Answer, prices: Prices | None, calls: int = 1, requests: int = 0
+    ) -> None:
+        """Count what so many calls and requests took."""
+        if self.batch and self.batch.reported:
+            self.usage += Usage(cached=calls)
+            return
         tokens = (answer.prompt_tokens, answer.completion_tokens)
-        self.usage += Usage(calls, 0, *tokens, prices.of(answer) if prices else None)
+        money = prices.of(answer) if prices else None
+        self.usage += Usage(calls, 0, *tokens, money, requests=requests)
 
 
 _tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -17,8 +18,9 @@ from metrichub import Hub, Report, load_metric
 from metrichub.authoring import JudgeMetric, Verdict
 from metrichub.errors import BudgetSpent, ParameterError, Pending
 from metrichub.models import batch_files as batches
+from metrichub.models.store import open_store
 from tests.batch_stub import Change, Line, lines_of, serve, shuffled
-from tests.judge_stub import KEY, Stub, failure, verdicts
+from tests.judge_stub import KEY, Stub, failure, says, verdicts
 from tests.judge_toys import columns, spec
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -276,6 +278,15 @@ def test_a_refused_request_is_an_error_of_its_sample_and_not_asked_again(stub: S
     assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
 
 
+def test_a_refusal_in_a_batch_is_read_and_counted_once(stub: Stub) -> None:
+    stub.faults = [says(None, refusal="I won't.")]
+    hub = Hub("faithfulness", judge=MODEL)
+    report, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))
+    assert calls == [3, 2]
+    assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
+    assert report.usage.calls == len(stub.asked)
+
+
 def test_missing_verdicts_are_asked_for_in_one_more_round(stub: Stub) -> None:
     hub = Hub("faithfulness", judge=MODEL)
     stub.faults = [None, verdicts([0])]
@@ -388,6 +399,9 @@ def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
     again = hub.evaluate(**columns(2), batch="judging")
     assert again.scores() == report.scores()
     assert str(again.usage) == "0 calls, 4 answers reused, 0 + 0 tokens"
+    # On another machine, whose store has none of the answers, too.
+    open_store(Path(os.environ["METRICHUB_CACHE"], "calls.sqlite")).clear()
+    assert hub.evaluate(**columns(2), batch="judging").usage == again.usage
     # With the calls of the new sample, it is all one batch again.
     more, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))
     assert calls == [1, 1]
