@@ -10,8 +10,8 @@ from typing import Any
 from metrichub.data.formats import check_width
 from metrichub.data.samples import Samples
 from metrichub.data.source import PIECE, Source, too_large
-from metrichub.data.values import column_of_path
-from metrichub.errors import FileError, MissingDependency
+from metrichub.data.values import as_list, column_of_path
+from metrichub.errors import FileError, InputError, MissingDependency
 
 _MOST_ROWS = 100_000
 
@@ -132,7 +132,12 @@ def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
     for batch in batches:
         if batch.num_rows:
             share = (start + batch.num_rows) / rows
-            yield Samples(name, batch.to_pydict(), None, start, share)
+            columns = zip(batch.schema.names, batch.columns, strict=True)
+            try:
+                lists = {column: list(as_list(column, values)) for column, values in columns}
+            except InputError as error:
+                raise FileError(name, str(error)) from None
+            yield Samples(name, lists, None, start, share)
             start += batch.num_rows
 
 

@@ -43,7 +43,10 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
         raise InputError(
             f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
         )
-    rows = None if _is_no_column(values) else _listed_values(values)
+    try:
+        rows = None if _is_no_column(values) else _listed_values(values)
+    except UnicodeDecodeError:  # Arrow doesn't look at what it takes for text.
+        raise InputError(f"{name} contains text that isn't UTF-8") from None
     if not isinstance(rows, (list, tuple)):
         leave_out = ", or leave it out" if values is None else ""
         raise InputError(

@@ -207,6 +207,12 @@ def test_a_missing_value_of_a_data_frame_is_named() -> None:
         Batch.of(predictions=frame["prediction"])
 
 
+def test_bytes_in_an_arrow_column_of_texts_are_named() -> None:
+    texts = pyarrow.array([b"a", b"\xe6("], pyarrow.binary()).view(pyarrow.string())
+    with pytest.raises(InputError, match=r"^references contains text that isn't UTF-8$"):
+        Batch.of(references=texts)
+
+
 def test_a_null_of_an_arrow_column_is_named() -> None:
     with pytest.raises(InputError, match=r"^references\[0\]\[1\] is None"):
         Batch.of(references=pyarrow.array([["a", None], ["b"]]))

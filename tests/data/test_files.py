@@ -54,6 +54,15 @@ def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
     assert files.read(tmp_path / "a.parquet") == columns
 
 
+def test_bytes_in_a_column_of_texts_are_one_line(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    texts = pyarrow.array([b"a", b"\xe6("], pyarrow.binary()).view(pyarrow.string())
+    parquet.write_table(pyarrow.table({"p": ["a", "b"], "r": texts}), tmp_path / "a.parquet")
+    with pytest.raises(FileError, match=r"a\.parquet: r contains text that isn't UTF-8"):
+        files.read(tmp_path / "a.parquet")
+
+
 ROWS = [
     ("a.jsonl", '{"p": "a b", "r": "é"}\n\n{"p": "", "r": "d"}\n{"p": "x", "r": "y"}'),
     ("a.csv", 'p,r\r\na b,é\r\n\r\n"","d"\r\nx,y'),
