@@ -209,7 +209,8 @@ class Hub:
 
         Raises:
             InputError: the samples can't be scored; the message says where and what to do.
-            JudgeUnavailable: a judge can't be called: no key, a wrong key, or an unknown model.
+            JudgeUnavailable: a judge can't be called: no key, a wrong one, no such model, or 20
+                failures of its server in a row.
             TooManyErrors: more samples failed than the run allows.
             BudgetSpent: the next call would exceed the run's budget.
             Pending: answers have to come from a batch first.

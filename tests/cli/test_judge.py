@@ -63,6 +63,7 @@ def test_an_estimate_says_what_would_be_asked_and_asks_nothing(stub: Stub) -> No
         *("score", "in.jsonl", "-m", "faithfulness", "--judge", spec(stub)),
         *("--estimate", "--format", "table", "--repeats", "2"),
     )
+    assert "retries come on top" in table.stderr
     # The first of the two runs was made before.
     assert table.stdout.splitlines()[1].split()[:3] == ["in.jsonl", "4", "4"]
 

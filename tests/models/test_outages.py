@@ -25,6 +25,7 @@ from tests.judge_stub import (
     failure,
     raw,
     says,
+    serving,
     silent,
 )
 from tests.judge_toys import columns, spec
@@ -155,6 +156,16 @@ def test_an_embedder_ends_its_run_too(stub: Stub) -> None:
     texts = [f"text {i}" for i in range(5000)]
     with pytest.raises(JudgeUnavailable, match="20 calls in a row"):
         Hub("semantic_similarity", embedder=embedder).evaluate(predictions=texts, references=texts)
+
+
+def test_a_judge_of_a_panel_whose_server_fails_every_call_ends_the_run_too(stub: Stub) -> None:
+    with serving() as down:
+        down.always = failure(500)
+        panel = [spec(stub, seed=1), spec(down), spec(stub, seed=2)]
+        few = Hub("faithfulness", judge=panel).evaluate(**columns(MANY - 1))
+        assert few.failed == 0
+        with pytest.raises(JudgeUnavailable, match="20 calls in a row"):
+            Hub("faithfulness", judge=panel).evaluate(**columns(100))
 
 
 def test_the_program_says_it_in_one_line(
