@@ -122,7 +122,7 @@ def _reading(name: str) -> Iterator[None]:
     except MemoryError:
         # Some of pyarrow's exceptions are this too.
         raise
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         cause = " ".join(str(error).split())
         raise FileError(name, f"this isn't a readable Parquet file: {cause}") from error
 

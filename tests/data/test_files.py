@@ -63,6 +63,16 @@ def test_bytes_in_a_column_of_texts_are_one_line(tmp_path: Path) -> None:
         files.read(tmp_path / "a.parquet")
 
 
+def test_a_parquet_column_without_a_readable_name_is_one_line(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"a name": ["x"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"a name", b"\xc5 name"))
+    with pytest.raises(FileError, match="this isn't a readable Parquet file: 'utf-8' codec"):
+        files.read(path)
+
+
 ROWS = [
     ("a.jsonl", '{"p": "a b", "r": "é"}\n\n{"p": "", "r": "d"}\n{"p": "x", "r": "y"}'),
     ("a.csv", 'p,r\r\na b,é\r\n\r\n"","d"\r\nx,y'),
