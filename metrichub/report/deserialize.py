@@ -172,7 +172,7 @@ def _names(names_by_key: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 
 def _letters(by_tokenizer: Mapping[str, Any]) -> ByTokenizer:
     return {
-        tokenizer: Letters(own["total"], _counts(own["uncut"]), _counts(own["dropped"]))
+        tokenizer: Letters(int(own["total"]), _counts(own["uncut"]), _counts(own["dropped"]))
         for tokenizer, own in by_tokenizer.items()
     }
 

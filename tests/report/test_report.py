@@ -598,6 +598,17 @@ def test_damage_anywhere_is_a_report_error_or_harmless(tmp_path: Path) -> None:
                 facts(Report.load(path, metrics=hub.metrics))
 
 
+def test_a_damaged_number_of_letters_is_a_report_error(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    Hub("bleu").evaluate(predictions=["a b"], references=["a c"]).save(path)
+    content = json.loads(path.read_text())
+    [letters] = content["letters"]["bleu"].values()
+    letters["total"] = []
+    path.write_text(json.dumps(content))
+    with pytest.raises(ReportError, match="is damaged"):
+        Report.load(path)
+
+
 @pytest.mark.parametrize(
     ("part", "value", "said"),
     [
