@@ -164,14 +164,14 @@ class Budget:
         """Count a call that was given up for the server's fault.
 
         Raises:
-            JudgeUnavailable: it was one of too many in a row.
+            JudgeUnavailable: it was one of too many in a row, and nobody said how many may fail.
         """
         self.given_up[judge] += 1
-        if self.given_up[judge] >= _IN_A_ROW:
+        if self.given_up[judge] >= _IN_A_ROW and self.limits.max_errors is None:
             raise JudgeUnavailable(
                 f"{_IN_A_ROW} calls in a row failed because of the server, so the run stopped; the "
-                f"last failure: {cause}; once the server works, run again: stored answers aren't "
-                "asked for again (none are stored if the cache is off)"
+                f"last failure: {cause}; run again once the server works, which asks for no stored "
+                "answer again unless the cache is off, or set max_errors to go on past failures"
             )
 
     def progress(self, repeat: int) -> str:
