@@ -43,7 +43,7 @@ def load(path: str | Path, metrics: Sequence[Any]) -> Measurement:
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
         raise ReportError(f"{name} can't be read: {why}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"{name} isn't a saved report: {error}") from error
     return _measurement(name, content, metrics)
 
@@ -52,7 +52,7 @@ def load_if_report(path: str | Path) -> Measurement | None:
     """Read a report, of this version or of another; None if a file holds anything else."""
     try:
         content = json.loads(_text(path))
-    except (OSError, EOFError, zlib.error, ValueError):
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError):
         return None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(ANY_FORMAT):
         return None

@@ -83,6 +83,12 @@ def test_a_metric_that_a_saved_report_lacks_is_named() -> None:
     )
 
 
+def test_a_file_that_nests_too_deep_is_named() -> None:
+    Path("deep.json").write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
+    said = error(run("compare", "deep.json", "a.jsonl", "-m", "wer"), 3)
+    assert "deep.json: this JSON can't be read" in said
+
+
 def test_saved_reports_of_judges_are_compared_without_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

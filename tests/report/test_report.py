@@ -513,6 +513,7 @@ def test_rows_of_plain_values_come_back_as_they_were(given_rows: list[Any]) -> N
         (b"\xff", "isn't a saved report"),
         (b"[]", "isn't a saved report"),
         (b"{}", "isn't a saved report"),
+        (b"[" * 100_000 + b"]" * 100_000, "isn't a saved report"),
         (b'{"format": "metrichub-report-1"}', "is damaged"),
         (b'{"format": "metrichub-report-2"}', "by a newer version of metrichub .*; upgrade"),
     ],
