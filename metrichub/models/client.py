@@ -302,7 +302,7 @@ class Connection:
             raise ended.error from None
         except openai.OpenAIError as error:
             raise as_judge_error(error, self.label, self._error_text) from None
-        except (AttributeError, TypeError, ValueError, OSError) as error:
+        except (AttributeError, TypeError, ValueError, OSError, RecursionError) as error:
             # The client stumbles over answers of another form than it expects.
             raise JudgeError(f"{self.label} sent an unreadable answer: {error}") from None
 

@@ -199,7 +199,7 @@ def _is_object(content: bytes) -> bool:
         return content.startswith(b"{") and content.endswith(b"}")
     try:
         return isinstance(json.loads(content), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

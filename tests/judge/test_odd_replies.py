@@ -54,6 +54,14 @@ def test_a_reply_of_another_form_costs_one_sample(stub: Stub, body: object) -> N
     assert extract(stub) == ["One."]
 
 
+@pytest.mark.parametrize("depth", [990, 100_000])
+def test_a_reply_that_nests_too_deep_costs_one_sample(stub: Stub, depth: int) -> None:
+    stub.always = raw(b'{"choices": ' + b"[" * depth + b"]" * depth + b"}")
+    with pytest.raises(JudgeError) as caught:
+        extract(stub)
+    assert not caught.value.ends_the_run
+
+
 def test_the_text_of_a_content_in_parts_is_read(stub: Stub) -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": '{"items": ["draft"]}'}]}
     parts = [thought, {"type": "text", "text": '{"items":'}, {"type": "text", "text": '["One."]}'}]
