@@ -99,7 +99,8 @@ def _row(above: Costs, differ: Flags) -> Costs:
     """The next row of costs before any jump: steps down, along the diagonal, then to the right."""
     new = above + above.dtype.type(EDIT)
     np.minimum(new[1:], above[:-1] + differ.astype(above.dtype), out=new[1:])
-    (_from_column_to_column if new.flags.c_contiguous else _along_rows)(new)
+    # A single column is contiguous both ways, and sooner gone along.
+    (_along_rows if new.flags.f_contiguous else _from_column_to_column)(new)
     return new
 
 

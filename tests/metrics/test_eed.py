@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metric_cards.eed import recurrence
 from metric_cards.eed.recurrence import MANY, jump_costs, of_like_lengths
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
@@ -79,6 +80,15 @@ def test_many_tables_equal_those_of_single_cells(
         assert found.cost[row] == cost
         assert found.visits[: len(visits), row].tolist() == visits
         assert not found.visits[len(visits) :, row].any()
+
+
+def test_few_pairs_are_never_read_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A place at a time in numpy, the table of a single pair takes longer than in a loop of Python.
+    monkeypatch.delattr(recurrence, "_from_column_to_column")
+    for count in (1, 2, MANY - 1):
+        jump_costs(["a cat sat"] * count, ["the cat sat"] * count, False)
+    with pytest.raises(NameError):
+        jump_costs(["a cat sat"] * MANY, ["the cat sat"] * MANY, False)
 
 
 def test_a_character_zero_is_one_like_any_other() -> None:
