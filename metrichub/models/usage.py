@@ -170,8 +170,9 @@ class Budget:
         if self.given_up[judge] >= _IN_A_ROW and self.limits.max_errors is None:
             raise JudgeUnavailable(
                 f"{_IN_A_ROW} calls in a row failed because of the server, so the run stopped; the "
-                f"last failure: {cause}; run again once the server works, which asks for no stored "
-                "answer again unless the cache is off, or set max_errors to go on past failures"
+                f"last failure: {cause}; all answers are stored unless the cache is off, so the "
+                "same run continues from here once the server works; or set max_errors to continue "
+                "despite failures"
             )
 
     def progress(self, repeat: int) -> str:
