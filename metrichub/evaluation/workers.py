@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain, islice
-from threading import Thread
-from typing import TYPE_CHECKING
+from threading import Thread, current_thread, main_thread
+from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
@@ -78,7 +78,7 @@ def _in_pool(payload: bytes, parts: Iterable[Batch], workers: int) -> Iterator[M
     try:
         for part in parts:
             # The first starts the processes.
-            with _uninterrupted():
+            with uninterrupted():
                 waiting.append(pool.submit(_run, payload, part))
             if len(waiting) > 2 * workers:
                 yield _result(waiting.popleft())
@@ -118,16 +118,27 @@ def _context() -> BaseContext:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """Hold Ctrl-C back, also in processes that start: an import would print a traceback."""
     if sys.platform == "win32":
         yield
         return
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # A signal that another thread takes, such as one of numpy's, interrupts the main one all the
+    # same.
+    came: list[Any] = []
+    handler = signal.getsignal(signal.SIGINT)
+    holds = callable(handler) and current_thread() is main_thread()
+    if holds:
+        signal.signal(signal.SIGINT, lambda *interrupt: came.append(interrupt))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if holds:
+            signal.signal(signal.SIGINT, handler)
+        if came and callable(handler):
+            handler(*came[0])
 
 
 def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: bool) -> None:

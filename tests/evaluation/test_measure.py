@@ -6,8 +6,10 @@ import gc
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -456,6 +458,37 @@ def test_a_worker_that_sends_a_result_is_interrupted_behind_it() -> None:
             in_two(Interrupted(), *"abcdefgh")
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_that_another_thread_takes_waits_until_workers_have_started() -> None:
+    ends, started = threading.Event(), []
+    # Such as a thread of numpy's, whose signals are the main thread's business in Python.
+    other = threading.Thread(target=ends.wait)
+    other.start()
+    taken, takes = socket.socketpair()
+    takes.setblocking(False)
+
+    def start() -> None:
+        with workers.uninterrupted():
+            assert other.ident
+            signal.pthread_kill(other.ident, signal.SIGINT)
+            taken.recv(1)
+            started.append(True)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    wakeup = signal.set_wakeup_fd(takes.fileno())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGINT, before)
+        ends.set()
+        other.join()
+        taken.close()
+        takes.close()
+    assert started
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
