@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from benchmarks import exact_answers as answers
 from benchmarks import exact_overlap as overlap
 from benchmarks.exact_others import program
 from benchmarks.exact_overlap import Found, Official, averaged, ptb_tokens
@@ -18,7 +19,7 @@ _WHISPER = "whisper/normalizers of github.com/openai/whisper, named whisper_norm
 
 
 def presets() -> list[Comparison]:
-    """A row for each; those of SARI, METEOR and exact match have theirs elsewhere."""
+    """A row for each; those of SARI, METEOR and SQuAD have theirs elsewhere."""
     return [
         Comparison(
             "bleu(evaluate)", "evaluate", bleu_evaluate, f"{_NMT}, and {EVALUATE}", call="bleu.py"
@@ -43,6 +44,7 @@ def presets() -> list[Comparison]:
             )
             for rate, kind in (("wer", "words"), ("cer", "characters"))
         ),
+        *answers.presets(),
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.catalog.registry import registry
 from metrichub.errors import MissingDependency, SpecError
-from tests.vectors import DATA, SUMMEVAL, texts, vectors, whisper_texts
+from tests.vectors import DATA, SUMMEVAL, answer_vectors, texts, vectors, whisper_texts
 
 
 def score(spec: str, output: str = "score", **columns: Any) -> float:
@@ -41,6 +41,27 @@ def held_by_vectors(spec: str, *names: str, key: str | None = None) -> None:
         expected = row["expected"][key] if key else row["expected"]
         found = score(spec, **columns) * row["params"].get("scale", 1)
         assert found == pytest.approx(expected, abs=max(row["tolerance"], 1e-9)), row["id"]
+
+
+def held_by_answers(spec: str, name: str, key: str | None = None, **params: Any) -> None:
+    """The vectors of a program, those that were made with some of its parameters, one by one."""
+    rows = [parameter.values[0] for parameter in answer_vectors(name)]
+    rows = [row for row in rows if params.items() <= row["params"].items()]
+    assert rows
+    for row in rows:
+        inputs, expected = row["inputs"], row["expected"]
+        references = [inputs["references"] if "references" in inputs else inputs["reference"]]
+        found = score(spec, predictions=[inputs["prediction"]], references=references)
+        assert found == pytest.approx(expected[key] if key else expected, abs=1e-12), inputs
+
+
+def bbh() -> None:
+    # By hand, with the switches of the task: no dot at the end, commas, breaks, backslashes and
+    # quotation marks, whatever the case.
+    pairs = {('"Valid, yes\n', "valid yes."): 1, ("\\(A\\)", "(a)"): 1, ("(A)", "a"): 0}
+    for (prediction, reference), expected in pairs.items():
+        found = score("exact_match(bbh)", predictions=[prediction], references=[reference])
+        assert found == expected
 
 
 def _streams(references: list[list[str]]) -> list[list[str]]:
@@ -127,6 +148,36 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("cer", "whisper-basic"): lambda: error_rate("cer", "whisper-basic"),
     ("chrf", "chrf++"): chrf_plus_plus,
     ("cider", "coco"): lambda: held_by_vectors("cider(coco)", "cider_d", key="score"),
+    ("exact_match", "bbh"): bbh,
+    ("exact_match", "gsm8k"): lambda: held_by_answers(
+        "exact_match(gsm8k)",
+        "exact_match (lm-eval)",
+        regexes_to_ignore=[",", "\\$", "(?s).*#### ", "\\.$"],
+    ),
+    ("exact_match", "helm-exact"): lambda: held_by_answers(
+        "exact_match(helm-exact)", "helm exact_match"
+    ),
+    ("exact_match", "helm-quasi"): lambda: held_by_answers(
+        "exact_match(helm-quasi)", "helm quasi_exact_match"
+    ),
+    ("exact_match", "helm-prefix"): lambda: held_by_answers(
+        "exact_match(helm-prefix)", "helm prefix_exact_match"
+    ),
+    ("exact_match", "helm-quasi-prefix"): lambda: held_by_answers(
+        "exact_match(helm-quasi-prefix)", "helm quasi_prefix_exact_match"
+    ),
+    ("exact_match", "inspect"): lambda: held_by_answers(
+        "exact_match(inspect)",
+        "match (inspect)",
+        "score",
+        numeric=False,
+        location="end",
+    ),
+    ("exact_match", "nq"): lambda: held_by_answers(
+        "exact_match(nq)",
+        "exact_match (lm-eval)",
+        regexes_to_ignore=["\\b(?:The |the |An |A |The |a |an )"],
+    ),
     ("exact_match", "squad"): lambda: held_by_vectors(
         "exact_match(squad)", "squad", key="exact_match"
     ),
@@ -137,6 +188,9 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("sari", "evaluate"): lambda: held_by_vectors("sari(evaluate)", "sari_hf"),
     ("sari", "xu2016"): lambda: held_by_vectors("sari(xu2016)", "sari_xu2016"),
     ("ter", "tercom"): ter_tercom,
+    ("exact_match", "triviaqa"): lambda: held_by_answers("exact_match(triviaqa)", "triviaqa", "em"),
+    ("token_f1", "helm"): lambda: held_by_answers("token_f1(helm)", "helm f1_score"),
+    ("token_f1", "triviaqa"): lambda: held_by_answers("token_f1(triviaqa)", "triviaqa", "f1"),
     ("token_f1", "squad"): lambda: held_by_vectors("token_f1(squad)", "squad", key="f1"),
     ("wer", "whisper"): lambda: error_rate("wer", "whisper"),
     ("wer", "whisper-basic"): lambda: error_rate("wer", "whisper-basic"),

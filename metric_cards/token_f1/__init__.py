@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Metric
+from metric_cards._bases.answer_texts import blanked
+from metrichub.authoring import OMIT_DEFAULT, Array, Metric
 from metrichub.text import Texts, clipped_matches, highlight, lengths
 
-_TOKENIZERS = {"squad": "squad", "words": "bag", "unicode": "unicode", "none": "none"}
+_TOKENIZERS = {
+    **{"squad": "squad", "words": "bag", "triviaqa": "squad"},
+    **{"unicode": "unicode", "none": "none"},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,19 +23,23 @@ class TokenF1(Metric):
 
     Attributes:
         normalization: How texts are split into tokens. `squad`: lowercased words, without ASCII
-            punctuation and the English articles. `words`: the same with articles. `unicode`:
-            lowercased runs of letters, marks and digits of any script. `none`: the
-            strings between whitespace.
+            punctuation and the English articles. `words`: the same with articles. `triviaqa`: as
+            `squad`, but punctuation and ‘ ’ ´ ` separate words. `unicode`: lowercased runs of
+            letters, marks and digits of any script. `none`: the strings between whitespace.
         both_empty: The three scores if neither text has a token: 0 as in SQuAD 1.1, or 1 as in
             SQuAD 2.0.
+        repeats: Whether a token that a text has twice counts twice. If False, texts are compared as
+            sets of tokens.
     """
 
-    normalization: Literal["squad", "words", "unicode", "none"] = "squad"
+    normalization: Literal["squad", "words", "triviaqa", "unicode", "none"] = "squad"
     both_empty: Literal[0, 1] = 0
+    repeats: bool = field(default=True, metadata=OMIT_DEFAULT)
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """F1, precision and recall of every prediction, (N,)."""
         tokenizer = _TOKENIZERS[self.normalization]
+        prediction, reference = self._prepared(prediction), self._prepared(reference)
         shared = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
         predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
         agreed = self.both_empty * (predicted + expected == 0)
@@ -44,5 +52,13 @@ class TokenF1(Metric):
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """Both texts with their shared tokens marked, and the counts."""
-        tokenizer = _TOKENIZERS[self.normalization]
-        return highlight.shared_by_both(prediction, reference, tokenizer, range(1, 2))
+        one, other = self._prepared(Texts([prediction, reference]))
+        return highlight.shared_by_both(one, other, _TOKENIZERS[self.normalization], range(1, 2))
+
+    def _prepared(self, texts: Texts) -> Texts:
+        """The texts as they are tokenized, each token once if they are compared as sets."""
+        texts = blanked(texts) if self.normalization == "triviaqa" else texts
+        if self.repeats:
+            return texts
+        rows = texts.tokens(_TOKENIZERS[self.normalization]).all_strings()
+        return Texts([" ".join(dict.fromkeys(tokens)) for tokens in rows])

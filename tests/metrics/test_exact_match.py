@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
-from tests.vectors import vectors
+from tests.vectors import answer_vectors, vectors
 
 AWKWARD = st.text(
     alphabet=st.one_of(
@@ -39,6 +39,139 @@ def test_equals_the_squad_script(row):
     found = score(row["predictions"], row["references"], normalization="squad")
     expected = row["expected"]["exact_match"] / row["params"]["scale"]
     assert found == pytest.approx(expected, abs=row["tolerance"])
+
+
+# What numpy does to texts, by the two differences: it drops NUL at the end, and cuts lower "İ".
+NUMPY = {("x\0", "x"): 0, ("İ", "i̇"): 1}
+
+
+@pytest.mark.parametrize("row", answer_vectors("exact_match (lm-eval)"))
+def test_equals_lm_evaluation_harness_but_for_what_numpy_does_to_texts(row):
+    pair = row["inputs"]["prediction"], row["inputs"]["reference"]
+    found = score(pair[:1], pair[1:], **row["params"])
+    assert found == NUMPY.get(pair, row["expected"])
+
+
+@pytest.mark.parametrize("row", answer_vectors("exact_match (lm-eval, several targets)"))
+def test_one_of_several_targets_is_enough(row):
+    inputs = row["inputs"]
+    found = score([inputs["prediction"]], [inputs["references"]], **row["params"])
+    assert found == row["expected"]
+
+
+@pytest.mark.parametrize("row", answer_vectors("helm quasi_leave_articles_exact_match"))
+def test_words_are_compared_as_helm_does_where_it_leaves_articles(row):
+    inputs = row["inputs"]
+    found = score([inputs["prediction"]], [inputs["reference"]], normalization="words")
+    assert found == row["expected"]
+    assert score(["Yes, a Yes!"], ["yes A yes"], normalization="words") == 1
+    assert score(["yes"], ["a yes"], normalization="words") == 0
+
+
+def trivia(text):
+    """TriviaQA: blanks for underscores, punctuation and quotes, then as in SQuAD."""
+    marks = dict.fromkeys(map(ord, string.punctuation + "‘’´`"), " ")
+    text = text.replace("_", " ").lower().translate(marks)
+    return " ".join(re.sub(r"\b(?:the|an|a)\b", " ", text).split())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        case
+        for case in answer_vectors("match (inspect)")
+        # tests/metrics/test_numeric_match.py has the others.
+        if not case.values[0]["params"]["numeric"]
+    ],
+)
+def test_equals_the_match_of_inspect_at_each_location(row):
+    inputs, params = row["inputs"], row["params"]
+    metric = load_metric(
+        "exact_match(inspect)", location=params["location"], ignore_case=params["ignore_case"]
+    )
+    found = Hub(metric)(predictions=[inputs["prediction"]], references=[inputs["reference"]])
+    assert found["exact_match"]["score"] == row["expected"]["score"]
+
+
+@pytest.mark.parametrize("row", answer_vectors("triviaqa"))
+def test_the_normalization_of_triviaqa_is_that_of_its_script(row):
+    assert trivia(row["inputs"]["prediction"]) == row["expected"]["normalized"]
+
+
+def match_of_inspect(prediction, reference, location):
+    """The text comparison of inspect's match(): blanks, case, then punctuation at the ends."""
+    marks = string.whitespace + string.punctuation
+    text, sought = (t.strip().casefold().strip(marks) for t in (prediction, reference))
+    if location == "any":
+        return sought in text
+    return {"begin": text.startswith, "end": text.endswith, "exact": text.__eq__}[location](sought)
+
+
+@given(
+    st.lists(st.tuples(AWKWARD, AWKWARD), min_size=1, max_size=6),
+    st.sampled_from(["exact", "begin", "end", "any"]),
+)
+def test_equals_the_definitions_of_inspect_and_triviaqa_on_any_text(rows, location):
+    pairs = [(p, r) for a, b in rows for p, r in ((a, b), (f"{a} {b}", b), (b + a, b.upper()))]
+    inspect = load_metric("exact_match(inspect)", location=location)
+    report = Hub([inspect, "trivia = exact_match(triviaqa)"]).evaluate(
+        predictions=[p for p, _ in pairs], references=[r for _, r in pairs]
+    )
+    found = {name: scores["score"].tolist() for name, scores in report.samples().items()}
+    assert found["exact_match"] == [match_of_inspect(p, r, location) for p, r in pairs]
+    assert found["trivia"] == [trivia(p) == trivia(r) for p, r in pairs]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "places"),
+    [
+        ("the cat sat", "the cat", {"begin", "any"}),
+        ("the cat sat", "cat sat", {"end", "any"}),
+        ("the cat sat", "cat", {"any"}),
+        ("the cat sat", "ca", set()),
+        ("concat cat", "cat", {"end", "any"}),
+        ("25", "5", set()),
+        ("is (b)", "(b)", {"end", "any"}),
+        ("x(b)y", "(b)", {"any"}),
+        ("été", "t", set()),
+        ("snake_case", "case", set()),
+        # Scripts without blanks between words.
+        ("答案是巴黎", "巴黎", {"end", "any"}),
+        ("巴黎", "巴", {"begin", "any"}),
+        ("a cat", "", set()),
+        ("", "", {"begin", "end", "any"}),
+        ("a", "a cat", set()),
+    ],
+)
+def test_whole_words_are_found_where_they_are_looked_for(prediction, reference, places):
+    for location in ("begin", "end", "any"):
+        found = score([prediction], [reference], location=location)
+        assert found == (location in places), location
+
+
+def test_a_location_is_looked_up_after_the_normalization():
+    assert score(["Yes, Elmendorf."], ["the YES"], normalization="squad", location="begin") == 1
+    assert score(["so: Paris!"], ["paris"], location="end") == 0
+    edges = {"normalization": "edges", "ignore_case": True, "location": "end"}
+    assert score(["so: Paris!"], ["paris"], **edges) == 1
+    assert score(["U.S.A."], ["usa"], **edges) == 0
+
+
+def test_an_empty_prediction_matches_nothing_if_it_may_not():
+    assert score(["", " "], ["", ""], normalization="strip") == 1
+    assert score(["", " "], ["", ""], normalization="strip", match_empty=False) == 0.5
+
+
+def test_the_signature_has_new_parameters_only_off_their_defaults():
+    assert "location" not in load_metric("exact_match").label()
+    assert "location='any'" in load_metric("exact_match", location="any").label()
+    assert "repeats" not in load_metric("token_f1").label()
+
+
+def test_a_long_reply_is_searched_in_one_pass():
+    # Every place but the last is inside a word; a pattern with a gap would try all pairs of them.
+    assert score(["a" * 100_000], ["a" * 500], location="any") == 0
+    assert score(["b" + "a" * 100_000 + " " + "a" * 500], ["a" * 500], location="any") == 1
 
 
 def test_nothing_is_normalized_by_default():
@@ -130,7 +263,12 @@ def test_an_invalid_expression_is_refused(regex):
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"normalization": "SQuAD"}, "'none' or 'squad'"),
+        (
+            {"normalization": "SQuAD"},
+            "'none', 'strip', 'edges', 'squad', 'words' or 'triviaqa'",
+        ),
+        ({"location": "start"}, "'exact', 'begin', 'end' or 'any'"),
+        ({"match_empty": 0}, "True or False"),
         ({"ignore_case": 1}, "True or False"),
         ({"ignore_numbers": "yes"}, "True or False"),
         ({"ignore_punctuation": None}, "True or False"),

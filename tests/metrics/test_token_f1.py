@@ -53,6 +53,17 @@ def test_equals_the_squad_script(row):
     assert found == pytest.approx(expected, abs=row["tolerance"])
 
 
+def test_without_repeats_a_token_counts_once():
+    # {b, c} and {b, d}: one of two. With repeats: two of four and two of three, F1 4/7.
+    assert scores(["b b b c"], ["b b d"], repeats=False) == {
+        "score": 0.5,
+        "precision": 0.5,
+        "recall": 0.5,
+    }
+    found = scores(["日本日", "x"], ["日 本", "x"], normalization="unicode", repeats=False)
+    assert found["score"] == 1
+
+
 def test_a_token_is_shared_as_often_as_both_have_it():
     # "b b b c" and "b b d" share b twice: P = 2/4, R = 2/3, F1 = 4/7.
     found = scores(["b b b c"], ["b b d"])
@@ -165,7 +176,8 @@ def test_equals_the_definition_on_real_texts(name, normalization):
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"normalization": "lower"}, "'squad', 'words', 'unicode' or 'none'"),
+        ({"normalization": "lower"}, "'squad', 'words', 'triviaqa', 'unicode' or 'none'"),
+        ({"repeats": 1}, "True or False"),
         ({"both_empty": 2}, "0 or 1"),
         ({"both_empty": True}, "0 or 1"),
     ],

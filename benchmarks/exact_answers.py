@@ -1,0 +1,128 @@
+"""Official scorers of short answers: harnesses, and the scripts of question answering."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from benchmarks.exact_others import program
+from benchmarks.exact_overlap import Found, Official, averaged
+from benchmarks.exact_programs import excerpt
+from benchmarks.exact_rows import Comparison
+from benchmarks.exact_texts import Corpus
+
+LM_EVAL = "the folder lm_eval of the package"
+HELM = "evaluate_reference_metrics.py of the package crfm-helm"
+INSPECT = "the folder inspect_ai of the package"
+TRIVIA = "evaluation/triviaqa_evaluation.py of github.com/mandarjoshi90/triviaqa"
+
+_HELM = {
+    "helm-exact": "exact_match",
+    "helm-quasi": "quasi_exact_match",
+    "helm-prefix": "prefix_exact_match",
+    "helm-quasi-prefix": "quasi_prefix_exact_match",
+}
+
+
+def presets() -> list[Comparison]:
+    """A row for each preset of `exact_match` and `token_f1`; that of SQuAD has its own."""
+    return [
+        *(
+            Comparison(
+                f"exact_match({task})", "lm_eval 0.4.13", partial(harness, task=task), LM_EVAL,
+                first=True, call=f"the switches of {name}",
+            )
+            for task, name in (
+                ("nq", "nq_open"), ("gsm8k", "gsm8k"), ("bbh", "bbh_cot_zeroshot"),
+            )
+        ),
+        *(
+            Comparison(
+                f"exact_match({preset})", "crfm-helm 0.5.16", partial(helm, function=function),
+                HELM, call=function,
+            )
+            for preset, function in _HELM.items()
+        ),
+        Comparison("token_f1(helm)", "crfm-helm 0.5.16", partial(helm, function="f1_score"), HELM,
+                   call="f1_score"),
+        Comparison("exact_match(inspect)", "inspect_ai 0.3.285", inspect, INSPECT, call="match()"),
+        Comparison("exact_match(triviaqa)", "triviaqa_evaluation.py",
+                   partial(trivia, function="exact_match_score"), TRIVIA),
+        Comparison("token_f1(triviaqa)", "triviaqa_evaluation.py",
+                   partial(trivia, function="f1_score"), TRIVIA),
+    ]  # fmt: skip
+
+
+def harness(folder: Path | None, task: str) -> Official:
+    """lm-evaluation-harness's `exact_match` with the switches in the file of a task."""
+    import yaml
+
+    files = {
+        "nq": "nq_open/nq_open.yaml",
+        "gsm8k": "gsm8k/gsm8k.yaml",
+        "bbh": "bbh/cot_zeroshot/_cot_zeroshot_template_yaml",
+    }
+    match = excerpt(
+        folder,
+        "lm_eval/api/metrics.py",
+        "exact_match_hf_evaluate",
+        {"np": np, "re": re, "string": string},
+    )
+    text = ((folder or Path()) / "lm_eval" / "tasks" / files[task]).read_text(encoding="utf-8")
+    (metric,) = yaml.safe_load(text)["metric_list"]
+    switches = {key: value for key, value in metric.items() if "ignore" in key}
+    return _first(lambda p, r: match([p], [r], **switches)["exact_match"])
+
+
+def helm(folder: Path | None, function: str) -> Official:
+    """A function of HELM, on each reference."""
+    from nltk.metrics.scores import f_measure
+
+    path = "evaluate_reference_metrics.py"
+    known: dict[str, Any] = {"re": re, "string": string, "f_measure": f_measure}
+    known["normalize_text"] = excerpt(folder, path, "normalize_text", known)
+    compare = excerpt(folder, path, function, known)
+    return _best(lambda p, r: compare(r, p))
+
+
+def inspect(folder: Path | None) -> Official:
+    """The text comparison of inspect's `match()`."""
+    text = program(folder, "inspect_ai/_util/text.py")
+    known = {"Literal": Literal, "strip_punctuation": text.strip_punctuation}
+    match = excerpt(folder, "inspect_ai/scorer/_common.py", "match_str", known)
+    return _best(lambda p, r: match(p, r)[1])
+
+
+def trivia(folder: Path | None, function: str) -> Official:
+    """A function of TriviaQA's script."""
+    path = "triviaqa_evaluation.py"
+    known: dict[str, Any] = {"re": re, "string": string, "Counter": Counter}
+    known["normalize_answer"] = excerpt(folder, path, "normalize_answer", known)
+    return _best(excerpt(folder, path, function, known))
+
+
+def _best(score: Callable[[str, str], Any]) -> Official:
+    """The best score over the references of each sample."""
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.predictions, corpus.references, strict=True)
+        return averaged([{"score": float(max(score(p, r) for r in group))} for p, group in pairs])
+
+    return official
+
+
+def _first(score: Callable[[str, str], Any]) -> Official:
+    """The score against the first reference of each sample."""
+
+    def official(corpus: Corpus) -> Found:
+        pairs = zip(corpus.predictions, corpus.first, strict=True)
+        return averaged([{"score": float(score(p, r))} for p, r in pairs])
+
+    return official
