@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.exact_others import program
 from benchmarks.exact_overlap import Found, Official, averaged
 from benchmarks.exact_programs import excerpt
-from benchmarks.exact_rows import Comparison
+from benchmarks.exact_rows import EVALUATE, Comparison
 from benchmarks.exact_texts import Corpus
 
 LM_EVAL = "the folder lm_eval of the package"
@@ -29,6 +29,14 @@ _HELM = {
     "helm-prefix": "prefix_exact_match",
     "helm-quasi-prefix": "quasi_prefix_exact_match",
 }
+
+
+def defaults() -> list[Comparison]:
+    """A row for each metric that reads answers as a script does."""
+    return [
+        Comparison("squad_v2", "compute_score.py", squad_v2, EVALUATE, outputs=("score", "exact"),
+                   call="of SQuAD 2.0"),
+    ]  # fmt: skip
 
 
 def presets() -> list[Comparison]:
@@ -98,6 +106,21 @@ def inspect(folder: Path | None) -> Official:
     known = {"Literal": Literal, "strip_punctuation": text.strip_punctuation}
     match = excerpt(folder, "inspect_ai/scorer/_common.py", "match_str", known)
     return _best(lambda p, r: match(p, r)[1])
+
+
+def squad_v2(folder: Path | None) -> Official:
+    """The script of SQuAD 2.0, as evaluate has it."""
+    module = program(folder, "evaluate/metrics/squad_v2/compute_score.py")
+
+    def official(corpus: Corpus) -> Found:
+        rows = []
+        for text, group in zip(corpus.predictions, corpus.references, strict=True):
+            question = {"id": "q", "answers": {"text": group}}
+            found = module.get_raw_scores([{"paragraphs": [{"qas": [question]}]}], {"q": text})
+            rows.append({"score": float(found[1]["q"]), "exact": float(found[0]["q"])})
+        return averaged(rows)
+
+    return official
 
 
 def trivia(folder: Path | None, function: str) -> Official:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from benchmarks import exact_answers as answers
 from benchmarks import exact_others as others
 from benchmarks import exact_overlap as overlap
 from benchmarks import exact_programs as programs
@@ -104,6 +105,7 @@ def _answers() -> list[Comparison]:
             "token_f1", "compute_score.py", partial(others.squad, measure="f1_score"),
             EVALUATE, call="of SQuAD 1.1",
         ),
+        *answers.defaults(),
         Comparison(
             "codebleu", "codebleu", partial(packaged, others.codebleu),
             "pip install 'metrichub[codebleu]'", texts="code", call="calc_codebleu",
@@ -200,6 +202,9 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "instruction_following",
     ),
     "Rules of our own, which no program shares": ("format_checks", "keyword_coverage"),
+    "These corpora have no probabilities of no answer; tests hold the numbers of SQuAD's script": (
+        "squad_v2_best",
+    ),
     "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
         *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
     ),
