@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.exact_others import program
 from benchmarks.exact_overlap import Found, Official, averaged
 from benchmarks.exact_programs import excerpt
-from benchmarks.exact_rows import EVALUATE, Comparison
+from benchmarks.exact_rows import EVALUATE, Comparison, packaged
 from benchmarks.exact_texts import Corpus
 
 LM_EVAL = "the folder lm_eval of the package"
@@ -36,6 +36,8 @@ def defaults() -> list[Comparison]:
     return [
         Comparison("squad_v2", "compute_score.py", squad_v2, EVALUATE, outputs=("score", "exact"),
                    call="of SQuAD 2.0"),
+        Comparison("anls", "anls-star", partial(packaged, anls_star), slow=True,
+                   call="anls_score"),
     ]  # fmt: skip
 
 
@@ -121,6 +123,13 @@ def squad_v2(folder: Path | None) -> Official:
         return averaged(rows)
 
     return official
+
+
+def anls_star() -> Official:
+    """ANLS* of texts, which is ANLS."""
+    from anls_star import anls_score
+
+    return _best(lambda p, r: anls_score(r, p))
 
 
 def trivia(folder: Path | None, function: str) -> Official:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ def answer_tokens(text: str) -> tuple[str, ...]:
     return tuple(_ARTICLES.sub(" ", text.lower().translate(_WITHOUT_PUNCTUATION)).split())
 
 
-def shared_tokens(predicted: Sequence[str], expected: Sequence[str]) -> Rates:
+def shared_tokens(predicted: Sequence[Hashable], expected: Sequence[Hashable]) -> Rates:
     """How far two bags of tokens agree; all is 0 if they share none."""
     shared = (Counter(predicted) & Counter(expected)).total()
     if not shared:
