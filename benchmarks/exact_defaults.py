@@ -208,6 +208,9 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no supporting facts; tests hold the numbers of HotpotQA's script": (
         "hotpot",
     ),
+    "These corpora have no numbers for answers; tests hold those of inspect and HELM": (
+        "numeric_match",
+    ),
     "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
         *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
     ),

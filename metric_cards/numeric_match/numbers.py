@@ -1,0 +1,116 @@
+"""Numbers in texts: the only one that a text has, exactly."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+LONGEST = 1000
+"""A number of more characters isn't read."""
+
+Decimal = Literal[".", ","]
+
+
+class Number(NamedTuple):
+    """A number, its percent sign apart, and what stands beside it without blanks."""
+
+    value: Fraction
+    percent: bool
+    unit: str
+
+
+class _Plain(dict[int, str]):
+    """ASCII for minus signs, percent signs, fractions and the digits of any script."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        digit = unicodedata.decimal(character, None)
+        if digit is not None:
+            self[code] = str(digit)
+        elif unicodedata.decomposition(character).startswith("<fraction>"):
+            parts = unicodedata.normalize("NFKC", character).split("\u2044")
+            self[code] = f" {parts[0]}/{parts[1]}" if all(parts) else character
+        else:
+            self[code] = _SIGNS.get(character, character)
+        return self[code]
+
+
+_SIGNS = {
+    "\u2212": "-",
+    "\u2013": "-",
+    "\uff0d": "-",
+    "\ufe63": "-",
+    "\uff05": "%",
+    "\u066a": "%",
+    "\u2044": "/",
+}
+_PLAIN = _Plain()
+_POWER = re.compile(r"\s?(?:[x*×·]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,4})(?!\d)\}?")
+
+
+@lru_cache
+def reader(decimal: Decimal) -> Callable[[str], Number | None]:
+    """A function that reads a number; None from a text without one, or with several.
+
+    What follows "####" counts alone. A number is an integer, a decimal, a fraction or a mixed
+    fraction; digits come in groups of three, or in none.
+    """
+    group = "," if decimal == "." else "."
+    point = re.escape(decimal)
+    pattern = re.compile(
+        rf"""
+        (?<![\w^/{decimal}])(?P<sign>[-+]?)(?P<currency>[$€£¥₹]?)\s?(?P<second>[-+]?)
+        (?:
+            (?:(?P<whole>\d++)\s++)?(?P<numerator>\d++)\s?/\s?(?P<denominator>\d++)
+          | (?P<decimal>
+                (?:\d{{1,3}}(?P<group>[{group}'’\u2009\u202f\u00a0])\d{{3}}(?:(?P=group)\d{{3}})*+
+                   (?!\d) | \d++)
+                (?:{point}\d++)?+ | {point}\d++
+            )(?:[eE](?P<exponent>[-+]?\d{{1,4}}+))?+
+        )
+        (?P<percent>\s?(?:%|per\s?cent\b))?+
+        (?!{point}?\d | [_⁰¹²³⁴-⁹] | [xX]\d | \s?\^ | /\d)
+        """,
+        re.VERBOSE | re.ASCII,
+    )
+
+    def read(text: str) -> Number | None:
+        text = text.rpartition("####")[2].replace("\\%", "%").replace("\\$", "$")
+        text = text if text.isascii() else text.translate(_PLAIN)
+        text = _POWER.sub(r"e\1", text) if "^" in text else text
+        found = pattern.finditer(text)
+        match = next(found, None)
+        if match is None or len(match[0]) > LONGEST or next(found, None):
+            return None
+        if _is_compared(text[: match.start()]):
+            return None
+        value = _value(match, decimal)
+        unit = "".join((text[: match.start()] + match["currency"] + text[match.end() :]).split())
+        return None if value is None else Number(value, bool(match["percent"]), unit.rstrip("."))
+
+    return read
+
+
+def _is_compared(before: str) -> bool:
+    """Whether a bound or a difference is what a number is said to be, as in ">= 5"."""
+    before = before.rstrip().removesuffix("=").rstrip()
+    return before.endswith(("<", "≤", "≥", "≠", "±")) or (before[-1:] == ">" and "<" not in before)
+
+
+def _value(match: re.Match[str], decimal: Decimal) -> Fraction | None:
+    if match["numerator"]:
+        below = int(match["denominator"])
+        if not below:
+            return None
+        value = Fraction(int(match["numerator"]), below) + int(match["whole"] or 0)
+    else:
+        digits = match["decimal"]
+        digits = digits.replace(match["group"], "") if match["group"] else digits
+        whole, _, part = digits.partition(decimal)
+        power = int(match["exponent"] or 0) - len(part)
+        value = Fraction(int(whole + part) * 10 ** max(power, 0), 10 ** max(-power, 0))
+    return -value if (match["sign"] + match["second"]).count("-") == 1 else value
