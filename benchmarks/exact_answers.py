@@ -36,6 +36,8 @@ def defaults() -> list[Comparison]:
     return [
         Comparison("squad_v2", "compute_score.py", squad_v2, EVALUATE, outputs=("score", "exact"),
                    call="of SQuAD 2.0"),
+        Comparison("drop_f1", "drop/utils.py", drop, LM_EVAL, outputs=("score", "exact"),
+                   call="get_metrics of lm_eval 0.4.13", texts="sentences", most=500),
         Comparison("anls", "anls-star", partial(packaged, anls_star), slow=True,
                    call="anls_score"),
     ]  # fmt: skip
@@ -120,6 +122,20 @@ def squad_v2(folder: Path | None) -> Official:
             question = {"id": "q", "answers": {"text": group}}
             found = module.get_raw_scores([{"paragraphs": [{"qas": [question]}]}], {"q": text})
             rows.append({"score": float(found[1]["q"]), "exact": float(found[0]["q"])})
+        return averaged(rows)
+
+    return official
+
+
+def drop(folder: Path | None) -> Official:
+    """lm-evaluation-harness's copy of DROP's script."""
+    module = program(folder, "lm_eval/tasks/drop/utils.py")
+
+    def official(corpus: Corpus) -> Found:
+        rows = []
+        for text, group in zip(corpus.predictions, corpus.references, strict=True):
+            found = module.process_results({"answers": [(answer,) for answer in group]}, [text])
+            rows.append({"score": float(found["f1"]), "exact": float(found["em"])})
         return averaged(rows)
 
     return official

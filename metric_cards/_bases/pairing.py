@@ -7,18 +7,25 @@ from numpy.typing import NDArray
 
 
 def best_pairing(scores: NDArray[np.float64]) -> float:
-    """The highest sum of N scores out of (N, N), one of each row and one of each column.
+    """The highest sum of scores out of (R, C), one of each row or column where these are fewer."""
+    return float(np.sum([scores[pair] for pair in best_pairs(scores)]))
+
+
+def best_pairs(scores: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The rows and columns of the highest sum of scores, each once, in the order of columns.
 
     By shortest augmenting paths (Jonker and Volgenant, 1987): a row at a time is paired, and rows
     before it move to other columns where that costs least.
     """
-    size = len(scores)
+    if scores.shape[0] > scores.shape[1]:
+        return [(row, column) for column, row in best_pairs(scores.T)]
+    rows, size = scores.shape
     # Row and column 0 are none: a column with row 0 is free, and every path starts at column 0.
-    cost = np.zeros((size + 1, size + 1))
+    cost = np.zeros((rows + 1, size + 1))
     cost[1:, 1:] = -scores
-    row_price, column_price = np.zeros(size + 1), np.zeros(size + 1)
+    row_price, column_price = np.zeros(rows + 1), np.zeros(size + 1)
     row_of = np.zeros(size + 1, np.int64)
-    for row in range(1, size + 1):
+    for row in range(1, rows + 1):
         row_of[0], column = row, 0
         least, before = np.full(size + 1, np.inf), np.zeros(size + 1, np.int64)
         seen = np.zeros(size + 1, bool)
@@ -36,4 +43,4 @@ def best_pairing(scores: NDArray[np.float64]) -> float:
         while column:
             row_of[column] = row_of[before[column]]
             column = int(before[column])
-    return float(scores[row_of[1:] - 1, np.arange(size)].sum())
+    return [(row - 1, column) for column, row in enumerate(row_of[1:].tolist()) if row]

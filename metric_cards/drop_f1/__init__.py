@@ -1,0 +1,103 @@
+"""DROP: F1 and exact match of answers that are numbers, dates or several spans."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metric_cards._bases.pairing import best_pairing
+from metrichub.authoring import Metric, Row, Unscored
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def spans_of_answers(value: Any) -> Any:
+    """The spans of an answer as DROP's files have it, a line each; or those of several answers.
+
+    Raises:
+        ValueError: it isn't such an answer.
+    """
+    if isinstance(value, (list, tuple)):
+        return [item if isinstance(item, str) else spans_of_answers(item) for item in value]
+    if isinstance(value, Mapping) and value.keys() & {"number", "date", "spans"}:
+        date, spans = value.get("date") or {}, value.get("spans") or []
+        if isinstance(number := value.get("number"), (str, int, float)) and number != "":
+            return f"{number}"
+        if isinstance(spans, (list, tuple)) and all(isinstance(span, str) for span in spans):
+            if spans:
+                return "\n".join(" ".join(span.split()) for span in spans)
+            if isinstance(date, Mapping):
+                return " ".join(
+                    f"{date.get(part, '')}" for part in ("day", "month", "year")
+                ).strip()
+    raise ValueError("it isn't an answer with a number, a date or spans")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropF1(Metric):
+    """F1 of the tokens of an answer's spans, and whether all of them match (Dua et al. 2019)."""
+
+    text_of_objects = staticmethod(spans_of_answers)
+
+    def observe(self, prediction: str, references: Sequence[str]) -> Row | Unscored:
+        """The highest F1 and exact match over the references that aren't empty."""
+        expected = [_spans(reference) for reference in references if reference.strip()]
+        if not expected:
+            return Unscored("all references are empty")
+        predicted = _spans(prediction)
+        return {
+            "score": max(_f1(predicted, spans) for spans in expected),
+            "exact": max(_exact(predicted, spans) for spans in expected),
+        }
+
+
+def _spans(text: str) -> list[str]:
+    """The normalized spans, one for each line that isn't blank."""
+    lines = [line for line in text.split("\n") if line.strip()] or [""]
+    return [
+        " ".join(" ".join(map(_token, re.split(" |-", line.lower()))).split()) for line in lines
+    ]
+
+
+def _token(token: str) -> str:
+    """A number as Python writes its float; else the token without punctuation and articles."""
+    token = token if _is_number(token) else token.translate(_WITHOUT_PUNCTUATION)
+    return str(float(token)) if _is_number(token) else _ARTICLES.sub(" ", token)
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def _exact(predicted: Sequence[str], expected: Sequence[str]) -> float:
+    return float({*predicted} == {*expected} and len(predicted) == len(expected))
+
+
+def _f1(predicted: Sequence[str], expected: Sequence[str]) -> float:
+    """The mean F1 of the best pairs of spans, over the longer of both lists; two decimals."""
+    rows, columns = ([{*span.split()} for span in spans] for spans in (expected, predicted))
+    scores = np.array([[_overlap(row, column) for column in columns] for row in rows])
+    return float(np.round(best_pairing(scores) / max(scores.shape), 2))
+
+
+def _overlap(expected: set[str], predicted: set[str]) -> float:
+    """F1 of two sets of tokens; 0 if the expected one has numbers of which none is predicted."""
+    numbers = {*filter(_is_number, expected)}
+    if numbers and not numbers & predicted:
+        return 0.0
+    shared = len(expected & predicted)
+    if not shared:
+        return float(expected == predicted)
+    # The script's order of operations: another may turn the digit that is rounded.
+    precision, recall = shared / len(predicted), shared / len(expected)
+    return 2 * precision * recall / (precision + recall)
