@@ -208,6 +208,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no supporting facts; tests hold the numbers of HotpotQA's script": (
         "hotpot",
     ),
+    "These corpora have no formulas; tests hold math-verify's verdicts": ("math_equivalence",),
     "These corpora have no numbers for answers; tests hold those of inspect and HELM": (
         "numeric_match",
     ),

@@ -28,6 +28,7 @@ UNDEFINED_FOR = MappingProxyType(
         "no_questions": "the prediction gives rise to no question",
         "no_requests": "the prediction holds no request of a user",
         "no_vector": "the prediction has no vector",
+        "undecided": "the prediction takes too long or too much memory to compare",
     }
 )
 """Predictions that a metric's definition gives no value, by the word on the card."""
