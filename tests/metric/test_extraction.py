@@ -32,7 +32,34 @@ PRESETS = {
 CASES = [
     (preset, *case.values) for preset, name in PRESETS.items() for case in answer_vectors(name)
 ]
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "ANSWERS.md").read_text("utf-8")
 INSPECT = {"LETTER": "inspect-letter", "WORD": "inspect-word", "LINE": "inspect-line"}
+
+
+def written(text: str | None) -> str:
+    """What was read, as the tables of the guide show it."""
+    if text is None:
+        return "nothing"
+    return f"`{text}`".replace("\n", "\\n") if text else "an empty text"
+
+
+def test_the_guide_shows_what_each_extraction_reads() -> None:
+    section = PAGE.partition("## What each extraction reads")[2].partition("\n## ")[0]
+    names: list[str] = []
+    shown: dict[str, dict[str, str]] = {}
+    for line in section.splitlines():
+        cells = line.strip("| ").split(" | ")
+        if cells[0] == "reply":
+            names = [name.strip("`") for name in cells[1:]]
+        elif line.startswith("| `"):
+            reply = cells[0].strip("`").replace("\\n", "\n")
+            shown[reply] = dict(zip(names, cells[1:], strict=True))
+    presets = ("gsm8k-strict", "mmlu-pro", "simple-evals", "minerva", "boxed")
+    rows = [row for preset, row in CASES if preset in presets]
+    assert shown.keys() == {row["inputs"]["text"].strip() for row in rows} - {""}
+    for reply, cells_of in shown.items():
+        for name, cell in cells_of.items():
+            assert cell == written(extraction(name).read(reply, ())), (reply, name)
 
 
 @pytest.mark.parametrize(("preset", "row"), CASES)
