@@ -97,16 +97,19 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     """How objects in a column become text, where all metrics that read it take the same.
 
     A metric's `text_of_objects` makes them, in all columns or in each of a mapping, and its
-    `names_of_objects` has by column the names under which other tools keep them.
+    `names_of_objects` has by column the names under which other tools keep them. With
+    `whole_objects`, whatever a sample has is one object: also a number, or a list of texts.
     """
     ways: dict[str, set[TextOf | None]] = {}
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
         names = getattr(metric, "names_of_objects", {})
+        whole = text_of is not None and getattr(metric, "whole_objects", False)
         for column in map(column_of, metric.inputs()):
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
-            named = Objects(way, names[column]) if way and column in names else way
-            ways.setdefault(column, set()).add(named)
+            if way and (whole or column in names):
+                way = Objects(way, names.get(column, ()), whole)
+            ways.setdefault(column, set()).add(way)
     return {column: way for column, (way, *others) in ways.items() if way and not others}
 
 

@@ -144,7 +144,8 @@ class Measure:
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
         letters = letters_of(metric, columns, tokenized) if observed is None else None
-        return _Part(rows, letters, mixed_forms_of(columns), portion.reported)
+        forms = set() if metric.normalizes_unicode else mixed_forms_of(columns)
+        return _Part(rows, letters, forms, portion.reported)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""

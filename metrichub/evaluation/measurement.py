@@ -116,6 +116,14 @@ class Measurement:
         """
         return {name: result.samples() for name, result in self.results.items()}
 
+    def tables(self) -> dict[str, Mapping[str, Sequence[Sequence[str | float | None]]]]:
+        """Tables that metrics show beside their scores: metric -> heading -> rows, a head first.
+
+        For example the confusion matrix of `classification`. Pooled reports have none.
+        """
+        tables = {name: result.tables() for name, result in self.results.items()}
+        return {name: own for name, own in tables.items() if own}
+
     @property
     def failed(self) -> int:
         """How many scores are missing, over all metrics, because a call to a judge failed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +180,10 @@ class Result(ABC):
     def condense(self) -> Result:
         """The same corpus scores, and merges with what was condensed too, from less than rows."""
         return self
+
+    def tables(self) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
+        """What the metric shows beside the corpus scores, by the headings of the tables."""
+        return {}
 
     def notes(self) -> Sequence[str]:
         """Remarks that a reader of the corpus score has to know."""

@@ -129,6 +129,11 @@ class RowsResult(Result):
         with scoring_errors(self.metric):
             return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}
 
+    def tables(self) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
+        """What the metric makes of all rows; nothing once these are gone."""
+        with scoring_errors(self.metric):
+            return self.corpus_metric.tables(self.rows) if self.rows else {}
+
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:

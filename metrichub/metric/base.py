@@ -123,6 +123,8 @@ class Metric:
 
     With any other metric such a prediction has the worst score.
     """
+    normalizes_unicode: ClassVar[bool] = False
+    """Whether texts in other Unicode forms are equal to the metric; else reports note several."""
     averaging: ClassVar[Averaging] = "macro"
     """How samples make the corpus score, which tools that average samples themselves must know.
 

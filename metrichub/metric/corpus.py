@@ -71,6 +71,13 @@ class CorpusMetric(Metric):
         """
         return {}
 
+    def tables(self, rows: Sequence[Any]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
+        """Tables that explain the corpus scores, such as a confusion matrix, by their headings.
+
+        The first row of each is its head. Reports show them as they are.
+        """
+        return {}
+
     def survey(self, rows: Sequence[Any]) -> Any:
         """The facts about the corpus that weighing a row requires, such as word counts.
 

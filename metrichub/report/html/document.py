@@ -122,6 +122,7 @@ def report_page(
             lengths=f"Lengths are {COUNTED}." if data["lengths"] else "",
             width=WIDTH,
             all_scores=whole,
+            own_tables=_own_tables(systems),
             tests=_tests(ranking),
             ranking=ranking,
             slices=slices_of(systems, options),
@@ -237,6 +238,16 @@ def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
     if not ranking:
         return None
     return rows_of_tests(ranking), rows_of_tests(ranking, all_outputs=True)
+
+
+def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
+    """The tables that metrics show beside their scores, with a heading each."""
+    return [
+        (" · ".join(filter(None, (name, metric, heading))), Table([*map(str, head)], rows))
+        for name, report in systems.items()
+        for metric, tables in report.tables().items()
+        for heading, (head, *rows) in tables.items()
+    ]
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:

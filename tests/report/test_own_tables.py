@@ -1,0 +1,74 @@
+"""Tables that a corpus metric shows beside its scores, and objects that it reads whole."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from metrichub import Hub, Report
+from metrichub.authoring import CorpusMetric
+from metrichub.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Letters(CorpusMetric):
+    """The number of different predictions, with a table of how often each occurs."""
+
+    normalizes_unicode: ClassVar[bool] = True
+
+    text_of_objects = staticmethod(str)
+    whole_objects = True
+
+    def observe(self, prediction: str) -> str:
+        return prediction
+
+    def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
+        return {"score": len({*rows})}
+
+    def tables(self, rows: Sequence[str]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
+        return {"how often": [["letter", "times"], *map(list, Counter(rows).most_common())]}
+
+
+TABLE = {"letters": {"how often": [["letter", "times"], ["<b>", 2], ["a", 1]]}}
+
+
+def test_a_report_has_the_tables_of_its_metrics(tmp_path: Path) -> None:
+    report = Hub(["exact_match", Letters()]).evaluate(
+        predictions=["<b>", "a", "<b>"], references=["a"] * 3
+    )
+    assert report.tables() == TABLE
+    report.save(tmp_path / "run.json")
+    assert Report.load(tmp_path / "run.json", metrics=[Letters()]).tables() == TABLE
+    assert report.pool().tables() == {}
+
+
+def test_the_page_shows_them_by_system(tmp_path: Path) -> None:
+    report, other = (
+        Hub(Letters()).evaluate(predictions=texts) for texts in (["<b>", "a", "<b>"], ["a"] * 3)
+    )
+    report.to_html(tmp_path / "r.html", name="one", others={"two": other}, trials=9, resamples=9)
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "<summary>one · letters · how often</summary>" in page
+    assert '<tr><td>&lt;b&gt;</td><td class="number">2</td></tr>' in page
+    assert "<summary>two · letters · how often</summary>" in page
+
+
+def test_whatever_a_sample_has_is_one_object_to_a_metric_that_reads_it_whole() -> None:
+    report = Hub(Letters()).evaluate(predictions=[1, ["a", "b"], {}, None])
+    assert [row[0] for row in report.tables()["letters"]["how often"][1:]] == [
+        *("1", "['a', 'b']", "{}", "None")
+    ]
+    # Another metric that reads the column takes texts alone.
+    with pytest.raises(InputError, match=r"is 1 \(int\), not text"):
+        Hub([Letters(), "ttr"]).evaluate(predictions=[1])
+
+
+def test_a_metric_that_normalizes_unicode_has_no_note_on_several_forms() -> None:
+    forms = [unicodedata.normalize(form, "é") for form in ("NFC", "NFD")]
+    assert list(Hub([Letters(), "ttr"]).evaluate(predictions=forms).mixed_forms) == ["ttr"]
