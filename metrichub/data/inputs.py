@@ -98,9 +98,10 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
 
     A metric's `text_of_objects` makes them, in all columns or in each of a mapping, and its
     `names_of_objects` has by column the names under which other tools keep them. With
-    `whole_objects`, whatever a sample has is one object: also a number, or a list of texts.
+    `whole_objects`, whatever a sample has is one object: also a number, or a list of texts. Beside
+    a metric that reads such a list as several texts, it is refused.
     """
-    ways: dict[str, set[TextOf | None]] = {}
+    ways: dict[str, dict[TextOf | None, str]] = {}
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
         names = getattr(metric, "names_of_objects", {})
@@ -109,8 +110,26 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
             if way and (whole or column in names):
                 way = Objects(way, names.get(column, ()), whole)
-            ways.setdefault(column, set()).add(way)
-    return {column: way for column, (way, *others) in ways.items() if way and not others}
+            ways.setdefault(column, {}).setdefault(way, metric.name)
+    common: dict[str, TextOf] = {}
+    for column, own in ways.items():
+        way, *others = own
+        if way and not others:
+            common[column] = way
+        elif others and (whole := [w for w in own if isinstance(w, Objects) and w.whole]):
+            common[column] = Objects(partial(_shared, whole, list(own.values())), whole=True)
+    return common
+
+
+def _shared(ways: Sequence[Objects], metrics: Sequence[str], value: object) -> Any:
+    """The several texts that an object is to all metrics, also to those that read it whole."""
+    texts = [way.text_of(value) for way in ways]
+    if any(isinstance(own, str) for own in texts):
+        raise ValueError(
+            f"is {what(value)}, which {' and '.join(metrics)} read in different ways; give text, "
+            "or score each by itself"
+        )
+    return texts[0]
 
 
 def check_options(

@@ -64,9 +64,15 @@ def test_whatever_a_sample_has_is_one_object_to_a_metric_that_reads_it_whole() -
     assert [row[0] for row in report.tables()["letters"]["how often"][1:]] == [
         *("1", "['a', 'b']", "{}", "None")
     ]
-    # Another metric that reads the column takes texts alone.
-    with pytest.raises(InputError, match=r"is 1 \(int\), not text"):
-        Hub([Letters(), "ttr"]).evaluate(predictions=[1])
+
+
+@pytest.mark.parametrize("value", [1, ["a", "b"], {}])
+def test_what_other_metrics_read_in_another_way_is_refused(value: object) -> None:
+    # A list would be one object to the first, and two predictions to the second.
+    hub = Hub([Letters(), "ttr"])
+    with pytest.raises(InputError, match="which letters and ttr read in different ways; give text"):
+        hub.evaluate(predictions=[value])
+    assert hub.evaluate(predictions=["a"])["letters"]["score"] == 1
 
 
 def test_a_metric_that_normalizes_unicode_has_no_note_on_several_forms() -> None:
