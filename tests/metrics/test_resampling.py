@@ -18,6 +18,7 @@ SPECS = (
     *("self_bleu", "self_bleu(max_order=2)", "distinct", "distinct(n=6, tokenizer='char')"),
     *("novelty(n=1)", "novelty(n=2)"),
     "squad_v2_best",
+    *("classification", "classification(mode='kappa_linear')"),
 )
 WORDS = st.sampled_from(["a", "b", "cat", "sat", "0", "0", "1", "été"])
 TEXT = st.lists(WORDS, max_size=7).map(" ".join)

@@ -1,0 +1,79 @@
+"""Label rates: precision, recall and F1 of counts by label, and their averages over labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array
+
+AVERAGES = ("micro", "macro", "weighted")
+RATES = ("precision", "recall", "f1")
+_SHOWN = 100
+"""How many labels a table shows; a model's free text may have as many as there are samples."""
+
+
+class LabelCounts(NamedTuple):
+    """How often each label was predicted rightly, predicted, and expected; each (..., K)."""
+
+    right: Array
+    predicted: Array
+    expected: Array
+
+    def sums(self) -> LabelCounts:
+        """The counts of all labels together, (...)."""
+        return LabelCounts(*(counts.sum(axis=-1) for counts in self))
+
+    def rates(self) -> dict[str, Array]:
+        """Precision, recall and F1; 0 where there is nothing to divide by, as in scikit-learn."""
+        parts = (self.predicted, self.expected, (self.predicted + self.expected) / 2)
+        return {name: divided(self.right, by) for name, by in zip(RATES, parts, strict=True)}
+
+    @property
+    def present(self) -> Array:
+        """Which labels were predicted or expected."""
+        return np.asarray(self.predicted + self.expected > 0)
+
+    def averages(self, among: Array | None = None) -> dict[str, Array]:
+        """Each rate by each average, (...): "macro_f1".
+
+        Micro pools the counts. Macro is the mean over labels, those that are present unless others
+        are `among` them; weighted weighs labels by how often they were expected. Without labels,
+        both are `nan`.
+        """
+        every, pooled = self.rates(), self.sums()
+        weights = {"macro": self.present if among is None else among, "weighted": self.expected}
+        scores = {f"micro_{rate}": values for rate, values in pooled.rates().items()}
+        with np.errstate(invalid="ignore"):
+            return scores | {
+                f"{average}_{rate}": (values * by).sum(axis=-1) / by.sum(axis=-1)
+                for average, by in weights.items()
+                for rate, values in every.items()
+            }
+
+
+def divided(part: Array, whole: Array) -> Array:
+    """The fractions, 0 where there is nothing to divide by."""
+    part, whole = np.broadcast_arrays(np.asarray(part, np.float64), whole)
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+
+
+def table_of(
+    what: str, names: Sequence[str], counts: LabelCounts
+) -> Sequence[Sequence[str | float | None]]:
+    """A row for each label with its rates and counts, (K,): the most frequent, and the rest in one.
+
+    The first row is the head.
+    """
+    order = np.argsort(-(counts.predicted + counts.expected), kind="stable")
+    shown = LabelCounts(*(own[order[:_SHOWN]] for own in counts))
+    labels = [names[place] for place in order[:_SHOWN].tolist()]
+    if rest := len(order) - len(labels):
+        labels.append(f"{rest} others")
+        others = (own[order[_SHOWN:]].sum(keepdims=True) for own in counts)
+        shown = LabelCounts(*map(np.concatenate, zip(shown, others, strict=True)))
+    columns = [values.tolist() for values in (*shown.rates().values(), *shown)]
+    head = [what, *RATES, "right", "predicted", "expected"]
+    return [head, *([label, *row] for label, *row in zip(labels, *columns, strict=True))]

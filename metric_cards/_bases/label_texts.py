@@ -1,0 +1,63 @@
+"""Label texts: labels as they are compared, in Unicode's form NFC, and in order."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from metrichub.errors import ParameterError, what
+
+
+def texts_of_labels(value: object) -> Any:
+    """The text of a label, or those of a list of them: 1 and 1.0 as "1", True as "True".
+
+    Raises:
+        ValueError: a label is neither a text nor a number, nor True or False.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return list(map(texts_of_labels, value))
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, (int, float)) or str(value) == "nan":
+        raise ValueError(f"is {what(value)}, not a label: a text, a number, or True or False")
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def check_listed(
+    metric: str, labels: Sequence[str | int], unknown: Literal["wrong", "error"]
+) -> None:
+    """Check that listed labels differ, and that there are some if others are an error.
+
+    Raises:
+        ParameterError: they don't, or there are none.
+    """
+    if len({normal(str(label)) for label in labels}) < len(labels):
+        raise ParameterError(metric, "labels", labels, "different labels")
+    if unknown == "error" and not labels:
+        raise ParameterError(metric, "unknown", unknown, "'wrong' without labels")
+
+
+def normal(label: str) -> str:
+    """The label in the form NFC."""
+    return label if label.isascii() else unicodedata.normalize("NFC", label)
+
+
+def ordered(labels: Iterable[str]) -> list[str]:
+    """The labels by their numbers if all are numbers, else by their code points."""
+    try:
+        return sorted(labels, key=lambda label: (_number(label), label))
+    except ValueError:
+        return sorted(labels)
+
+
+def _number(label: str) -> float:
+    number = float(label)
+    if math.isnan(number):
+        raise ValueError(label)
+    return number

@@ -1,0 +1,143 @@
+"""Classification: how well predicted labels agree with the right ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from metric_cards._bases.label_rates import table_of
+from metric_cards._bases.label_texts import check_listed, normal, ordered, texts_of_labels
+from metric_cards._bases.mode_card import CardOfMode
+from metric_cards._bases.resampling import Sparse
+from metric_cards.classification.confusion import Confusion, numbered
+from metrichub.authoring import Array, CorpusMetric, Resampler
+from metrichub.errors import InputError
+
+Pair = Sequence[Any]
+"""The reference, the predicted label or None for none, and in a condensed row how often both."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classification(CorpusMetric):
+    """Accuracy, precision, recall and F1 by several averages, MCC and kappa of single labels.
+
+    Attributes:
+        mode: The number that `score` reports.
+        labels: All labels, in the order that weighted kappa takes. If there are none, the labels
+            are those of references and predictions, in the order of numbers or of code points.
+        unknown: What a predicted label is that isn't among `labels`: wrong and of no class, or an
+            error.
+    """
+
+    takes_nothing: ClassVar[bool] = True
+    normalizes_unicode: ClassVar[bool] = True
+    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
+
+    mode: Literal[
+        "accuracy",
+        "balanced_accuracy",
+        "micro_f1",
+        "macro_f1",
+        "weighted_f1",
+        "mcc",
+        "kappa",
+        "kappa_linear",
+        "kappa_quadratic",
+    ] = "accuracy"
+    labels: tuple[str | int, ...] = ()
+    unknown: Literal["wrong", "error"] = "wrong"
+
+    card = CardOfMode()
+    text_of_objects = staticmethod(texts_of_labels)
+    whole_objects = True
+
+    def __post_init__(self) -> None:
+        """Check the labels."""
+        super().__post_init__()
+        check_listed(self.name, self.labels, self.unknown)
+
+    def measure(
+        self, prediction: Sequence[str | None], references: Sequence[Sequence[str]]
+    ) -> list[Pair]:
+        """The right label of each row, and the predicted one or None.
+
+        Of several right ones, the predicted one if it is among them, else the first.
+
+        Raises:
+            InputError: a label isn't among `labels`.
+        """
+        pairs: list[Pair] = []
+        for label, references_of in zip(prediction, references, strict=True):
+            expected = [normal(own) for own in references_of]
+            predicted = None if label is None else normal(label)
+            pairs.append([predicted if predicted in expected else expected[0], predicted])
+        if self.labels:
+            expected_labels = {normal(own) for references_of in references for own in references_of}
+            return self._checked(pairs, expected_labels)
+        return pairs
+
+    def _checked(self, pairs: Sequence[Pair], expected: set[str]) -> list[Pair]:
+        known = {*self._known()}
+        predicted = {pair[1] for pair in pairs} - {None} if self.unknown == "error" else set()
+        for kind, labels in {"reference": expected, "prediction": predicted}.items():
+            if strange := labels - known:
+                raise InputError(
+                    f"{self.name}: the {kind} {min(strange)!r} isn't one of {self.labels}"
+                )
+        return [[own, label if label in known else None] for own, label in pairs]
+
+    def conclude(self, rows: Sequence[Pair]) -> Mapping[str, float]:
+        """The scores of all pairs together."""
+        scores = self.resampler(rows)(np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in scores.items()}
+
+    def samples(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[float]]:
+        """1 for a right label and 0 for a wrong one, whatever the output."""
+        right = [float(row[0] == row[1]) for row in rows]
+        return dict.fromkeys(self.outputs(), right)
+
+    def condense(self, rows: Sequence[Pair]) -> Sequence[Pair]:
+        """Each different pair once, with how often it occurs."""
+        times: Counter[tuple[str, str | None]] = Counter()
+        for expected, predicted, *more in rows:
+            times[expected, predicted] += more[0] if more else 1
+        return [[*pair, number] for pair, number in times.items()]
+
+    def resampler(self, rows: Sequence[Pair]) -> Resampler:
+        """Pairs add up; scores come from how often each was drawn."""
+        pairs, of = self._pairs(rows)
+        return lambda counts: self._scores(pairs._replace(times=of.times(counts)))
+
+    def tables(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
+        """The confusion matrix, and the rates of each label."""
+        pairs, of = self._pairs(rows)
+        pairs = pairs._replace(times=of.times(np.ones((1, len(rows)))))
+        counts = type(pairs.counts())(*(own[0].astype(np.int64) for own in pairs.counts()))
+        rates = table_of("label", pairs.labels, counts)
+        return {"confusion matrix": pairs.table(), "labels": rates}
+
+    def _scores(self, pairs: Confusion) -> Mapping[str, Array]:
+        scores = pairs.scores()
+        return {"score": scores[self.mode], **scores}
+
+    def _pairs(self, rows: Sequence[Pair]) -> tuple[Confusion, Sparse]:
+        """The different pairs, and which of them each row is, as often as it stands for."""
+        keys = [(row[0], row[1]) for row in rows]
+        different = list(dict.fromkeys(keys))
+        seen = {label for pair in different for label in pair if label is not None}
+        labels = self._known() or ordered(seen)
+        expected, predicted = (
+            numbered([pair[side] for pair in different], labels) for side in (0, 1)
+        )
+        times = np.array([row[2] if len(row) > 2 else 1 for row in rows], np.float64)
+        which = numbered(keys, different)
+        shape = (len(different), len(rows))
+        pairs = Confusion(labels, expected, predicted, np.zeros((0, 0)), bool(self.labels))
+        return pairs, Sparse(which, np.arange(len(rows)), times, shape)
+
+    def _known(self) -> list[str]:
+        return [normal(str(label)) for label in self.labels]

@@ -1,0 +1,255 @@
+"""Classification: scikit-learn's numbers, and what it does with predictions that are no label."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+from metrichub import Hub, load_metric
+from metrichub.errors import InputError, ParameterError
+from tests.vectors import answer_vectors
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*label:UserWarning")
+
+GOLDENS = [case.values[0] for case in answer_vectors("classification")]
+LM_EVAL = [case.values[0] for case in answer_vectors("f1, mcc (lm-eval aggregation)")]
+AVERAGES, RATES = ("micro", "macro", "weighted"), ("precision", "recall", "f1")
+INVALID, FORMS = GOLDENS[3], GOLDENS[5]
+
+
+def evaluated(predictions: Any, references: Any, **options: Any) -> Any:
+    extract = options.pop("extract", None)
+    hub = Hub(load_metric("classification", **options), extract=extract)
+    return hub.evaluate(predictions=predictions, references=references)
+
+
+def scores(predictions: Any, references: Any, **options: Any) -> dict[str, float]:
+    found: dict[str, float] = evaluated(predictions, references, **options)["classification"]
+    return found
+
+
+def assert_golden(found: dict[str, float], expected: dict[str, Any]) -> None:
+    plain = ("accuracy", "balanced_accuracy", "mcc", "kappa", "kappa_quadratic")
+    flat = {name: float(expected[name]) for name in plain}
+    flat |= {f"{a}_{rate}": expected[a][rate] for a in AVERAGES for rate in RATES}
+    for name, value in flat.items():
+        assert found[name] == pytest.approx(value, nan_ok=True), name
+
+
+@pytest.mark.parametrize("row", GOLDENS[:3] + GOLDENS[4:5])
+def test_all_scores_are_those_of_scikit_learn(row: dict[str, Any]) -> None:
+    inputs, expected = row["inputs"], row["expected"]
+    report = evaluated(**inputs)
+    assert_golden(report["classification"], expected)
+    tables = report.tables()["classification"]
+    head, *matrix = tables["confusion matrix"]
+    assert head == ["reference", *(f"predicted {label}" for label in expected["labels"])]
+    assert matrix == [
+        [label, *row] for label, row in zip(expected["labels"], expected["confusion"], strict=True)
+    ]
+    _, *by_label = tables["labels"]
+    assert {name: counts[2] for name, _, _, _, *counts in by_label} == {
+        label: own["support"] for label, own in expected["per_label"].items()
+    }
+    for label, *rates in (own[:4] for own in by_label):
+        own = expected["per_label"][label]
+        assert rates == pytest.approx([own[rate] for rate in RATES])
+    gold_only = sorted({*inputs["references"]})
+    found = scores(**inputs, labels=gold_only)["macro_f1"]
+    assert found == pytest.approx(expected["macro_f1_gold_labels_only"])
+
+
+def test_nothing_extracted_is_a_miss_and_no_class() -> None:
+    # lm-eval's "[invalid]" is a third class of scikit-learn's: macro F1 is .3 there, and here .45,
+    # as if scikit-learn were told the labels. MCC and kappa are the same.
+    inputs, expected = INVALID["inputs"], INVALID["expected"]
+    replies = [f"Answer: {p}" if p != "[invalid]" else "no\nidea" for p in inputs["predictions"]]
+    report = evaluated(replies, inputs["references"], extract="after('Answer:')")
+    found = report["classification"]
+    assert found["macro_f1"] == pytest.approx(expected["macro_f1_gold_labels_only"]) == 0.45
+    assert expected["macro"]["f1"] == pytest.approx(0.3)
+    for name in ("accuracy", "mcc", "kappa"):
+        assert found[name] == pytest.approx(expected[name])
+    assert found["weighted_f1"] == pytest.approx(expected["weighted"]["f1"])
+    # Four of five predictions have a label, and two are right.
+    assert (found["micro_precision"], found["micro_recall"]) == (2 / 4, 2 / 5)
+    assert found["unextracted"] == 1
+    assert report.tables()["classification"]["confusion matrix"] == [
+        ["reference", "predicted no", "predicted yes", "predicted no label"],
+        ["no", 1, 1, 1],
+        ["yes", 1, 1, 0],
+    ]
+    # As a text it is a class, as in scikit-learn.
+    assert_golden(scores(**inputs), expected)
+
+
+def test_no_label_disagrees_as_far_as_can_be() -> None:
+    # References 0, 1, 2, 2 and predictions 0, none, 2, 2: the distance of none is 2, the largest.
+    # Linear: observed 2/4; by chance (0 1 2 2 against 0 2 2 and none, 16 pairs): |i - j| sums to
+    # 4 + 3 + 2 + 2 = 11, and 4 * 2 for none, 19/16 together; 1 - (1/2) / (19/16) = 11/19.
+    found = scores(["0", "?", "2", "2"], ["0", "1", "2", "2"], labels=[0, 1, 2])
+    assert found["kappa_linear"] == pytest.approx(11 / 19)
+
+
+def test_labels_in_other_unicode_forms_are_equal() -> None:
+    # scikit-learn takes é and é for two labels, and a third of these for a miss.
+    inputs = FORMS["inputs"]
+    assert len({*inputs["predictions"]}) == 3
+    report = evaluated(**inputs)
+    assert report["classification"]["accuracy"] == 1
+    assert report["classification"]["kappa"] == 1
+    assert FORMS["expected"]["accuracy"] == pytest.approx(2 / 3)
+    assert not report.notes()
+    assert scores(**inputs, labels=[unicodedata.normalize("NFD", "é"), "Ａ"])["macro_f1"] == 1
+
+
+@pytest.mark.parametrize("row", LM_EVAL)
+def test_binary_f1_and_mcc_are_those_of_lm_eval(row: dict[str, Any]) -> None:
+    found = evaluated(**row["inputs"])
+    expected = row["expected"]
+    assert found["classification"]["mcc"] == pytest.approx(expected["mcc"])
+    if isinstance(expected["f1"], dict):
+        assert len({*row["inputs"]["references"]}) == 3
+        return
+    # lm-eval's f1 is that of the label 1, a row of the table of labels; 0 where there is none.
+    rows = found.tables()["classification"]["labels"][1:]
+    assert {label: f1 for label, _, _, f1, *_ in rows}.get("1", 0.0) == expected["f1"]
+
+
+LABELS = st.sampled_from(["a", "b", "c", "10", "9"])
+NUMBERS = st.integers(0, 4)
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.booleans())
+def test_any_labels_score_as_in_scikit_learn(pairs: list[tuple[str, str]], given_: bool) -> None:
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    labels = [*"cab", "10", "9"] if given_ else sorted({*predictions, *references})
+    options = {"labels": labels} if given_ else {}
+    found = scores(predictions, references, **options)
+    assert found["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
+    assert found["mcc"] == pytest.approx(sk.matthews_corrcoef(references, predictions))
+    recalls = sk.recall_score(
+        references, predictions, labels=sorted({*references}), average="macro", zero_division=0
+    )
+    assert found["balanced_accuracy"] == pytest.approx(recalls)
+    for average in AVERAGES:
+        expected = sk.precision_recall_fscore_support(
+            references, predictions, labels=labels, average=average, zero_division=0
+        )[:3]
+        assert [found[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
+    weighted = {"kappa": None} | ({"kappa_linear": "linear"} if given_ else {})
+    for name, weights in weighted.items():
+        kappa = sk.cohen_kappa_score(references, predictions, labels=labels, weights=weights)
+        assert found[name] == pytest.approx(kappa, nan_ok=True), name
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=12))
+def test_weighted_kappa_takes_numbers_in_their_order(pairs: list[tuple[int, int]]) -> None:
+    pairs = [(10 * a, 10 * b) for a, b in pairs]
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    found = scores(predictions, references)
+    for weights in ("linear", "quadratic"):
+        kappa = sk.cohen_kappa_score(references, predictions, weights=weights)
+        assert found[f"kappa_{weights}"] == pytest.approx(kappa, nan_ok=True)
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12))
+def test_labels_that_are_not_among_those_named_are_wrong_and_of_no_class(
+    pairs: list[tuple[str, str]],
+) -> None:
+    pairs = [(p, r if r in "ab" else "a") for p, r in pairs]
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    found = scores(predictions, references, labels=["a", "b"])
+    for average in AVERAGES:
+        expected = sk.precision_recall_fscore_support(
+            references, predictions, labels=["a", "b"], average=average, zero_division=0
+        )[:3]
+        assert [found[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
+    assert found["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
+
+
+def test_numbers_and_truth_values_are_labels_also_alone_in_a_list() -> None:
+    assert scores([1, 2.0, True, "x"], [["1"], [2], ["True"], np.float64(3)])["accuracy"] == 0.75
+    huge = 10**400
+    assert scores([huge, np.array(["a"])], [str(huge), np.str_("a")])["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "options", "message"),
+    [
+        (["a"], ["z"], {"labels": ["a", "b"]}, r"the reference 'z' isn't one of \('a', 'b'\)"),
+        (["z"], ["a"], {"labels": ["a"], "unknown": "error"}, "the prediction 'z' isn't one"),
+        (["a"], [["a", "z"]], {"labels": ["a"]}, "the reference 'z' isn't one of"),
+        (["a"], [None], {}, r"references\[0\] is None, not a label"),
+        ([float("nan")], ["a"], {}, r"predictions\[0\] is nan \(float\), not a label"),
+        ([{}], ["a"], {}, r"predictions\[0\] is {} \(dict\), not a label"),
+    ],
+)
+def test_what_is_no_label_is_named(
+    predictions: Any, references: Any, options: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        scores(predictions, references, **options)
+
+
+def test_of_several_references_any_will_do_and_else_the_first_counts() -> None:
+    report = evaluated(["b", "c", "c"], [["a", "b"], ["a", "b"], "c"])
+    assert report["classification"]["accuracy"] == 2 / 3
+    _, *matrix = report.tables()["classification"]["confusion matrix"]
+    assert matrix == [["a", 0, 0, 1], ["b", 0, 1, 0], ["c", 0, 0, 1]]
+    both = Hub(["classification", "exact_match"])(predictions=["b"], references=[["a", "b"]])
+    assert both["classification"]["accuracy"] == both["exact_match"]["score"] == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"labels": ["a", "a"]}, {"labels": [1, "1"]}, {"unknown": "error"}]
+)
+def test_labels_are_different_and_there_where_others_are_refused(options: Any) -> None:
+    with pytest.raises(ParameterError):
+        load_metric("classification", **options)
+
+
+def test_score_reports_what_the_mode_says() -> None:
+    for mode in ("macro_f1", "kappa_linear", "mcc"):
+        metric = load_metric("classification", mode=mode)
+        found = Hub(metric)(predictions=[*"aabbc"], references=[*"abbcc"])["classification"]
+        assert found["score"] == found[mode] != found["accuracy"]
+        assert metric.card.scale("score") == metric.card.scale(mode)
+
+
+def test_intervals_paired_tests_and_parts_need_no_row_but_the_pairs() -> None:
+    references = [*"aabc" * 30]
+    better, worse = [*"aabc" * 30], [*"aacb" * 20, *"abbc" * 10]
+    ours, theirs = (evaluated(column, references) for column in (better, worse))
+    intervals = theirs.intervals()["classification"]
+    assert intervals["score"] == intervals["accuracy"]
+    assert intervals["score"].method == "Wilson"
+    assert intervals["macro_f1"].low < theirs["classification"]["macro_f1"]
+    assert ours.compare(theirs)["classification"]["score"].p < 0.01
+    whole = Hub("classification").evaluate(
+        predictions=worse, references=references, samples=False, workers=2
+    )
+    assert whole.scores() == theirs.scores()
+
+
+def test_a_table_shows_the_most_frequent_labels_and_sums_the_rest() -> None:
+    predictions = [f"label {number}" for number in range(300)]
+    matrix, rates = evaluated(predictions, ["right"] * 300).tables()["classification"].values()
+    assert len(matrix) == len(matrix[0]) == 1 + 30 + 1
+    assert sum(sum(row[1:]) for row in matrix[1:]) == 300
+    assert rates[-1] == ["201 others", 0, 0, 0, 0, 201, 0]
+    assert len(rates) == 1 + 100 + 1
+
+
+def test_replies_that_all_differ_need_no_matrix_of_labels() -> None:
+    # 50,000 labels times as many would be 20 GB.
+    predictions = [f"reply {number}" for number in range(50_000)]
+    found = scores(predictions, ["a"] * 50_000)
+    assert found["accuracy"] == 0
+    assert found["macro_recall"] == 0
