@@ -215,6 +215,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
         *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
     ),
-    "These corpora have no labels; the tests have the numbers of scikit-learn": ("classification",),
+    "These corpora have no labels; the tests have scikit-learn's numbers": (
+        *("classification", "multi_label"),
+    ),
 }
 """The metrics that no program is compared with on these texts, under the reason."""

@@ -74,6 +74,7 @@ def table_of(
         labels.append(f"{rest} others")
         others = (own[order[_SHOWN:]].sum(keepdims=True) for own in counts)
         shown = LabelCounts(*map(np.concatenate, zip(shown, others, strict=True)))
-    columns = [values.tolist() for values in (*shown.rates().values(), *shown)]
+    whole = (own if (own % 1).any() else own.astype(np.int64) for own in shown)
+    columns = [values.tolist() for values in (*shown.rates().values(), *whole)]
     head = [what, *RATES, "right", "predicted", "expected"]
     return [head, *([label, *row] for label, *row in zip(labels, *columns, strict=True))]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.label_rates import table_of
+from metric_cards._bases.label_rates import LabelCounts, table_of
 from metric_cards._bases.label_texts import check_listed, normal, ordered, texts_of_labels
 from metric_cards._bases.mode_card import CardOfMode
 from metric_cards._bases.resampling import Sparse
@@ -116,7 +116,7 @@ class Classification(CorpusMetric):
         """The confusion matrix, and the rates of each label."""
         pairs, of = self._pairs(rows)
         pairs = pairs._replace(times=of.times(np.ones((1, len(rows)))))
-        counts = type(pairs.counts())(*(own[0].astype(np.int64) for own in pairs.counts()))
+        counts = LabelCounts(*(own[0] for own in pairs.counts()))
         rates = table_of("label", pairs.labels, counts)
         return {"confusion matrix": pairs.table(), "labels": rates}
 
