@@ -218,5 +218,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no labels; the tests have scikit-learn's numbers": (
         *("classification", "multi_label"),
     ),
+    "These corpora have no entities; the tests have nervaluate's and seqeval's numbers": (
+        "entity_f1",
+    ),
 }
 """The metrics that no program is compared with on these texts, under the reason."""

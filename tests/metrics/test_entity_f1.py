@@ -1,0 +1,218 @@
+"""Entity F1: nervaluate's schemes, seqeval's tags, and what a model writes that is no entity."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nervaluate import Evaluator
+
+from metric_cards.entity_f1.reading import read_tags
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import answer_vectors
+
+SCHEMES = ("strict", "exact", "partial", "ent_type")
+MATCHES = ("correct", "incorrect", "partial", "missed", "spurious")
+TAGS = [case.values[0] for case in answer_vectors("entity_f1 (BIO tags)")]
+SPANS = answer_vectors(
+    "entity_f1 (MUC / SemEval 2013: strict, exact, partial, ent_type)",
+)
+
+
+def evaluated(predictions: Any, references: Any, **options: Any) -> Report:
+    extract = options.pop("extract", None)
+    hub = Hub(load_metric("entity_f1", **options), extract=extract)
+    return hub.evaluate(predictions=predictions, references=references)
+
+
+def scores(predictions: Any, references: Any, **options: Any) -> dict[str, float]:
+    return evaluated(predictions, references, **options)["entity_f1"]
+
+
+def rates(found: dict[str, float]) -> list[float]:
+    return [found["precision"], found["recall"], found["score"]]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("row", SPANS)
+def test_spans_match_as_in_nervaluate(row: dict[str, Any], scheme: str) -> None:
+    report = evaluated(**row["inputs"], form="spans", scheme=scheme, **row["params"])
+    expected = row["expected"][scheme]
+    assert rates(report["entity_f1"]) == pytest.approx(
+        [expected[name] for name in ("precision", "recall", "f1")]
+    )
+    head, numbers = report.tables()["entity_f1"]["matches"]
+    assert dict(zip(head, numbers, strict=True)) == {name: expected[name] for name in MATCHES}
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from(["A", "B"]), st.integers(0, 2), st.integers(1, 3)), max_size=5
+)
+
+
+def spans_of(pieces: list[tuple[str, int, int]]) -> list[dict[str, Any]]:
+    """Spans that don't overlap each other, each so many places long behind so large a gap."""
+    spans, place = [], 0
+    for label, gap, length in pieces:
+        start = place + gap
+        spans.append({"label": label, "start": start, "end": start + length - 1})
+        place = start + length
+    return spans
+
+
+@given(st.lists(st.tuples(PIECES, PIECES), min_size=1, max_size=3))
+def test_any_spans_score_as_in_nervaluate(pairs: list[tuple[Any, Any]]) -> None:
+    predictions, references = ([spans_of(own) for own in side] for side in zip(*pairs, strict=True))
+    expected = Evaluator(references, predictions, tags=["A", "B"], loader="dict").evaluate()
+    for scheme in SCHEMES:
+        own = expected["overall"][scheme]
+        found = scores(predictions, references, form="spans", scheme=scheme)
+        assert rates(found) == pytest.approx([own.precision, own.recall, own.f1]), scheme
+
+
+def test_an_equal_span_is_taken_before_one_that_merely_overlaps() -> None:
+    # nervaluate gives the reference to the first prediction, as incorrect, and none is right.
+    made = [{"label": "A", "start": 0, "end": 1}, {"label": "A", "start": 0, "end": 3}]
+    expected = made[1:]
+    official = Evaluator([expected], [made], tags=["A"], loader="dict").evaluate()
+    assert official["overall"]["strict"].correct == 0
+    assert rates(scores([made], [expected], form="spans")) == pytest.approx([1 / 2, 1, 2 / 3])
+    assert rates(scores([made[::-1]], [expected], form="spans")) == pytest.approx([1 / 2, 1, 2 / 3])
+
+
+@pytest.mark.parametrize("row", TAGS)
+def test_tags_are_read_as_by_seqeval(row: dict[str, Any]) -> None:
+    expected = row["expected"]
+    found = scores(**row["inputs"], form="tags")
+    assert rates(found) == [expected[name] for name in ("precision", "recall", "f1")]
+    assert found["macro_f1"] == pytest.approx(float(expected["macro_f1"]), nan_ok=True)
+    strict = evaluated(**row["inputs"], form="tags", repair=False)
+    if isinstance(expected["strict_iob2_micro"], dict):
+        # seqeval fails for tags without a prefix, which strict IOB2 doesn't have.
+        (reason,) = strict.results["entity_f1"].reasons
+        assert "its tag 'PER' isn't one of IOB2 (B-…, I-… or O)" in reason
+    else:
+        assert rates(strict["entity_f1"]) == expected["strict_iob2_micro"]
+
+
+def test_the_accuracy_of_tags_is_that_of_classification() -> None:
+    for row in TAGS:
+        flat = {
+            side: [tag for tags in rows for tag in tags] for side, rows in row["inputs"].items()
+        }
+        found = Hub("classification")(**flat)["classification"]["accuracy"]
+        assert found == pytest.approx(row["expected"]["accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("tags", "spans"),
+    [
+        # By hand, from the rules of CoNLL's evaluation: B, a new label, or what follows O, E or S
+        # begins an entity.
+        ("B-A I-A O I-A", [("A", 0, 1), ("A", 3, 3)]),
+        ("I-A I-B B-B", [("A", 0, 0), ("B", 1, 1), ("B", 2, 2)]),
+        ("B-A E-A I-A", [("A", 0, 1), ("A", 2, 2)]),
+        ("S-A I-A U-A L-A", [("A", 0, 0), ("A", 1, 1), ("A", 2, 2), ("A", 3, 3)]),
+        ("PER PER ORG O A-X", [("PER", 0, 1), ("ORG", 2, 2), ("A-X", 4, 4)]),
+        ("B-x-y I-x-y", [("x-y", 0, 1)]),
+    ],
+)
+def test_tags_become_spans(tags: str, spans: list[tuple[str, int, int]]) -> None:
+    expected = [{"label": label, "start": start, "end": end} for label, start, end in spans]
+    assert [span._asdict() for span in read_tags(tags, repair=True)] == expected
+    assert read_tags(tags.split(), repair=True) == read_tags(tags, repair=True)
+
+
+def test_pairs_are_read_in_all_their_forms() -> None:
+    ways = [
+        [["place", "Bath"], ["place", "New York"], ["year", "1843"]],
+        [
+            {"entity_group": "place", "word": "Bath"},
+            {"type": "place", "value": "New  York"},
+            {"label": "year", "text": 1843},
+        ],
+        {"place": ["New York", "Bath"], "year": 1843},
+        'Sure:\n```json\n{"place": ["New York", "Bath"], "year": "1843"}\n```',
+    ]
+    for way in ways:
+        assert rates(scores([way], [ways[0]])) == [1, 1, 1]
+    # Each as often as it is there.
+    assert rates(scores([ways[0][:1] * 2], [ways[0][:1]])) == pytest.approx([1 / 2, 1, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("form", "made"),
+    [
+        ("pairs", "none"),
+        ("pairs", '[["place"]]'),
+        ("pairs", '[{"label": "place"}]'),
+        ("pairs", '[{"text": "Bath"}]'),
+        ("pairs", '{"place": [null]}'),
+        ("spans", '[{"label": "a", "start": "0", "end": 1}]'),
+        ("spans", '[{"label": "a", "start": 3, "end": 1}]'),
+        ("spans", '[{"start": 0, "end": 1}]'),
+        ("spans", "{}"),
+        ("tags", "[1]"),
+        ("tags", '{"a": 1}'),
+    ],
+)
+def test_a_prediction_of_another_form_has_no_entities(form: str, made: str) -> None:
+    right: dict[str, Any] = {
+        "pairs": [["place", "Bath"]],
+        "spans": [{"label": "place", "start": 0, "end": 3}],
+        "tags": ["B-place"],
+    }
+    found = scores([made, json.dumps(right[form])], [right[form]] * 2, form=form)
+    assert found["parsed"] == 0.5
+    assert rates(found) == pytest.approx([1, 1 / 2, 2 / 3])
+    report = evaluated([made], [made], form=form)
+    assert report["entity_f1"]["unscored"] == 1
+    (reason,) = report.results["entity_f1"].reasons
+    assert reason.startswith(f"the reference has no entities in the form of {form}: it")
+
+
+def test_nothing_to_find_and_nothing_found_is_right_for_the_sample_alone() -> None:
+    report = evaluated([[], "none", [["a", "b"]]], [[], [], []])
+    assert report.samples()["entity_f1"]["score"].tolist() == [1, 0, 0]
+    assert report["entity_f1"]["score"] == 0
+    assert evaluated(["x\ny"], [[]], extract="answer")["entity_f1"]["parsed"] == 0
+
+
+def test_labels_have_their_strict_rates_whatever_the_scheme() -> None:
+    made = [{"label": "A", "start": 0, "end": 1}, {"label": "B", "start": 4, "end": 4}]
+    expected = [{"label": "A", "start": 0, "end": 2}, {"label": "B", "start": 4, "end": 4}]
+    report = evaluated([made], [expected], form="spans", scheme="partial")
+    assert report["entity_f1"]["score"] == 0.75
+    assert report["entity_f1"]["macro_f1"] == 0.5
+    assert report.tables()["entity_f1"]["labels"][1:] == [
+        ["A", 0, 0, 0, 0, 1, 1],
+        ["B", 1, 1, 1, 1, 1, 1],
+    ]
+
+
+def test_intervals_and_parts_come_from_counts() -> None:
+    right, wrong = [["a", "x"]], [["a", "y"]]
+    predictions, references = [right, wrong, right] * 40, [right, right, [*right, *wrong]] * 40
+    report = evaluated(predictions, references)
+    interval = report.intervals()["entity_f1"]["score"]
+    assert interval.low < report["entity_f1"]["score"] < interval.high
+    parts = [evaluated(predictions[a:b], references[a:b]) for a, b in ((0, 50), (50, 120))]
+    assert parts[0].merge(parts[1]).scores() == report.scores()
+    assert np.isnan(evaluated([], [])["entity_f1"]["score"])
+
+
+def test_pairs_have_no_other_scheme() -> None:
+    with pytest.raises(ParameterError, match="'strict' for pairs"):
+        load_metric("entity_f1", scheme="partial")
+
+
+def test_of_several_references_the_best_counts_and_those_of_another_form_do_not() -> None:
+    references = ['[["place", "Ely"]]', '[["place", "Bath"]]', '"none"']
+    assert scores(['[["place", "Bath"]]'], [references])["score"] == 1
+    report = evaluated([[]], [['"none"', '"some"']])
+    assert report["entity_f1"]["unscored"] == 1
