@@ -131,7 +131,8 @@ def test_reports_by_position_merge_to_that_of_all_samples(sizes: list[int]) -> N
 def test_intervals_of_buckets_are_as_wide_as_those_of_samples(
     name: str, most: int, dear: tuple[str, ...]
 ) -> None:
-    cheap = [metric for metric in additive() if metric not in dear]
+    # JSON similarity takes a list of texts for one value, and refuses to share it with others.
+    cheap = [metric for metric in additive() if metric not in (*dear, "json_similarity")]
     hub, samples = Hub(cheap), rows(name, most)
     ordinary = hub.evaluate(samples).intervals()
     bucketed = hub.evaluate(iter([samples]), samples=False, key="id").intervals()

@@ -19,7 +19,7 @@ SPECS = (
     *("novelty(n=1)", "novelty(n=2)"),
     "squad_v2_best",
     *("classification", "classification(mode='kappa_linear')"),
-    *("multi_label", "entity_f1(form='tags')"),
+    *("multi_label", "entity_f1(form='tags')", "json_fields"),
 )
 WORDS = st.sampled_from(["a", "b", "cat", "sat", "0", "0", "1", "été"])
 TEXT = st.lists(WORDS, max_size=7).map(" ".join)

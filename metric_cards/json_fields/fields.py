@@ -1,0 +1,96 @@
+"""Fields: the values of a JSON value by their paths, and how many of two lists are alike."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from metric_cards._bases.anls import similarity
+from metric_cards._bases.json_replies import json_text
+from metric_cards._bases.label_texts import normal
+from metric_cards._bases.pairing import best_pairs
+
+THRESHOLD = 0.5
+"""The similarity of two texts below which it counts as 0, as in ANLS."""
+LONGEST = 1000
+"""The length up to which a path is written out."""
+_PLAIN = re.compile(r'[^.\[\]"]+')
+_SEPARATED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
+
+
+def fields_of(value: Any, by_index: bool, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The values with their paths: "items[].price", or "items[0].price" by index.
+
+    Null holds no value, and neither does an empty object, list or text.
+    """
+    if isinstance(value, dict):
+        for key, own in value.items():
+            key = normal(key)
+            name = key if _PLAIN.fullmatch(key) else json_text(key)
+            yield from fields_of(own, by_index, _bounded(f"{path}.{name}" if path else name))
+    elif isinstance(value, list):
+        for place, own in enumerate(value):
+            inner = _bounded(f"{path}[{place if by_index else ''}]")
+            yield from fields_of(own, by_index, inner)
+    elif value is not None and value != "":
+        yield path or "(value)", value
+
+
+def _bounded(path: str) -> str:
+    """The path; a very long one by its start and a hash, as many values may lie below it."""
+    if len(path) <= LONGEST:
+        return path
+    digest = blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{path[: LONGEST // 2]}…{digest}"
+
+
+def by_path(fields: Iterator[tuple[str, Any]]) -> Mapping[str, Sequence[Any]]:
+    """The values under each path."""
+    values: dict[str, list[Any]] = {}
+    for path, value in fields:
+        values.setdefault(path, []).append(value)
+    return values
+
+
+def alike(made: Sequence[Any], expected: Sequence[Any], comparator: str) -> float:
+    """How many values are equal, each once; with `similar`, the sum of the best similarities."""
+    if not made or not expected:
+        return 0.0
+    if comparator != "similar":
+        keys = (Counter(_key(value, comparator) for value in values) for values in (made, expected))
+        return float((next(keys) & next(keys)).total())
+    # Of a flood of values, as many as could matter.
+    texts = [_folded(str(value)) for value in made[: 10 * len(expected) + 1000]]
+    known = [_folded(str(value)) for value in expected]
+    grid = [[similarity(one, other, THRESHOLD) for one in texts] for other in known]
+    scores = np.array(grid)
+    return float(sum(scores[pair] for pair in best_pairs(scores)))
+
+
+def _key(value: Any, comparator: str) -> Hashable:
+    """What is equal for equal values; a value that isn't a number is compared as a text."""
+    if comparator == "number" and not isinstance(value, bool):
+        text = str(value).strip()
+        whole = _SEPARATED.search(text)
+        try:
+            return float(text.replace(",", "") if whole else text)
+        except ValueError:
+            pass
+    if comparator in ("text", "number"):
+        return _folded(str(value))
+    return ("boolean", value) if isinstance(value, bool) else _composed(value)
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def _composed(value: Any) -> Hashable:
+    own: Hashable = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+    return own

@@ -1,0 +1,126 @@
+"""JSON similarity: how close a JSON value is to the expected one, as ANLS* compares trees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from metric_cards._bases.anls import similarity
+from metric_cards._bases.json_replies import read_reply, reply_text
+from metric_cards._bases.pairing import best_pairs
+from metrichub.authoring import Metric, Range, Row, Unscored
+
+FLOOD = 20
+"""A prediction with over so many times as many nodes as the reference, and 1,000, has 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonSimilarity(Metric):
+    """ANLS* (Peer et al. 2024): the mean similarity of the values of two trees, macro.
+
+    Attributes:
+        threshold: The similarity of two texts below which it counts as 0.
+    """
+
+    takes_nothing: ClassVar[bool] = True
+
+    threshold: Annotated[float, Range(0, 1)] = 0.5
+
+    text_of_objects = staticmethod(reply_text)
+    whole_objects = True
+
+    def observe(self, prediction: str | None, reference: str) -> Row | Unscored:
+        """The similarity of one sample, and whether its prediction is JSON."""
+        expected, problem = read_reply(reference)
+        if problem:
+            return Unscored(f"the reference isn't JSON ({problem})")
+        made, broken = read_reply(prediction)
+        flood = _nodes(made) > FLOOD * _nodes(expected) + 1000
+        similar = 0.0 if broken or flood else self._compared(made, expected).mean
+        return {"score": similar, "parsed": broken is None}
+
+    def _compared(self, made: Any, expected: Any) -> Similarity:
+        if isinstance(expected, dict) and isinstance(made, dict):
+            return self._objects(made, expected)
+        if isinstance(expected, list) and isinstance(made, list):
+            return self._lists(made, expected)
+        size = max(_size(made), _size(expected))
+        if expected is None:
+            return Similarity(float(_is_nothing(made)), size or 1)
+        if isinstance(expected, (dict, list)) or isinstance(made, (dict, list)) or made is None:
+            return Similarity(0.0, size)
+        return Similarity(similarity(_text(made), _text(expected), self.threshold), size)
+
+    def _objects(self, made: dict[str, Any], expected: dict[str, Any]) -> Similarity:
+        """By keys; one that is missing holds null, and one too many earns nothing."""
+        total, size = 0.0, 0
+        for key in expected | made:
+            own = self._compared(made.get(key), expected.get(key))
+            total += own.total if key in expected or not _is_nothing(made[key]) else 0
+            size += own.size
+        return Similarity(total, size)
+
+    def _lists(self, made: list[Any], expected: list[Any]) -> Similarity:
+        """By the best pairing of their items; of equally good ones, that of more equal items."""
+        grid = [[self._compared(one, other) for one in made] for other in expected]
+        means = np.array(
+            [
+                [
+                    math.nextafter(own.mean, math.inf) if one == other else own.mean
+                    for own, one in zip(row, made, strict=True)
+                ]
+                for row, other in zip(grid, expected, strict=True)
+            ]
+        ).reshape(len(expected), len(made))
+        pairs = best_pairs(means)
+        paired = [grid[row][column] for row, column in pairs]
+        alone = [expected[i] for i in {*range(len(expected))} - {row for row, _ in pairs}]
+        alone += [made[i] for i in {*range(len(made))} - {column for _, column in pairs}]
+        return Similarity(
+            sum(own.total for own in paired),
+            sum(own.size for own in paired) + sum(map(_size, alone)),
+        )
+
+
+class Similarity(NamedTuple):
+    """The summed similarity of two trees' values, and how many values there are."""
+
+    total: float
+    size: int
+
+    @property
+    def mean(self) -> float:
+        """The mean; 1 where neither tree has a value."""
+        return self.total / self.size if self.size else 1.0
+
+
+def _size(tree: Any) -> int:
+    """How many values a tree has; null is one, and an empty list or object has none."""
+    if isinstance(tree, dict):
+        return sum(map(_size, tree.values()))
+    return sum(map(_size, tree)) if isinstance(tree, list) else 1
+
+
+def _nodes(tree: Any) -> int:
+    """How many values, lists and objects a tree has, with itself."""
+    items = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return 1 + sum(map(_nodes, items))
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value in ({}, [], "")
+
+
+@lru_cache(maxsize=4096)
+def _normalized(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _text(value: object) -> str:
+    text = str(value)
+    # Long texts would stay in memory.
+    return _normalized(text) if len(text) < 1000 else _normalized.__wrapped__(text)

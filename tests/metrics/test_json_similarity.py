@@ -1,0 +1,107 @@
+"""JSON similarity: the numbers of ANLS* on any trees, and replies that are no or too much JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from anls_star import anls_score
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, Report, load_metric
+from metrichub.errors import InputError, ParameterError
+from tests.vectors import answer_vectors
+
+
+def evaluated(predictions: Any, references: Any, **options: Any) -> Report:
+    extract = options.pop("extract", None)
+    hub = Hub(load_metric("json_similarity", **options), extract=extract)
+    return hub.evaluate(predictions=predictions, references=references)
+
+
+def score(prediction: Any, reference: Any, **options: Any) -> float:
+    return evaluated([prediction], [reference], **options)["json_similarity"]["score"]
+
+
+@pytest.mark.parametrize("row", answer_vectors("json tree similarity (ANLS*)"))
+def test_the_numbers_are_those_of_anls_star(row: dict[str, Any]) -> None:
+    found = score(*(json.dumps(row["inputs"][side]) for side in ("prediction", "reference")))
+    assert found == pytest.approx(row["expected"])
+
+
+LEAVES = st.sampled_from(["a", "abc", "abd", "", "  ", "hello", "Help", "1", 1, 1.0, True, None])
+FLAT = st.lists(LEAVES, max_size=4) | st.dictionaries(st.sampled_from("xyz"), LEAVES)
+# Items of lists have one value each, so that equally good pairings have equal scores.
+TREES = FLAT | LEAVES | st.dictionaries(st.sampled_from("xyz"), FLAT | LEAVES)
+
+
+@given(TREES, TREES)
+def test_any_trees_score_as_in_anls_star(made: Any, expected: Any) -> None:
+    if isinstance(made, str) and isinstance(expected, list):
+        # A list of texts stands for alternatives there.
+        assert score(json.dumps(made), json.dumps(expected)) == 0 or not expected
+        return
+    found = score(json.dumps(made), json.dumps(expected))
+    assert found == pytest.approx(anls_score(expected, made))
+
+
+def test_lists_of_objects_are_paired_for_the_best_means() -> None:
+    made = [{"a": "x", "b": "y"}, {"a": "z"}]
+    expected = [{"a": "z"}, {"a": "x", "b": "q"}]
+    # The second of both: 1 of 1. The first: x is right and y isn't, 1 of 2.
+    assert score(made, expected) == pytest.approx(2 / 3)
+    assert anls_score(expected, made) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("metrics", [["json_similarity"], ["json_similarity", "exact_match"]])
+def test_alternatives_are_several_references(metrics: list[str]) -> None:
+    references = ['"Bath"', '"Aquae Sulis"']
+    found = Hub(metrics)(predictions=['"aquae sulis"'], references=[references])
+    assert found["json_similarity"]["score"] == 1
+    # A list of other texts is a value; it isn't clear which beside a metric of texts.
+    assert score(["Bath"], ["Bath"]) == 1
+
+
+def test_arrays_are_lists_and_none_is_refused() -> None:
+    assert score({"a": np.array([1, 2]), "b": np.int64(3)}, {"a": [2, 1], "b": 3}) == 1
+    for columns in ([None], ["1"]), (["1"], [None]):
+        with pytest.raises(InputError, match=r"\[0\] is None; give JSON text or an object"):
+            evaluated(*columns)
+
+
+def test_a_reply_may_stand_in_a_fenced_block_and_nothing_else_around_it() -> None:
+    assert score('Here it is:\n```json\n{"a": "x"}\n```', {"a": "x"}) == 1
+    report = evaluated(['It is {"a": "x"}', '{"a": "x"'], [{"a": "x"}] * 2)
+    assert report["json_similarity"] == {"score": 0, "parsed": 0}
+
+
+def test_nothing_extracted_has_0_also_where_null_would_be_right() -> None:
+    found = evaluated(["x\ny", "null"], ["null", "null"], extract="answer")["json_similarity"]
+    assert found == {"score": 0.5, "parsed": 0.5, "unextracted": 1}
+
+
+def test_a_reference_that_isnt_json_is_unscored_with_the_reason() -> None:
+    report = evaluated(["1"], ["{"])
+    assert dict(report.results["json_similarity"].reasons) == {
+        "the reference isn't JSON (truncated)": 1
+    }
+
+
+def test_the_threshold_decides_what_a_small_difference_earns() -> None:
+    # help and hello: distance 2 of 5.
+    assert [score('"hello"', '"help"', threshold=t) for t in (0, 0.6, 0.61)] == [0.6, 0.6, 0]
+    with pytest.raises(ParameterError, match="a number from 0 to 1"):
+        load_metric("json_similarity", threshold=2)
+
+
+def test_a_flood_of_values_has_0() -> None:
+    # 20 times the value and its list, and 1,000, are as many as may be, the list included.
+    assert score(["a"] * 1039, ["a"]) == pytest.approx(1 / 1039)
+    assert score(["a"] * 1040, ["a"]) == 0
+    # Lists without a value take time, too.
+    assert score([[]] * 1041, [[]]) == 0
+    for hostile in ("[" * 100_000, "{" * 100_000, "9" * 1_000_000, json.dumps(["a"] * 300_000)):
+        assert score(hostile, ["a"] * 40) == 0
