@@ -222,5 +222,6 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "entity_f1",
     ),
     "These corpora have no fields; the tests have anls_star's numbers": ("json_similarity",),
+    "These corpora have no ranks; the tests have the numbers of ir_measures and ranx": ("ranking",),
 }
 """The metrics that no program is compared with on these texts, under the reason."""

@@ -65,8 +65,15 @@ def test_the_page_begins_with_the_rows_of_the_defaults_and_the_reasons() -> None
 
 def test_every_preset_has_a_row_on_the_page() -> None:
     compared = {load_metric(spec).label() for spec in ROWS if f"| `{spec}`" in PAGE}
+    # Those of metrics that these texts don't fit are held by tests/test_presets.py alone.
+    unfit = {name for names in WITHOUT.values() for name in names}
     ours = [entry for entry in registry().entries if entry.distribution == "metrichub"]
-    names = [f'{entry.name}("{preset}")' for entry in ours for preset in entry.card.presets]
+    names = [
+        f'{entry.name}("{preset}")'
+        for entry in ours
+        for preset in entry.card.presets
+        if entry.name not in unfit
+    ]
     assert [name for name in names if load_metric(name).label() not in compared] == []
 
 

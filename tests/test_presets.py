@@ -141,6 +141,21 @@ def error_rate(metric: str, name: str) -> None:
     assert found == pytest.approx(official, abs=1e-12)
 
 
+def ranking_trec() -> None:
+    # What trec_eval gives each query, in the order of its ties.
+    for parameter in answer_vectors("ranking per query"):
+        row = parameter.values[0]
+        ((query, expected),) = row["expected"].items()
+        columns = {
+            "retrieved": [row["inputs"]["run"][query]],
+            "relevant": [row["inputs"]["qrels"][query]],
+        }
+        names = {"score": "map", "rr": "recip_rank", "ndcg": "ndcg", "ndcg_3": "ndcg_cut_3"}
+        for ours, theirs in names.items():
+            found = score("ranking(trec, mode='ap')", ours, **columns)
+            assert found == pytest.approx(expected[theirs]), (row["note"], ours)
+
+
 HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("bleu", "evaluate"): bleu_evaluate,
     ("bleu", "wmt"): bleu_wmt,
@@ -182,6 +197,7 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
         "exact_match(squad)", "squad", key="exact_match"
     ),
     ("meteor", "evaluate"): lambda: held_by_vectors("meteor(evaluate)", "meteor_nltk"),
+    ("ranking", "trec"): ranking_trec,
     ("rouge", "coco"): rouge_coco,
     ("rouge", "rouge-score"): rouge_score,
     ("sari", "easse"): lambda: held_by_vectors("sari(easse)", "sari_easse"),
