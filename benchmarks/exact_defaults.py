@@ -222,6 +222,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "entity_f1",
     ),
     "These corpora have no fields; the tests have anls_star's numbers": ("json_similarity",),
-    "These corpora have no ranks; the tests have the numbers of ir_measures and ranx": ("ranking",),
+    "These corpora have no ranks; the tests have the numbers of ir_measures and ranx": (
+        *("citation_ids", "ranking"),
+    ),
 }
 """The metrics that no program is compared with on these texts, under the reason."""
