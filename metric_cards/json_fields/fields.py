@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -15,13 +14,13 @@ from metric_cards._bases.anls import similarity
 from metric_cards._bases.json_replies import json_text
 from metric_cards._bases.label_texts import normal
 from metric_cards._bases.pairing import best_pairs
+from metric_cards._bases.value_keys import folded, value_key
 
 THRESHOLD = 0.5
 """The similarity of two texts below which it counts as 0, as in ANLS."""
 LONGEST = 1000
 """The length up to which a path is written out."""
 _PLAIN = re.compile(r'[^.\[\]"]+')
-_SEPARATED = re.compile(r"\d{1,3}(,\d{3})+(?!\d)")
 
 
 def fields_of(value: Any, by_index: bool, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -63,34 +62,11 @@ def alike(made: Sequence[Any], expected: Sequence[Any], comparator: str) -> floa
     if not made or not expected:
         return 0.0
     if comparator != "similar":
-        keys = (Counter(_key(value, comparator) for value in values) for values in (made, expected))
-        return float((next(keys) & next(keys)).total())
+        own, due = (Counter(value_key(value, comparator) for value in v) for v in (made, expected))
+        return float((own & due).total())
     # Of a flood of values, as many as could matter.
-    texts = [_folded(str(value)) for value in made[: 10 * len(expected) + 1000]]
-    known = [_folded(str(value)) for value in expected]
+    texts = [folded(str(value)) for value in made[: 10 * len(expected) + 1000]]
+    known = [folded(str(value)) for value in expected]
     grid = [[similarity(one, other, THRESHOLD) for one in texts] for other in known]
     scores = np.array(grid)
     return float(sum(scores[pair] for pair in best_pairs(scores)))
-
-
-def _key(value: Any, comparator: str) -> Hashable:
-    """What is equal for equal values; a value that isn't a number is compared as a text."""
-    if comparator == "number" and not isinstance(value, bool):
-        text = str(value).strip()
-        whole = _SEPARATED.search(text)
-        try:
-            return float(text.replace(",", "") if whole else text)
-        except ValueError:
-            pass
-    if comparator in ("text", "number"):
-        return _folded(str(value))
-    return ("boolean", value) if isinstance(value, bool) else _composed(value)
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def _composed(value: Any) -> Hashable:
-    own: Hashable = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
-    return own
