@@ -44,7 +44,6 @@ def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None
         ("BleuScore", "'bleu'"),
         ("FaithfulnessMetric", "'faithfulness'"),
         ("f1", ".*'token_f1'"),
-        ("f1", "'entity_f1', 'token_f1'"),
         ("accuracy", "'(goal|answer|tool_call)_accuracy', '.*_accuracy' or '.*_accuracy'"),
     ],
 )
