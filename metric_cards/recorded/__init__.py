@@ -76,6 +76,7 @@ class Recorded(Metric):
             MetricError: a number is outside of the range.
         """
         (values,) = columns.values()
+        values = [_only(value) for value in values]
         read = [_number(value) for value in values]
         scores = np.array([math.nan if number is None else number for number in read], np.float64)
         reasons = {
@@ -102,12 +103,18 @@ class Recorded(Metric):
     def _check(self, numbers: Array) -> None:
         low, high = (0, 1) if self.share else self.range
         scale = Scale(low, high)
-        for number in numbers:
-            if float(number) not in scale or (self.share and number not in (0, 1, math.nan)):
+        for number in numbers[~np.isnan(numbers)]:
+            if float(number) not in scale or (self.share and number not in (0, 1)):
                 allowed = "is neither 0 nor 1" if self.share else f"lies outside {scale.interval}"
                 raise MetricError(
                     f"{self.name}: {number:g} in the column {self.column!r} {allowed}"
                 )
+
+
+def _only(value: Any) -> Any:
+    """The one number of a sample; a column with a plural name, such as "words", has a list."""
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return value[0] if several and len(value) == 1 else value
 
 
 def _number(value: object) -> float | bool | None:

@@ -42,6 +42,16 @@ def test_numbers_that_happen_to_be_0_and_1_are_no_share_unless_said() -> None:
     assert mixed.intervals()["acc"]["score"].why == interval.why
 
 
+def test_a_share_leaves_out_what_is_not_recorded() -> None:
+    report = Hub("recorded(column='acc', share=True)").evaluate(acc=[1, None, 0, "n/a"])
+    assert report.scores() == {"acc": {"score": 0.5, "unscored": 2}}
+
+
+def test_a_column_with_a_plural_name_has_one_number_a_sample() -> None:
+    report = Hub("recorded(column='words')").evaluate(words=[[2], [4.0], [], [1, 2]])
+    assert report.scores() == {"words": {"score": 3.0, "unscored": 2}}
+
+
 def test_each_system_has_numbers_of_its_own() -> None:
     ids = [f"q{number}" for number in range(20)]
     ours = Hub(ACC).evaluate(id=ids, acc=[True] * 16 + [False] * 4)
