@@ -7,7 +7,7 @@ keys fall into the same buckets for every system. Merging is addition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -34,8 +34,8 @@ class BucketSizes:
     """How many samples every bucket holds, (1000,), and what was read of them.
 
     `key` names the columns whose values chose the bucket; none says that the position did.
-    `prints` has for every column but the predictions a number a bucket that two systems share if
-    they were given the same samples, whatever their order within it.
+    `prints` has for every column that systems don't make a number a bucket that two systems share
+    if they were given the same samples, whatever their order within it.
     """
 
     key: tuple[str, ...]
@@ -43,13 +43,13 @@ class BucketSizes:
     prints: Mapping[str, NDArray[np.uint64]]
 
     @classmethod
-    def of(cls, batch: Batch, key: tuple[str, ...]) -> BucketSizes:
+    def of(cls, batch: Batch, key: tuple[str, ...], made: Collection[str]) -> BucketSizes:
         """The buckets of a batch; by position its first sample is in the first."""
         place = places(batch)
         prints = {
             name: sums_of_groups(_prints(column), place, BUCKETS)
             for name, column in batch.columns.items()
-            if name != "predictions"
+            if name not in made
         }
         return cls(key, np.bincount(place, minlength=BUCKETS), prints)
 

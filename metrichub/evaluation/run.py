@@ -154,7 +154,8 @@ class _Pooled:
             for name, result in measurement.results.items()
         }
         traces = {name: trace.pool() for name, trace in measurement.traces.items()}
-        buckets = BucketSizes.of(batch, self.key)
+        made = made_by_systems(result.metric for result in measurement.results.values())
+        buckets = BucketSizes.of(batch, self.key, made)
         lengths = summed_lengths(measurement.lengths)
         summed = replace(
             measurement, results=results, traces=traces, buckets=buckets, lengths=lengths

@@ -61,6 +61,19 @@ def test_each_system_has_numbers_of_its_own() -> None:
     assert comparison.p < 0.05
 
 
+def test_sums_by_a_key_are_compared_too() -> None:
+    ids = [f"q{number}" for number in range(20)]
+    hub = Hub([ACC, "exact_match"])
+    texts = {"id": ids, "predictions": ids}
+    kept = {"samples": False, "key": "id"}
+    ours = hub.evaluate(acc=[1] * 16 + [0] * 4, references=ids, **texts, **kept)
+    theirs = hub.evaluate(acc=[1] * 6 + [0] * 14, references=ids, **texts, **kept)
+    assert ours.compare(theirs)["acc"]["score"].difference == pytest.approx(0.5)
+    other = hub.evaluate(acc=[1] * 20, references=ids[::-1], **texts, **kept)
+    with pytest.raises(ReportError, match="the systems have different references"):
+        ours.compare(other)
+
+
 def test_a_column_of_the_samples_still_has_to_be_equal() -> None:
     hub = Hub([ACC, "exact_match"])
     ours = hub.evaluate(acc=[1, 0], predictions=["a", "b"], references=["a", "b"])
