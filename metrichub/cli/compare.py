@@ -141,6 +141,11 @@ def _reports(
     saved = _saved(files)
     fresh = {name: path for name, path in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
+    if saved and chosen.where:
+        raise click.UsageError(
+            f"{next(iter(saved))} is a saved report, whose samples --where can't choose; give the "
+            "samples"
+        )
     if saved:
         metrics = _metrics(metrics, saved)
         names = [metric.name for metric in metrics]
@@ -152,11 +157,15 @@ def _reports(
     if key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {
-            name: read_batches(path, format=chosen.input_format) for name, path in fresh.items()
+            name: read_batches(path, format=chosen.input_format, where=chosen.where)
+            for name, path in fresh.items()
         }
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
-        systems = {name: read(path, format=chosen.input_format) for name, path in fresh.items()}
+        systems = {
+            name: read(path, format=chosen.input_format, where=chosen.where)
+            for name, path in fresh.items()
+        }
         check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)

@@ -45,7 +45,7 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns
 from metrichub.data.huggingface import read_splits
-from metrichub.data.samples import Reading
+from metrichub.data.samples import Reading, samples_where
 from metrichub.data.source import is_address
 from metrichub.errors import InputError
 from metrichub.report.tables import Table
@@ -106,7 +106,7 @@ def score(
     files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
     # Without -m, the name of a metric looks like a file.
-    systems = _unread_systems(files, texts, chosen.input_format)
+    systems = _unread_systems(files, texts, chosen)
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
     thresholds = bounds.of(hub)
     results.check(len(systems))
@@ -175,19 +175,19 @@ def _check_sources(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> 
 
 
 def _unread_systems(
-    files: Sequence[str], texts: TextFiles, input_format: str | None
+    files: Sequence[str], texts: TextFiles, chosen: MetricOptions
 ) -> dict[str, Iterable[Samples]]:
     """The samples of every system, unread: of each file, or of the files of plain text."""
     if not files:
-        return {texts.predictions or "": read_columns(texts.columns())}
+        rows = samples_where(read_columns(texts.columns()), chosen.where)
+        return {texts.predictions or "": rows}
     systems: dict[str, Iterable[Samples]] = {}
     for name, path in named_files(files).items():
         if not is_address(path):
-            systems[name] = read_batches(path, format=input_format)
-        elif len(splits := read_splits(path)) == 1:
-            systems[name] = next(iter(splits.values()))
-        else:
-            systems |= splits
+            systems[name] = read_batches(path, format=chosen.input_format, where=chosen.where)
+            continue
+        splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(path).items()}
+        systems |= {name: next(iter(splits.values()))} if len(splits) == 1 else splits
     return systems
 
 

@@ -67,6 +67,18 @@ def _column_names(
     return chosen
 
 
+def _conditions(
+    _: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> dict[str, list[str]]:
+    where: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, value = text.partition("=")
+        if not equals or not column:
+            raise click.BadParameter(f"{text!r} isn't COLUMN=VALUE", param=parameter)
+        where.setdefault(column, []).append(value)
+    return where
+
+
 class _InputFormat(click.Choice[str]):
     """A format of files; plugins' are looked up when the option is used or explained."""
 
@@ -91,6 +103,7 @@ class MetricOptions:
     input_format: str | None
     split: str | None
     subset: str | None
+    where: Mapping[str, Sequence[str]]
 
     def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
         """The files, where an address of a data set has the split and the subset that are chosen.
@@ -167,8 +180,16 @@ metric_options = option_group(
     click.option(
         "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
     ),
+    click.option(
+        "--where",
+        metavar="COLUMN=VALUE",
+        multiple=True,
+        callback=_conditions,
+        help="Score only the samples with this value, such as language=de; repeatable, for one "
+        "column as 'or'.",
+    ),
 )
-"""-m, --columns, --keep, --reduce, --extract, --workers and --input-format as `chosen`."""
+"""-m, --columns, --keep, --reduce, --extract, --workers, --where and others as `chosen`."""
 
 
 CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)

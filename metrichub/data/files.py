@@ -21,7 +21,7 @@ from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.readers import file_formats, read_file, with_readers
 from metrichub.data.samples import Samples as Samples
-from metrichub.data.samples import in_batches
+from metrichub.data.samples import in_batches, samples_where
 from metrichub.data.source import STDIN as STDIN
 from metrichub.data.values import check_mapping, names_of
 from metrichub.errors import FileError, InputError, did_you_mean
@@ -35,9 +35,17 @@ _SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
 
 Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
 """The columns to read: their names, or a mapping from new names to those in the file."""
+Where: TypeAlias = Mapping[str, str | Sequence[str]]
+"""Which samples to read: by column the value that they have, or several, as texts."""
 
 
-def read(path: str | Path, *, format: str | None = None, columns: Chosen | None = None) -> Samples:
+def read(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: Chosen | None = None,
+    where: Where | None = None,
+) -> Samples:
     """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
 
     Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst; a folder of
@@ -45,16 +53,18 @@ def read(path: str | Path, *, format: str | None = None, columns: Chosen | None 
     set on the Hugging Face Hub. A file may be at an address such as "s3://bucket/a.jsonl", which
     fsspec opens. `format` is by default that of the suffix; "-" is standard input (JSONL).
     `columns` reads only these columns, also from inside others ("doc.answer", "choices.0"); a
-    mapping gives them new names. A key that some rows of a JSON file lack is None there. A CSV cell
-    is a text, except that passages may be lists, and so may references if all are lists and no
-    prediction is, as data frames write them.
+    mapping gives them new names. `where` reads only samples that have these values, as texts:
+    {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
+    some rows of a JSON file lack is None there. A CSV cell is a text, except that passages may be
+    lists, and so may references if all are lists and no prediction is, as data frames write them.
 
     Raises:
         FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
-        MissingColumn: one of `columns` isn't in the file.
+        MissingColumn: one of `columns` or of `where` isn't in the file.
         MissingDependency: Parquet or .zst without pyarrow.
     """
-    parts = read_batches(path, format=format, columns=columns, characters=sys.maxsize)
+    every = sys.maxsize
+    parts = read_batches(path, format=format, columns=columns, where=where, characters=every)
     return as_one(list(parts))
 
 
@@ -63,6 +73,7 @@ def read_batches(
     *,
     format: str | None = None,
     columns: Chosen | None = None,
+    where: Where | None = None,
     characters: int = BATCH_CHARACTERS,
 ) -> Iterator[Samples]:
     """The samples of a file in batches of about so many characters, to save memory.
@@ -77,15 +88,15 @@ def read_batches(
     """
     chosen = _by_new_name(columns)
     if source.is_address(path):
-        return _selected(huggingface.read_address(str(path)), chosen)
+        return _selected(samples_where(huggingface.read_address(str(path)), where or {}), chosen)
     if format is None and os.path.isdir(path):
-        return _selected(_folder(Path(path), characters, chosen), chosen)
+        return _selected(_folder(Path(path), characters, chosen, where), chosen)
     kind = format or _kind(path)
     if kind not in _FORMATS and kind not in file_formats():
         name = source.display_path(path)
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
-    return _selected(_batches(path, kind, characters, chosen), chosen)
+    return _selected(_batches(path, kind, characters, chosen, where=where), chosen)
 
 
 def read_bounded(
@@ -134,35 +145,44 @@ def _batches(
     characters: int,
     columns: Mapping[str, str] | None,
     most: int | None = None,
+    where: Where | None = None,
 ) -> Iterator[Samples]:
     paths = None if columns is None else list(columns.values())
     with source.open_source(path, most) as opened:
         if kind == "parquet":
-            batches = parquet(opened, characters, paths, most)
+            paths = None if where else paths
+            batches = with_readers(parquet(opened, characters, paths, most), where)
         elif kind in TEXT_FORMATS:
-            batches = with_readers(TEXT_FORMATS[kind](opened, characters))
+            batches = with_readers(TEXT_FORMATS[kind](opened, characters), where)
         else:
             batches = read_file(kind, opened, characters)
-        yield from _not_empty(source.display_path(path), "file", batches)
+            batches = samples_where(batches, where or {})
+        yield from _not_empty(source.display_path(path), "file", batches, where)
 
 
-def _folder(folder: Path, characters: int, columns: Mapping[str, str] | None) -> Iterator[Samples]:
-    paths = None if columns is None else list(columns.values())
+def _folder(
+    folder: Path, characters: int, columns: Mapping[str, str] | None, where: Where | None
+) -> Iterator[Samples]:
+    paths = None if where or columns is None else list(columns.values())
     if huggingface.is_saved(folder):
         batches = huggingface.read_saved(folder)
     else:
         batches = parquet_folder(folder, characters, paths)
-    yield from _not_empty(str(folder), "folder", batches)
+    batches = samples_where(batches, where or {})
+    yield from _not_empty(str(folder), "folder", batches, where)
 
 
-def _not_empty(name: str, what: str, batches: Iterable[Samples]) -> Iterator[Samples]:
+def _not_empty(
+    name: str, what: str, batches: Iterable[Samples], where: Where | None
+) -> Iterator[Samples]:
     empty = True
     for samples in batches:
         if samples.size:
             empty = False
             yield samples
     if empty:
-        raise FileError(name, f"the {what} has no samples")
+        chosen = " and ".join(f"{column}={value}" for column, value in (where or {}).items())
+        raise FileError(name, f"the {what} has no samples{chosen and f' with {chosen}'}")
 
 
 def _by_new_name(columns: Chosen | None) -> Mapping[str, str] | None:

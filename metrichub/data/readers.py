@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from metrichub.data.samples import Samples
+from metrichub.data.samples import Samples, samples_where
 from metrichub.data.source import Source
+from metrichub.data.values import column_of_path
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
@@ -79,12 +81,22 @@ def is_log(row: Row) -> bool:
     return _reader_of(row) is not None
 
 
-def with_readers(batches: Iterator[Samples]) -> Iterator[Samples]:
-    """The samples of a file of rows, as the reader that knows the first row reads them."""
+def with_readers(
+    batches: Iterator[Samples], where: Mapping[str, str | Sequence[str]] | None = None
+) -> Iterator[Samples]:
+    """The samples of a file of rows, as the reader that knows the first row reads them.
+
+    Conditions (`where`) on columns of a log choose the rows that its reader sees.
+    """
+    where = where or {}
     for first in batches:
-        whole = chain([first], batches)
+        whole: Iterator[Samples] = chain([first], batches)
         point = _reader_of({name: values[0] for name, values in first.columns.items() if values})
-        yield from whole if point is None else _translated(point, whole)
+        if point is not None:
+            before = {name: value for name, value in where.items() if column_of_path(name, first)}
+            where = {name: value for name, value in where.items() if name not in before}
+            whole = _translated(point, samples_where(whole, before))
+        yield from samples_where(whole, where)
 
 
 def _reader_of(row: Row) -> EntryPoint | None:
@@ -108,7 +120,8 @@ def _translated(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[Sampl
         lines = (
             [batch.lines[number] for _, number, _ in placed] if batch.lines is not None else None
         )
-        yield _samples(batch.path, [row for *_, row in placed], lines, start, batch.share)
+        samples = _samples(batch.path, [row for *_, row in placed], lines, start, batch.share)
+        yield replace(samples, cells=batch.cells)
         start += len(placed)
 
 

@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
 from metrichub.data.columns import resolve
-from metrichub.data.values import column_of_path, values_at
+from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
 
 T = TypeVar("T")
@@ -103,6 +103,35 @@ def joined_blanks(parts: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str,
         for column, counts in part.items():
             joined.setdefault(column, Counter()).update(counts)
     return joined
+
+
+def samples_where(
+    batches: Iterable[Samples], where: Mapping[str, str | Sequence[str]]
+) -> Iterator[Samples]:
+    """The samples whose values, as texts, are those of every condition, or one of several.
+
+    Raises:
+        MissingColumn: a condition's column isn't there.
+    """
+    if not where:
+        yield from batches
+        return
+    start = 0
+    for samples in batches:
+        rows: Sequence[int] = range(samples.size)
+        for name, value in where.items():
+            allowed = [value] if isinstance(value, str) else value
+            values = named_values("where", name, samples, samples.__getitem__, samples.size)
+            rows = [row for row in rows if not _texts(values[row]).isdisjoint(allowed)]
+        columns = {name: [values[row] for row in rows] for name, values in samples.items()}
+        lines = samples.lines and [samples.lines[row] for row in rows]
+        yield replace(samples, columns=columns, lines=lines, start=start)
+        start += len(rows)
+
+
+def _texts(value: object) -> set[str]:
+    """A value as text; True is also written "true", as in JSON."""
+    return {str(value), str(value).lower()} if isinstance(value, bool) else {str(value)}
 
 
 def in_batches(
