@@ -1,11 +1,14 @@
-"""Reader of lm-evaluation-harness' samples, `samples_*.jsonl`, as they were generated."""
+"""Reader of lm-evaluation-harness' samples, `samples_*.jsonl`, and of what it recorded of them."""
 
 from __future__ import annotations
 
 import ast
+import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from metrichub.errors import what
@@ -13,11 +16,27 @@ from metrichub.errors import what
 Row = dict[str, Any]
 
 _KEYS = {"doc_id", "target", "arguments", "filtered_resps"}
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[^_]+)\.jsonl")
+_RIGHT_OR_WRONG = {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"}
+"""The harness's own metrics that give a sample 0 or 1, where higher is better."""
+_NO_MEAN = {"perplexity"}
+"""Those that give a sample a number but don't take the mean."""
+_NOTHING = "[invalid]"
+"""What filters leave of a reply in which they find no answer."""
 
 
 def matches(row: Row) -> bool:
     """Whether this is a sample of the harness."""
     return row.keys() >= _KEYS
+
+
+def describe(row: Row, path: str) -> dict[str, Any]:
+    """The model, the task and the metrics; `results_*.json` beside the file says more of these."""
+    name = _NAME.fullmatch(Path(path).name)
+    results = _results(Path(path).with_name(f"results_{name['date']}.json")) if name else {}
+    task = name["task"] if name else None
+    model = results.get("model_name") or (Path(path).parent.name if name else None)
+    return {"model": model or None, "task": task, "recorded": _recorded(row, results, task)}
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
@@ -28,50 +47,92 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         name = row.get("filter")
         chosen = name if chosen is None else chosen
         if name == chosen:
-            yield row | _generated(row)
+            yield row | {"id": row["doc_id"]} | _sample(row)
         else:
             others[str(name)] += 1
     if others:
         logging.getLogger("metrichub").warning(
             "%s: each sample occurs once per filter; read were those of filter %r, not of %s "
-            "(to score another filter, keep only its lines)",
-            *(path, chosen, " and ".join(map(repr, others))),
+            "(choose with --where filter=%s, or where= in Python)",
+            *(path, chosen, " and ".join(map(repr, others)), next(iter(others))),
         )
 
 
-def _generated(row: Row) -> Row:
-    """What was generated, the targets, the prompt and the id."""
-    return {
-        "id": row["doc_id"],
-        "questions": _prompt(row["arguments"]),
-        "predictions": _prediction(row["filtered_resps"]),
-        "references": _references(row["target"], row.get("doc")),
+def _results(path: Path) -> Mapping[str, Any]:
+    try:
+        results = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return results if isinstance(results, Mapping) else {}
+
+
+def _recorded(row: Row, results: Mapping[str, Any], task: str | None) -> dict[str, Row]:
+    """The metrics that are means over samples, and what is known of each."""
+    config = results.get("configs", {}).get(task)
+    means = {
+        metric["metric"]: str(metric.get("aggregation", "mean")).endswith("mean")
+        for metric in (config or {}).get("metric_list") or ()
+    }
+    directions = {name: True for name in _RIGHT_OR_WRONG}
+    directions |= results.get("higher_is_better", {}).get(task, {})
+    # A task's own function may call anything "acc", and several replies give a mean.
+    plain = config and not config.get("process_results") and config.get("repeats", 1) == 1
+    recorded: dict[str, Row] = {}
+    for name in row.get("metrics") or [*_RIGHT_OR_WRONG & row.keys()]:
+        number = isinstance(row.get(name), (int, float))
+        if not number or not means.get(name, name not in _NO_MEAN):
+            continue
+        recorded[name] = {}
+        if directions.get(name) is not None:
+            recorded[name]["better"] = "higher" if directions[name] else "lower"
+        if plain and name in _RIGHT_OR_WRONG:
+            recorded[name]["share"] = True
+    return recorded
+
+
+def _sample(row: Row) -> Row:
+    """What metrics read of a sample: of a text that was generated, or of likelihoods."""
+    arguments = row["arguments"]
+    requests = [
+        list(request.values() if isinstance(request, Mapping) else request)
+        for request in (arguments.values() if isinstance(arguments, Mapping) else arguments)
+    ]
+    references = _references(row["target"], row.get("doc"))
+    if requests and any(isinstance(argument, Mapping) for argument in requests[0][1:]):
+        return {
+            "questions": str(requests[0][0]),
+            "predictions": _texts("filtered_resps", row["filtered_resps"]),
+            "references": references,
+            "resps": _texts("resps", row.get("resps", row["filtered_resps"])),
+        }
+    # With acc_mutual_info, each choice is asked for again without the question.
+    asked = [pair for pair in requests if len(pair) == 2 and pair[0]] or requests
+    likelihoods = [float(response[0]) for response in row["filtered_resps"]][: len(asked)]
+    sample = {"likelihoods": likelihoods, "references": references}
+    if not asked or len(asked[0]) < 2:
+        return sample
+    # Where all ends are the same, as in Winogrande, the beginnings are the choices.
+    place = 1 if len({end for _, end in asked}) > 1 else 0
+    sample["questions"] = str(asked[0][0])
+    if len(asked) == 1:
+        return sample
+    choices = [str(pair[place]).strip() for pair in asked]
+    chosen = max(range(len(likelihoods)), key=likelihoods.__getitem__)
+    return sample | {
+        "choices": choices,
+        "predictions": choices[chosen],
+        "references": _named(references, choices),
     }
 
 
-def _prompt(arguments: Any) -> str:
-    """The prompt; older versions write a list of pairs.
-
-    Raises:
-        ValueError: nothing was generated: the likelihoods of choices were compared.
-    """
-    first = next(iter(arguments.values() if isinstance(arguments, Mapping) else arguments), ())
-    parts = list(first.values() if isinstance(first, Mapping) else first)
-    if len(parts) < 2 or not isinstance(parts[1], Mapping):
-        raise ValueError(
-            "holds likelihoods of given answers but no generated text; score a task with "
-            "output_type: generate_until"
-        )
-    return str(parts[0])
-
-
-def _prediction(responses: Any) -> str | list[str]:
-    """What the filter left: a text, or several where a prompt was answered several times."""
+def _texts(name: str, responses: Any) -> str | list[str]:
+    """A reply, or several where a prompt was answered several times; nothing is an empty text."""
     response = responses[0] if isinstance(responses, list) and responses else responses
     several = response if isinstance(response, list) else [response]
     if not several or not all(isinstance(text, str) for text in several):
-        raise ValueError(f"filtered_resps holds {what(response)}, not text")
-    return several if isinstance(response, list) else str(response)
+        raise ValueError(f"{name} holds {what(response)}, not text")
+    texts = ["" if text == _NOTHING else str(text) for text in several]
+    return texts if len(texts) > 1 or (name != "resps" and response is several) else texts[0]
 
 
 def _references(target: Any, document: Any) -> str | Sequence[str]:
@@ -86,3 +147,11 @@ def _references(target: Any, document: Any) -> str | Sequence[str]:
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return str(target)
     return [str(text) for text in target] if isinstance(target, list) else str(target)
+
+
+def _named(target: str | Sequence[str], choices: Sequence[str]) -> str | list[str]:
+    """The texts of the choices that targets name by their places; other targets as they are."""
+    if not isinstance(target, str):
+        return [str(_named(text, choices)) for text in target]
+    place = int(target) if re.fullmatch("[0-9]{1,4}", target) else len(choices)
+    return choices[place] if place < len(choices) else target.strip()

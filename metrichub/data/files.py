@@ -19,7 +19,14 @@ from typing import Any, TypeAlias
 from metrichub.data import huggingface, remote, source
 from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
-from metrichub.data.readers import file_formats, read_file, with_readers
+from metrichub.data.readers import (
+    Log,
+    file_formats,
+    log_of_file,
+    log_of_rows,
+    read_file,
+    with_readers,
+)
 from metrichub.data.samples import Samples as Samples
 from metrichub.data.samples import in_batches, samples_where
 from metrichub.data.source import STDIN as STDIN
@@ -97,6 +104,20 @@ def read_batches(
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
     return _selected(_batches(path, kind, characters, chosen, where=where), chosen)
+
+
+def read_log(path: str | Path, *, format: str | None = None) -> Log | None:
+    """What a log of another tool says of itself, by its first row; None for any other file.
+
+    Raises:
+        FileError, MissingDependency: as `read`.
+    """
+    kind = format or _kind(path)
+    with source.open_source(path) as opened:
+        if kind in file_formats():
+            return log_of_file(kind, opened)
+        batches = parquet(opened, 1, None) if kind == "parquet" else TEXT_FORMATS[kind](opened, 1)
+        return next((log_of_rows(first) for first in batches if first.size), None)
 
 
 def read_bounded(

@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
-from metrichub.data.readers import is_log
+from metrichub.data.readers import is_log, known_logs
 from metrichub.data.samples import Samples, in_batches
 from metrichub.data.source import Source
 from metrichub.errors import FileError
@@ -97,7 +97,8 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         yield Samples(source.name, content)
         return
     if not isinstance(content, list):
-        raise source.error(f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]")
+        log = f", nor a log of {known_logs()}" if isinstance(content, dict) else ""
+        raise source.error(f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]{log}")
     keys: dict[str, None] = {}
     for number, row in enumerate(content):
         if not isinstance(row, dict):

@@ -1,7 +1,8 @@
 """Logs of other tools, read by what packages register as entry points of `metrichub.readers`.
 
 An entry point named after a suffix, such as ".eval", is a function that reads the files that end
-in it; any other is a module that reads rows, see `RowReader`. `docs/OWN.md` has an example.
+in it; any other is a module that reads rows, see `RowReader`. Both may say what is in a log, see
+`Log`. `docs/OWN.md` has an example.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -28,8 +29,35 @@ _OWN = frozenset(("prediction", "predictions"))
 """A row with one of these needs no reader unless it holds objects: nothing is looked up then."""
 
 
+@dataclass(frozen=True)
+class Log:
+    """What a log says of itself, as its reader's `describe` tells it.
+
+    Attributes:
+        path: The file.
+        reader: The entry point's name.
+        model: The model whose replies or scores these are.
+        task: What it was tested on.
+        recorded: The columns that hold numbers of the tool, and what is known of each: `better`
+            ("higher" or "lower"), `share` (each number is 0 or 1), `range`.
+        systems: If the file has the samples of several systems, the values of columns by which the
+            samples of each are found.
+    """
+
+    path: str
+    reader: str
+    model: str | None = None
+    task: str | None = None
+    recorded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    systems: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
 class RowReader(Protocol):
-    """Reads the rows of a tool's JSON Lines, JSON, CSV or TSV; a module with these functions."""
+    """Reads the rows of a tool's JSON Lines, JSON, CSV, TSV or Parquet; a module of functions.
+
+    A third function, `describe(row, path)`, may return the fields of a `Log` from `model` on; it
+    gets the row that `matches` got.
+    """
 
     def matches(self, row: Row, /) -> bool:
         """Whether the tool wrote the file whose first row, or whose one JSON object, this is."""
@@ -47,18 +75,18 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
     """The samples of a file in batches of about so many characters.
 
     The entry point is called with the open file and its path, and returns rows: None for one that
-    is left out. If they have a length, it is known how much of the file has been read.
+    is left out. If they have a length, it is known how much of the file has been read; if they have
+    a method `describe`, it returns the fields of a `Log`.
 
     Raises:
         FileError: the file, or the reader, is broken.
     """
     point = next(point for point in _entry_points() if point.name == f".{format}")
-    file = source.stream if source.seekable else io.BytesIO(source.content())
     rows: list[Row] = []
     start = size = 0
     share = None
     try:
-        read: Iterable[Row | None] = point.load()(file, source.name)
+        read: Iterable[Row | None] = _opened(point, source)
         for done, row in enumerate(read, 1):
             share = done / len(read) if isinstance(read, Sized) else None
             if row is None:
@@ -76,9 +104,49 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
         yield _samples(source.name, rows, None, start, share)
 
 
+def _opened(point: EntryPoint, source: Source) -> Any:
+    file = source.stream if source.seekable else io.BytesIO(source.content())
+    return point.load()(file, source.name)
+
+
 def is_log(row: Row) -> bool:
     """Whether a reader reads the file whose first row, or whose one object, this is."""
     return _reader_of(row) is not None
+
+
+def log_of_rows(first: Samples) -> Log | None:
+    """What a file of rows says of itself, by the first; None if no reader knows it."""
+    row = {name: values[0] for name, values in first.columns.items() if values}
+    point = _reader_of(row)
+    if point is None:
+        return None
+    reader = _row_readers()[point]
+    describe = getattr(reader, "describe", None)
+    try:
+        return Log(first.path, point.name, **(describe(row, first.path) if describe else {}))
+    except Exception as error:
+        raise first.error(_cause(point, error)) from error
+
+
+def log_of_file(format: str, source: Source) -> Log:
+    """What a file with a suffix of its own says of itself.
+
+    Raises:
+        FileError: the file, or the reader, is broken.
+    """
+    point = next(point for point in _entry_points() if point.name == f".{format}")
+    try:
+        describe = getattr(_opened(point, source), "describe", dict)
+        return Log(source.name, format, **describe())
+    except (MetrichubError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise source.error(_cause(point, error)) from error
+
+
+def known_logs() -> str:
+    """The tools whose logs are read, for messages."""
+    return ", ".join(point.name for point in _entry_points() if not point.name.startswith("."))
 
 
 def with_readers(

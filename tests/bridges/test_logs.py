@@ -201,13 +201,6 @@ def test_arguments_of_older_versions_are_read(tmp_path: Path) -> None:
     assert found["questions"] == ["Where?"]
 
 
-def test_likelihoods_of_lm_eval_are_refused_with_their_line() -> None:
-    with pytest.raises(
-        FileError, match=r"samples_choices\.jsonl:1: holds likelihoods of given answers"
-    ):
-        read(FOLDER / "samples_choices.jsonl")
-
-
 # A test run of deepeval has cases once; its data sets hold them twice, as goldens and as cases.
 CASES = {
     "input": ["Where?", "Weather?"],

@@ -1,0 +1,149 @@
+"""What harnesses recorded of each sample comes out as they recorded it, with its interval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, Report, load_metric, read
+from metrichub.data.files import read_log
+from metrichub.data.readers import Log
+
+FOLDER = Path(__file__).parent / "logs"
+LM_EVAL = FOLDER / "lm_eval" / "small"
+
+
+def one(pattern: str, folder: Path = FOLDER) -> Path:
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def described(path: Path) -> Log:
+    log = read_log(path)
+    assert log is not None
+    return log
+
+
+def recorded(path: Path, column: str, where: Mapping[str, str | Sequence[str]] | None) -> Report:
+    """The report of a column, as the log describes it."""
+    metric = load_metric("recorded", column=column, **described(path).recorded[column])
+    return Hub(metric).evaluate(read(path, where=where))
+
+
+@pytest.mark.parametrize(
+    ("task", "column", "filter"),
+    [
+        ("last_word", "acc", "none"),
+        ("mass", "acc", "none"),
+        ("votes", "exact_match", "maj"),
+        ("votes", "exact_match", "all"),
+    ],
+)
+def test_numbers_of_lm_eval_and_their_mean(task: str, column: str, filter: str) -> None:
+    path = one(f"samples_{task}_*.jsonl", LM_EVAL)
+    report = recorded(path, column, {"filter": filter})
+    own = [row[column] for row in rows(path) if row["filter"] == filter]
+    assert report.samples()[column]["score"].tolist() == own
+    results = json.loads(one("results_*.json", LM_EVAL).read_text("utf-8"))["results"]
+    mean = results[task][f"{column},{filter}"]
+    assert report[column]["score"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_what_lm_eval_says_of_its_numbers() -> None:
+    words = described(one("samples_last_word_*.jsonl", LM_EVAL))
+    assert (words.reader, words.model, words.task) == ("lm_eval", "small", "last_word")
+    # Perplexity isn't a mean over samples.
+    assert words.recorded == {"acc": {"better": "higher", "share": True}}
+    # The task's own function records a probability as acc; answers are asked for three times.
+    for task, column in (("mass", "acc"), ("votes", "exact_match")):
+        log = described(one(f"samples_{task}_*.jsonl", LM_EVAL))
+        assert log.recorded == {column: {"better": "higher"}}
+
+
+def test_a_log_of_lm_eval_without_its_results_says_less(tmp_path: Path) -> None:
+    source = one("samples_last_word_*.jsonl", LM_EVAL)
+    path = tmp_path / "model" / source.name
+    path.parent.mkdir()
+    path.write_bytes(source.read_bytes())
+    log = described(path)
+    assert (log.model, log.task) == ("model", "last_word")
+    assert log.recorded == {"acc": {"better": "higher"}}
+    plain = path.rename(tmp_path / "mine.jsonl")
+    log = described(plain)
+    assert (log.model, log.task, list(log.recorded)) == (None, None, ["acc"])
+    path.with_name(one("results_*.json", LM_EVAL).name).write_text("[", encoding="utf-8")
+    assert list(described(plain.rename(path)).recorded) == ["acc"]
+
+
+def test_a_share_of_lm_eval_has_an_interval_for_few_samples() -> None:
+    report = recorded(one("samples_last_word_*.jsonl", LM_EVAL), "acc", None)
+    assert report.intervals()["acc"]["score"].method == "Wilson"
+
+
+def test_the_choices_of_lm_eval_can_be_scored_again() -> None:
+    found = read(FOLDER / "samples_choices.jsonl")
+    first = rows(FOLDER / "samples_choices.jsonl")[0]
+    assert found["choices"][0] == [pair[1].strip() for pair in pairs(first)]
+    likelihoods = [float(pair[0]) for pair in first["filtered_resps"]]
+    assert found["likelihoods"][0] == likelihoods
+    assert found["predictions"][0] == found["choices"][0][likelihoods.index(max(likelihoods))]
+    scores = Hub("exact_match").evaluate(found).samples()["exact_match"]["score"]
+    assert scores.tolist() == found["acc"]
+
+
+def pairs(row: Mapping[str, Any]) -> list[list[Any]]:
+    return [list(request.values()) for request in row["arguments"].values()]
+
+
+def test_one_likelihood_a_sample_has_no_predictions() -> None:
+    found = read(one("samples_last_word_*.jsonl", LM_EVAL))
+    assert "predictions" not in found
+    assert found["references"] == [" mat", " spring", " late"]
+
+
+def test_choices_whose_ends_are_alike_are_told_by_their_beginnings(tmp_path: Path) -> None:
+    # As Winogrande asks: the choice stands in the context, and what follows is the same.
+    row = rows(FOLDER / "samples_choices.jsonl")[0]
+    row["arguments"] = {
+        f"gen_args_{number}": {"arg_0": f"The {name}", "arg_1": " is too large."}
+        for number, name in enumerate(("cup", "box"))
+    }
+    row |= {"target": "1", "filtered_resps": [["-2.0", "False"], ["-1.0", "False"]]}
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    found = read(path)
+    assert (found["choices"], found["predictions"]) == ([["The cup", "The box"]], ["The box"])
+    assert found["references"] == ["The box"]
+
+
+def test_answers_in_which_a_filter_finds_nothing_are_empty() -> None:
+    path = one("samples_votes_*.jsonl", LM_EVAL)
+    found = read(path, where={"filter": "maj"})
+    own = [row["filtered_resps"][0] for row in rows(path) if row["filter"] == "maj"]
+    assert "[invalid]" in own
+    assert found["predictions"] == ["" if text == "[invalid]" else text for text in own]
+    # The whole replies are beside what the filter left.
+    assert [len(replies) for replies in found["resps"]] == [3] * 6
+
+
+def test_choices_asked_for_again_without_the_question_count_once(tmp_path: Path) -> None:
+    # For acc_mutual_info, the harness adds a request with an empty context for each choice.
+    row = rows(FOLDER / "samples_choices.jsonl")[0]
+    row["arguments"] |= {
+        f"gen_args_{number + 2}": {"arg_0": "", "arg_1": text}
+        for number, text in enumerate((" yes", " no"))
+    }
+    row["filtered_resps"] += [["-0.01", "False"], ["-0.02", "False"]]
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    found = read(path)
+    assert (found["choices"], found["predictions"]) == ([["yes", "no"]], ["no"])
+    assert len(found["likelihoods"][0]) == 2
