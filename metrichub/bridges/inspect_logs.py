@@ -20,12 +20,24 @@ _ZSTD = 93
 """The compression of ZIP archives that Python's own `zipfile` reads since 3.14 alone."""
 _HEADER = struct.Struct("<26xHH")
 _MEMBER = re.compile(r"samples/(.*)_epoch_(\d+)\.json", re.DOTALL)
+_VALUES = {"C": True, "I": False, "N": False, "P": 0.5, "yes": True, "no": False}
+"""What inspect's words stand for; its letters are correct, incorrect, no answer, partial."""
 _ATTACHED = re.compile(r"attachment://([0-9a-f]{32})")
 
 
 def matches(row: Row) -> bool:
     """Whether this is a `.json` log."""
     return row.keys() >= {"version", "status", "eval"} and "dataset" in row["eval"]
+
+
+def describe(log: Row, path: str) -> dict[str, Any]:
+    """The model, the task and the scores of a log, or of an archive's header."""
+    about = log["eval"]
+    recorded: dict[str, dict[str, str]] = {}
+    for score in (log.get("results") or {}).get("scores", ()):
+        known = {"better": "higher"} if "accuracy" in score.get("metrics", {}) else {}
+        recorded.setdefault(_column(score["scorer"], score["name"]), known)
+    return {"model": about.get("model"), "task": about.get("task"), "recorded": recorded}
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
@@ -69,6 +81,11 @@ class Archive:
     def __iter__(self) -> Iterator[Row | None]:
         return _rows(map(self.sample, self._names), len(self), self._path)
 
+    def describe(self) -> dict[str, Any]:
+        """The model, the task and the scores."""
+        finished = "header.json" in self._members
+        return describe(self.sample("header.json" if finished else "_journal/start.json"), "")
+
     def sample(self, name: str) -> Row:
         """What inspect has written of the sample in a member."""
         try:
@@ -110,7 +127,7 @@ def _rows(samples: Iterable[Row], expected: int, path: str) -> Iterator[Row | No
 
 
 def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample's texts, its id and epoch, and what its metadata say in few words.
+    """A sample's texts, id, epoch, choices and scores, and what its metadata say in few words.
 
     Names by which texts are found are left to the texts: a "summary" in the metadata isn't what
     was generated.
@@ -123,12 +140,28 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
     attached = sample.get("attachments") or {}
     texts = {name: _resolved(text, attached) for name, text in texts.items()}
     own = {"id": sample["id"], "epoch": sample["epoch"], **texts}
+    if sample.get("choices"):
+        own["choices"] = [_resolved(choice, attached) for choice in sample["choices"]]
     known = {
         name: value
         for name, value in (sample.get("metadata") or {}).items()
         if isinstance(value, (str, int, float)) and column_of_alias(name) not in TEXT
     }
-    return {**known, **own}
+    return {**known, **dict(_scores(sample)), **own}
+
+
+def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What each scorer recorded; several values of one are named after it and their keys."""
+    for scorer, score in (sample.get("scores") or {}).items():
+        value = score.get("value")
+        for name, one in value.items() if isinstance(value, Mapping) else ((scorer, value),):
+            yield _column(scorer, name), _VALUES.get(one, one) if isinstance(one, str) else one
+
+
+def _column(scorer: str, name: str) -> str:
+    """The column of a score, which isn't taken for a text or for the choices."""
+    column = scorer if name == scorer else f"{scorer}.{name}"
+    return f"score.{column}" if column_of_alias(column) in (*TEXT, "choice", "choices") else column
 
 
 def _completion(output: Mapping[str, Any]) -> str:

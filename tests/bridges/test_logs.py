@@ -32,6 +32,8 @@ CAPITALS = {
     ],
     "references": ["Wien", "the cat sat on a mat", ["it rains in the spring", "it rains"]] * 2,
     "language": ["de", None, "en"] * 2,
+    # By its scorer, which ignores case and takes a target at the end.
+    "match": [True, False, False, True, False, True],
 }
 
 
@@ -109,6 +111,19 @@ def test_samples_that_ended_in_an_error_are_left_out_and_counted(
     with caplog.at_level(logging.WARNING, "metrichub"):
         assert read(path).size == 5
     assert "left out 1 of 6 samples, which ended in an error" in caplog.text
+
+
+def test_words_that_inspect_takes_for_numbers_are_read_as_these(tmp_path: Path) -> None:
+    log = json_log()
+    for sample, value in zip(log["samples"], ["yes", "no", "C", "N", "P", 0.25], strict=True):
+        sample["scores"]["match"]["value"] = value
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    own = {(str(s["id"]), s["epoch"]): s["scores"]["match"]["value"] for s in log["samples"]}
+    found = read(path)
+    values = [own[str(n), epoch] for n, epoch in zip(found["id"], found["epoch"], strict=True)]
+    expected = {"yes": True, "no": False, "C": True, "N": False, "P": 0.5, 0.25: 0.25}
+    assert found["match"] == [expected[value] for value in values]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric, read
+from metrichub.bridges.inspect_logs import Archive
 from metrichub.data.files import read_log
 from metrichub.data.readers import Log
 
@@ -55,6 +57,77 @@ def test_numbers_of_lm_eval_and_their_mean(task: str, column: str, filter: str) 
     results = json.loads(one("results_*.json", LM_EVAL).read_text("utf-8"))["results"]
     mean = results[task][f"{column},{filter}"]
     assert report[column]["score"] == pytest.approx(mean, rel=1e-12)
+
+
+# What inspect makes of its letters: correct, incorrect, partial, no answer.
+LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+
+
+def samples_of(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    """What inspect recorded of each sample, by id and epoch: scorer -> value."""
+    with path.open("rb") as file, zipfile.ZipFile(file) as names:
+        archive = Archive(file, path.name)
+        found = [archive.sample(name) for name in names.namelist() if name.startswith("samples/")]
+    return {
+        (str(sample["id"]), sample["epoch"]): {n: s["value"] for n, s in sample["scores"].items()}
+        for sample in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("log", "column", "scorer", "key", "metric"),
+    [
+        ("capitals.eval", "match", "match", None, "accuracy"),
+        ("inspect/*_choices_VH6*.eval", "score.choice", "choice", None, "accuracy"),
+        ("inspect/*_choices_SKe*.eval", "score.choice", "choice", None, "accuracy"),
+        ("inspect/*_open_PLZ*.eval", "match", "match", None, "accuracy"),
+        ("inspect/*_open_PLZ*.eval", "verdict", "verdict", None, "accuracy"),
+        ("inspect/*_open_PLZ*.eval", "length.words", "length", "words", "mean"),
+        ("inspect/*_open_hie*.eval", "length.short", "length", "short", "mean"),
+        ("inspect/*_open_hie*.eval", "verdict", "verdict", None, "accuracy"),
+    ],
+)
+def test_numbers_of_inspect_and_their_mean(
+    log: str, column: str, scorer: str, key: str | None, metric: str
+) -> None:
+    path = one(log)
+    found = read(path)
+    own = samples_of(path)
+    ids = zip(map(str, found["id"]), found["epoch"], strict=True)
+    values = [own[name][scorer] for name in ids]
+    values = [value if key is None else value[key] for value in values]
+    report = recorded(path, column, None)
+    (name,) = report.results
+    assert report.samples()[name]["score"].tolist() == [LETTERS.get(v, v) for v in values]
+    with path.open("rb") as file:
+        results = Archive(file, path.name).sample("header.json")["results"]["scores"]
+    (mean,) = (
+        score["metrics"][metric]["value"]
+        for score in results
+        if (score["scorer"], score["name"]) == (scorer, key or scorer)
+    )
+    assert report[name]["score"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_what_inspect_says_of_its_numbers() -> None:
+    log = described(one("inspect/*_open_PLZ*.eval"))
+    assert (log.model, log.task) == ("mockllm/small", "open")
+    accuracy = {"better": "higher"}
+    lengths: dict[str, Any] = {"length.words": {}, "length.short": {}}
+    assert log.recorded == {"match": accuracy, "verdict": accuracy, **lengths}
+    # The scorer is called choice, which would be taken for the choices of a question.
+    choices = described(one("inspect/*_choices_VH6*.eval"))
+    assert list(choices.recorded) == ["score.choice"]
+
+
+def test_letters_of_choices_are_read_again_by_an_extraction() -> None:
+    path = one("inspect/*_choices_VH6*.eval")
+    found = read(path)
+    assert found["choices"][0] == ["moo", "woof", "meow"]
+    hub = Hub("exact_match", extract="inspect-letter")
+    # inspect's choice wants both letters of the question with two; one is enough here.
+    assert hub.evaluate(found).samples()["exact_match"]["score"].tolist() == [1, 1, 1]
+    assert found["score.choice"] == [True, False, True]
 
 
 def test_what_lm_eval_says_of_its_numbers() -> None:
