@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, Report, load_metric, read
+from metrichub import FileError, Hub, Report, load_metric, read
 from metrichub.bridges.inspect_logs import Archive
 from metrichub.data.files import read_log
 from metrichub.data.readers import Log
@@ -220,3 +220,83 @@ def test_choices_asked_for_again_without_the_question_count_once(tmp_path: Path)
     found = read(path)
     assert (found["choices"], found["predictions"]) == ([["yes", "no"]], ["no"])
     assert len(found["likelihoods"][0]) == 2
+
+
+HELM = FOLDER / "helm" / "simple_mcqa"
+
+
+def statistics() -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = json.loads((HELM / "per_instance_stats.json").read_text())
+    return content
+
+
+def helm_run(folder: Path, states: Any, stats: Any) -> Path:
+    """The run of HELM with other requests and statistics."""
+    folder.mkdir()
+    content = json.loads((HELM / "scenario_state.json").read_text("utf-8"))
+    path = folder / "scenario_state.json"
+    path.write_text(json.dumps(content | {"request_states": states}), encoding="utf-8")
+    (folder / "per_instance_stats.json").write_text(json.dumps(stats), encoding="utf-8")
+    return path
+
+
+def test_numbers_of_helm_and_their_mean() -> None:
+    path = HELM / "scenario_state.json"
+    names = list(described(path).recorded)
+    # Each kind of exact match, and the same over five completions; no counts, times or costs.
+    kinds = ("exact", "quasi_exact", "prefix_exact", "quasi_prefix_exact")
+    assert names == [f"{kind}_match{at}" for kind in kinds for at in ("", "@5")]
+    for name in names:
+        report = recorded(path, name, None)
+        (metric,) = report.results
+        own = [
+            stat["mean"]
+            for instance in statistics()
+            for stat in instance["stats"]
+            if stat["name"]["name"] == name
+        ]
+        assert report.samples()[metric]["score"].tolist() == own
+        # As the stats.json of the same run has it for each of them.
+        assert report[metric]["score"] == 0.5
+        assert report.intervals()[metric]["score"].method == "Wilson"
+
+
+def test_what_helm_says_of_a_run_and_its_samples(tmp_path: Path) -> None:
+    path = HELM / "scenario_state.json"
+    log = described(path)
+    assert (log.reader, log.model, log.task) == ("helm", "canned/large", "simple_mcqa")
+    # HELM names the folder of a run so; not every file system allows it in a repository.
+    states = json.loads(path.read_text("utf-8"))["request_states"]
+    run = helm_run(tmp_path / "mmlu:subject=anatomy,model=canned_large,k=5", states, statistics())
+    assert described(run).task == "mmlu:subject=anatomy,k=5"
+    found = read(path)
+    assert found["id"] == ["id60", "id38"]
+    # A letter stands for its choice; " I think A" isn't a letter.
+    assert found["predictions"] == ["Even", " I think A"]
+    assert found["references"] == [["Even"], ["Even"]]
+    assert found["choices"] == [["Even", "Odd"]] * 2
+    assert Hub("exact_match")(found)["exact_match"]["score"] == 0.5
+
+
+def test_perturbed_samples_of_helm_are_left_out(tmp_path: Path) -> None:
+    states = json.loads((HELM / "scenario_state.json").read_text("utf-8"))["request_states"]
+    stats = statistics()
+    states[0]["instance"]["perturbation"] = stats[0]["perturbation"] = {"name": "typos"}
+    # The same sample, as it was asked without typos, comes after it with numbers of its own.
+    path = helm_run(tmp_path / "run", states, stats)
+    assert read(path)["id"] == ["id38"]
+    assert read(path)["exact_match"] == [0.0]
+
+
+def test_likelihoods_and_damaged_statistics_of_helm_are_one_line(tmp_path: Path) -> None:
+    states = json.loads((HELM / "scenario_state.json").read_text("utf-8"))["request_states"]
+    path = helm_run(tmp_path / "alone", [state | {"reference_index": 0} for state in states], [])
+    with pytest.raises(FileError, match="asked for the likelihood of each choice alone"):
+        read(path)
+    path = helm_run(tmp_path / "damaged", states, [])
+    path.with_name("per_instance_stats.json").write_text("[{", encoding="utf-8")
+    with pytest.raises(FileError, match=r"per_instance_stats\.json beside it can't be read: "):
+        read(path)
+    path.with_name("per_instance_stats.json").unlink()
+    assert described(path).recorded == {}
+    assert read(path)["predictions"] == ["Even", " I think A"]
