@@ -300,3 +300,41 @@ def test_likelihoods_and_damaged_statistics_of_helm_are_one_line(tmp_path: Path)
     path.with_name("per_instance_stats.json").unlink()
     assert described(path).recorded == {}
     assert read(path)["predictions"] == ["Even", " I think A"]
+
+
+@pytest.mark.parametrize("name", ["ragas_results.jsonl", "ragas_results.csv"])
+@pytest.mark.parametrize(
+    ("column", "values"),
+    # By the definitions of ragas: equal texts, one minus Levenshtein's share (it rains a lot: 6 of
+    # 14 are added), and whether the reference is in the response.
+    [
+        ("exact_match", [1, 0, 0]),
+        ("non_llm_string_similarity", [1, 1 - 6 / 14, 0]),
+        ("string_present", [1, 1, 0]),
+    ],
+)
+def test_numbers_of_ragas_and_their_mean(name: str, column: str, values: list[float]) -> None:
+    path = FOLDER / name
+    assert described(path).recorded[column] == {"better": "higher"}
+    report = recorded(path, column, None)
+    # ragas writes ten digits into its JSON Lines.
+    assert report.samples()[column]["score"].tolist() == pytest.approx(values, abs=1e-9)
+    assert report[column]["score"] == pytest.approx(sum(values) / 3, abs=1e-9)
+
+
+def test_what_ragas_says_of_its_columns(tmp_path: Path) -> None:
+    assert described(FOLDER / "ragas.jsonl").recorded == {}
+    own = rows(FOLDER / "ragas_results.jsonl")[0]
+    path = tmp_path / "r.jsonl"
+    more = {"faithfulness": None, "rouge_score(mode=fmeasure)": 0.5, "maliciousness": 1}
+    more |= {"noise_sensitivity(mode=relevant)": 0.1, "persona_name": None, "comment": "good"}
+    path.write_text(json.dumps(own | more), encoding="utf-8")
+    names = ["exact_match", "non_llm_string_similarity", "string_present"]
+    higher, lower, unknown = {"better": "higher"}, {"better": "lower"}, dict[str, str]()
+    # Whether a critic's 1 is good depends on what it looks for; comments aren't numbers.
+    assert described(path).recorded == dict.fromkeys(names, higher) | {
+        "faithfulness": higher,
+        "rouge_score(mode=fmeasure)": higher,
+        "maliciousness": unknown,
+        "noise_sensitivity(mode=relevant)": lower,
+    }
