@@ -1,4 +1,4 @@
-"""Reader of what deepeval saves: test runs, and data sets as CSV or JSON Lines."""
+"""Reader of what deepeval saves: test runs with scores, and data sets as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -28,6 +28,23 @@ def matches(row: Row) -> bool:
     return row.keys() >= _KEYS or isinstance(_test_run(row).get("testCases"), list)
 
 
+def describe(row: Row, path: str) -> dict[str, Any]:
+    """The metrics of a test run, and whether a case succeeded.
+
+    A metric's direction is what its verdicts and threshold show.
+    """
+    cases = _test_run(row).get("testCases")
+    if not isinstance(cases, list):
+        return {}
+    recorded: dict[str, dict[str, Any]] = {"success": {"better": "higher", "share": True}}
+    for metric in (metric for case in cases for metric in case.get("metricsData") or ()):
+        known = recorded.setdefault(str(metric["name"]), {})
+        score, threshold, passed = (metric.get(key) for key in ("score", "threshold", "success"))
+        if None not in (score, threshold, passed) and score != threshold:
+            known["better"] = "higher" if (score > threshold) == passed else "lower"
+    return {"recorded": recorded}
+
+
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
     """The rows with their passages as lists, or the test cases of a run in their order.
 
@@ -44,7 +61,9 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
                 "this test run holds conversations; only single-turn test cases can be read"
             )
         for case in sorted(run["testCases"], key=lambda case: case.get("order") or 0):
-            yield {name: case.get(key) for key, name in _TEST_CASE.items()}
+            metrics = case.get("metricsData") or ()
+            scores = {str(metric["name"]): metric.get("score") for metric in metrics}
+            yield scores | {name: case.get(key) for key, name in _TEST_CASE.items()}
 
 
 def _test_run(row: Row) -> Mapping[str, Any]:

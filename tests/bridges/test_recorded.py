@@ -338,3 +338,44 @@ def test_what_ragas_says_of_its_columns(tmp_path: Path) -> None:
         "maliciousness": unknown,
         "noise_sensitivity(mode=relevant)": lower,
     }
+
+
+DEEPEVAL = FOLDER / "deepeval_test_run.json"
+
+
+def test_numbers_of_deepeval_and_their_mean() -> None:
+    run = json.loads(DEEPEVAL.read_text("utf-8"))
+    (summary,) = run["metricsScores"]
+    report = recorded(DEEPEVAL, summary["metric"], None)
+    assert report.samples()["Exact_Match"]["score"].tolist() == summary["scores"]
+    assert report["Exact_Match"]["score"] == summary["passes"] / 2
+    success = recorded(DEEPEVAL, "success", None)
+    assert success["success"]["score"] == run["testPassed"] / 2
+    assert success.intervals()["success"]["score"].method == "Wilson"
+
+
+def test_the_direction_of_a_metric_of_deepeval_is_what_its_verdicts_show(tmp_path: Path) -> None:
+    run = json.loads(DEEPEVAL.read_text("utf-8"))
+    metrics = [
+        {"name": "Bias", "score": 0.75, "threshold": 0.5, "success": False},
+        {"name": "Relevancy", "score": 0.75, "threshold": 0.5, "success": True},
+        {"name": "At the threshold", "score": 0.5, "threshold": 0.5, "success": True},
+        {"name": "Failed", "score": None, "threshold": 0.5, "success": False},
+        {"name": "No verdict", "score": 0.75, "threshold": 0.5, "success": None},
+    ]
+    run["testCases"][0]["metricsData"] = metrics
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run), encoding="utf-8")
+    better = {name: known.get("better") for name, known in described(path).recorded.items()}
+    assert better == {
+        "success": "higher",
+        "Bias": "lower",
+        "Relevancy": "higher",
+        "At the threshold": None,
+        "Failed": None,
+        "No verdict": None,
+        # Of the second case, whose score is at its threshold.
+        "Exact Match": None,
+    }
+    assert read(path)["Failed"] == [None, None]
+    assert described(FOLDER / "deepeval.jsonl").recorded == {}
