@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from metrichub import FileError, Hub, Report, load_metric, read
@@ -379,3 +381,81 @@ def test_the_direction_of_a_metric_of_deepeval_is_what_its_verdicts_show(tmp_pat
     }
     assert read(path)["Failed"] == [None, None]
     assert described(FOLDER / "deepeval.jsonl").recorded == {}
+
+
+LIGHTEVAL = FOLDER / "lighteval"
+
+
+@pytest.mark.parametrize("model", ["small", "large"])
+@pytest.mark.parametrize(("task", "columns"), [("facts", ["acc"]), ("sums", ["em", "f1"])])
+def test_numbers_of_lighteval_and_their_mean(model: str, task: str, columns: list[str]) -> None:
+    path = one(f"details/{model}/*/details_{task}_*.parquet", LIGHTEVAL)
+    own = pyarrow.parquet.read_table(path).to_pylist()
+    results = json.loads(one(f"results/{model}/*.json", LIGHTEVAL).read_text("utf-8"))["results"]
+    for column in columns:
+        report = recorded(path, column, None)
+        values = [row["metric"][column] for row in own]
+        assert report.samples()[column]["score"].tolist() == values
+        assert report[column]["score"] == pytest.approx(results[f"{task}|0"][column], rel=1e-12)
+
+
+def test_what_lighteval_says_of_its_numbers_and_samples() -> None:
+    sums = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    log = described(sums)
+    assert (log.reader, log.model, log.task) == ("lighteval", "small", "sums|0")
+    share = {"better": "higher", "share": True}
+    assert log.recorded == {"em": share, "f1": {"better": "higher"}}
+    found = read(sums)
+    scores = Hub("exact_match").evaluate(found).samples()["exact_match"]["score"]
+    assert scores.tolist() == found["em"]
+    facts = read(one("details/small/*/details_facts_*.parquet", LIGHTEVAL))
+    assert facts["choices"][0] == ["in the east", "in the west", "at noon"]
+    assert facts["likelihoods"][0] == [-2.5, -1.25, -5.0]
+    scores = Hub("exact_match").evaluate(facts).samples()["exact_match"]["score"]
+    assert scores.tolist() == facts["acc"]
+
+
+def test_details_of_lighteval_elsewhere_say_less(tmp_path: Path) -> None:
+    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    path = tmp_path / "mine.parquet"
+    path.write_bytes(source.read_bytes())
+    log = described(path)
+    assert (log.model, log.task) == (None, "sums|0")
+    assert log.recorded == {"em": {}, "f1": {}}
+
+
+def test_metrics_of_lighteval_that_are_no_mean_are_left_out(tmp_path: Path) -> None:
+    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    path = tmp_path / "details" / "org" / "model" / "then" / "details_sums_then.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(source.read_bytes())
+    group = {
+        "metric_name": ["em", "f1"],
+        "sample_level_fn": "ExactMatches(aggregation_function=max, …)",
+        "corpus_level_fn": {"em": "mean", "f1": "max"},
+        "higher_is_better": {"em": False, "f1": True},
+    }
+    results = tmp_path / "results" / "org" / "model" / "results_then.json"
+    results.parent.mkdir(parents=True)
+    results.write_text(json.dumps({"config_tasks": {"sums|0": {"metrics": [group]}}}))
+    log = described(path)
+    assert log.model == "org/model"
+    assert log.recorded == {"em": {"better": "lower", "share": True}}
+    results.write_text("[", encoding="utf-8")
+    assert list(described(path).recorded) == ["em", "f1"]
+
+
+def test_several_replies_and_several_gold_answers_of_lighteval(tmp_path: Path) -> None:
+    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    row = pyarrow.parquet.read_table(source).to_pylist()[0]
+    row["doc"] |= {"choices": ["45", "forty-five", "44"], "gold_index": [0, 1]}
+    row["model_response"] |= {
+        "text": ["<think>hm</think>45", "44"],
+        "text_post_processed": ["45", "44"],
+    }
+    path = tmp_path / "d.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), path)
+    found = read(path)
+    assert found["predictions"] == [["45", "44"]]
+    assert found["resps"] == [["<think>hm</think>45", "44"]]
+    assert found["references"] == [["45", "forty-five"]]
