@@ -277,7 +277,7 @@ def test_the_lines_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(metrichub.__file__).parents[1] / "docs" / "BRIDGES.md").read_text("utf-8")
     lines = [line.split() for line in re.findall(r"`(metrichub score [^`]*)` \|$", page, re.M)]
     found = [line[1:] for line in lines if (FOLDER / line[2]).exists()]
-    assert len(found) == 6
+    assert len(found) == 7
     for line in found:
         assert run(*line).exit_code == 0, line
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -459,3 +461,83 @@ def test_several_replies_and_several_gold_answers_of_lighteval(tmp_path: Path) -
     assert found["predictions"] == [["45", "44"]]
     assert found["resps"] == [["<think>hm</think>45", "44"]]
     assert found["references"] == [["45", "forty-five"]]
+
+
+PROMPTFOO = FOLDER / "promptfoo.json"
+
+
+def promptfoo() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(PROMPTFOO.read_text("utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("column", ["success", "score", "exact", "named"])
+def test_numbers_of_promptfoo_and_its_sums(column: str) -> None:
+    log = described(PROMPTFOO)
+    metric = load_metric("recorded", column=column, **log.recorded[column])
+    assert list(log.systems) == ["small", "large"]
+    for place, where in enumerate(log.systems.values()):
+        report = Hub(metric).evaluate(read(PROMPTFOO, where=where))
+        own = [
+            result.get(column, result["namedScores"].get(column))
+            for result in sorted(promptfoo()["results"]["results"], key=lambda r: r["testIdx"])
+            if result["promptIdx"] == place
+        ]
+        (name,) = report.results
+        scores = report.samples()[name]["score"]
+        numpy.testing.assert_array_equal(scores, [numpy.nan if n is None else n for n in own])
+        # promptfoo sums up for each system.
+        sums = promptfoo()["results"]["prompts"][place]["metrics"]
+        total = {"success": sums["testPassCount"], "score": sums["score"], **sums["namedScores"]}
+        count = {"success": 3, "score": 3, **sums["namedScoresCount"]}
+        assert report[name]["score"] == pytest.approx(total[column] / count[column])
+
+
+def test_results_of_promptfoo_are_samples_of_each_system(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        small, large = (read(PROMPTFOO, where={"provider": name}) for name in ("small", "large"))
+    assert "1 of 6 results ended in an error; their replies are empty" in caplog.text
+    assert small["predictions"] == ["The capital is Graz.", "I think Tokyo", ""]
+    assert large["predictions"] == ["Vienna", "Tokyo", "Rome"]
+    for samples in (small, large):
+        assert samples["country"] == ["Austria", "Japan", "Italy"]
+        assert samples["references"] == [["Vienna"], ["Tokyo"], ["Rome"]]
+        assert samples["questions"][1] == "What is the capital of Japan?"
+        exact = Hub("exact_match").evaluate(samples).samples()["exact_match"]["score"]
+        assert exact.tolist() == [value or 0 for value in samples["exact"]]
+
+
+def test_several_prompts_of_a_provider_are_several_systems(tmp_path: Path) -> None:
+    content = promptfoo()
+    for prompt in content["results"]["prompts"]:
+        prompt["provider"] = "small"
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert described(path).systems == {
+        "small, prompt 1": {"provider": "small", "promptIdx": "0"},
+        "small, prompt 2": {"provider": "small", "promptIdx": "1"},
+    }
+
+
+def test_vars_of_promptfoo_with_known_names_are_these_columns(tmp_path: Path) -> None:
+    content = promptfoo()
+    for result in content["results"]["results"]:
+        result["vars"] = {"question": "Capital?", "expected": "a", "output": "b", "context": ["c"]}
+        result["namedScores"] = {"answer": 1}
+        result["response"] = {"output": {"city": "Graz"}}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = read(path)
+    assert not found.keys() & {"questions", "references"}
+    assert (found["question"][0], found["expected"][0]) == ("Capital?", "a")
+    assert found["predictions"][0] == '{"city": "Graz"}'
+    # A score with the name of a text isn't taken for one.
+    assert "score.answer" in described(path).recorded
+    assert found["score.answer"][0] == 1
+
+
+def test_lines_of_promptfoo_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(promptfoo()["results"]["results"][0]), encoding="utf-8")
+    with pytest.raises(FileError, match="JSON Lines of promptfoo mix the results of all providers"):
+        read(path)
