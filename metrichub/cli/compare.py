@@ -34,12 +34,14 @@ from metrichub.cli.shared_options import (
     ResamplingOptions,
     display_options,
     key_option,
+    may_be_logs,
     metric_options,
     named_files,
+    recorded_option,
     resampling_options,
 )
 from metrichub.data.files import format_of, read, read_batches
-from metrichub.data.samples import check_same_samples
+from metrichub.data.samples import Samples, check_same_samples
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, metavar="BASELINE FILE...")
 @metric_options
+@recorded_option
 @judge_options
 @format_option
 @output_option
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
 def compare(
     files: tuple[str, ...],
     chosen: MetricOptions,
+    as_recorded: bool,
     judging: JudgeOptions,
     form: str | None,
     output: str | None,
@@ -85,17 +89,30 @@ def compare(
     by Holm's method over all pairs of systems and the headline outputs of the metric. A system
     ranks below another group only if every system in that group beats it significantly. --outputs
     all adds the uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score
-    --save'; name a system as in ours=FILE.
+    --save'; name a system as in ours=FILE. It may also be a folder with another tool's logs, of one
+    system or of several.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
+
+    metrichub compare results/ --as-recorded
     """
-    if len(files) < 2:
-        raise click.UsageError("give at least two files, the baseline first")
+    files = chosen.addresses(files)
+    named = named_files(files)
+    systems: Mapping[str, str | Samples] = named
+    if as_recorded or may_be_logs(named.values()):
+        from metrichub.cli.logs import with_logs
+
+        systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
+    if len(systems) < 2:
+        raise click.UsageError(
+            "give at least two files, the baseline first, or a folder with logs of several systems"
+        )
     if key and page:
         raise click.UsageError(
             "--key keeps only sums, but --report needs the samples; leave one of them out"
         )
-    reports, ids = _reports(named_files(chosen.addresses(files)), chosen, judging, key)
+    example = f"metrichub compare {' '.join(files)}"
+    reports, ids = _reports(systems, chosen, judging, key, example)
     from metrichub.report.ranking import compare_all
 
     options = asdict(resampling) | {"trials": trials}
@@ -135,11 +152,15 @@ def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
 
 
 def _reports(
-    files: Mapping[str, str], chosen: MetricOptions, judging: JudgeOptions, key: Sequence[str]
+    files: Mapping[str, str | Samples],
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    key: Sequence[str],
+    example: str,
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
-    fresh = {name: path for name, path in files.items() if name not in saved}
+    fresh = {name: file for name, file in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
     if saved and chosen.where:
         raise click.UsageError(
@@ -152,19 +173,22 @@ def _reports(
         saved = {name: _only(name, report, names) for name, report in saved.items()}
     if not fresh:
         return saved, None
-    example = f"metrichub compare {' '.join(files.values())}"
     hub = chosen_hub(metrics, chosen, example, judging)
     if key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {
-            name: read_batches(path, format=chosen.input_format, where=chosen.where)
-            for name, path in fresh.items()
+            name: [file]
+            if isinstance(file, Samples)
+            else read_batches(file, format=chosen.input_format, where=chosen.where)
+            for name, file in fresh.items()
         }
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
         systems = {
-            name: read(path, format=chosen.input_format, where=chosen.where)
-            for name, path in fresh.items()
+            name: file
+            if isinstance(file, Samples)
+            else read(file, format=chosen.input_format, where=chosen.where)
+            for name, file in fresh.items()
         }
         check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
         batches = {name: [samples] for name, samples in systems.items()}
@@ -173,13 +197,15 @@ def _reports(
     return {name: (saved | measured)[name] for name in files}, ids
 
 
-def _saved(files: Mapping[str, str]) -> dict[str, Report]:
+def _saved(files: Mapping[str, str | Samples]) -> dict[str, Report]:
     """The saved reports among the files."""
     from metrichub.report.deserialize import load_if_report
     from metrichub.report.report import Report
 
     loaded = {
-        name: load_if_report(path) for name, path in files.items() if format_of(path) == "json"
+        name: load_if_report(file)
+        for name, file in files.items()
+        if isinstance(file, str) and format_of(file) == "json"
     }
     return {name: Report.of(report) for name, report in loaded.items() if report}
 

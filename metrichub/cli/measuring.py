@@ -158,7 +158,8 @@ def chosen_hub(
     if not metrics:
         raise click.UsageError(
             f"no metric is chosen; add -m NAME, for example: {example} -m chrf "
-            "('metrichub list' shows all metrics)"
+            "('metrichub list' shows all metrics), or --as-recorded for the numbers in another "
+            "tool's log"
         )
     from metrichub.hub import Hub
 
@@ -235,6 +236,10 @@ def measure(
             _log.info("%s: %d samples, columns %s", source.display_path(name), size, columns)
             _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
             measured[name] = report
+    if log := next((reading.log for reading in readings.values() if reading.log), None):
+        from metrichub.cli.logs import note_recorded
+
+        note_recorded(log, needs)
     if rounds is not None:
         rounds.finish(measured)
     return measured

@@ -39,8 +39,10 @@ from metrichub.cli.shared_options import (
     MetricOptions,
     ResamplingOptions,
     display_options,
+    may_be_logs,
     metric_options,
     named_files,
+    recorded_option,
     resampling_options,
 )
 from metrichub.data.files import STDIN, Samples, read_batches, read_columns
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @metric_options
+@recorded_option
 @judge_options
 @click.option(
     "--estimate",
@@ -79,6 +82,7 @@ def score(
     files: tuple[str, ...],
     texts: TextFiles,
     chosen: MetricOptions,
+    as_recorded: bool,
     judging: JudgeOptions,
     estimate: bool,
     form: str | None,
@@ -91,7 +95,8 @@ def score(
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
     Files may be compressed (.gz, .zst), and at addresses such as s3:// or https://. Logs of
-    inspect, lm-evaluation-harness and deepeval can be scored as they are. A FILE may also be a
+    lm-evaluation-harness, inspect, HELM, lighteval, promptfoo, ragas and deepeval can be scored as
+    they are, also a folder of them; --as-recorded reports the numbers in them. A FILE may also be a
     folder of Parquet files, or hf://NAME for a data set on the Hugging Face Hub or on disk.
     Several FILEs are several systems, shown side by side and named after their files, or by you as
     in ours=FILE; so are the splits of a data set, unless you choose one. Columns are recognized by
@@ -105,8 +110,14 @@ def score(
     _check_sources(files, texts.columns())
     files = chosen.addresses(files)
     example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
+    named = named_files(files)
+    unread: Mapping[str, str | Samples] = named
+    if as_recorded or may_be_logs(named.values()):
+        from metrichub.cli.logs import with_logs
+
+        unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     # Without -m, the name of a metric looks like a file.
-    systems = _unread_systems(files, texts, chosen)
+    systems = _unread_systems(unread, texts, chosen)
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
     thresholds = bounds.of(hub)
     results.check(len(systems))
@@ -128,7 +139,7 @@ def score(
         texts=results.page is not None,
         key=results.key,
     )
-    if len(systems) == len(files):  # Splits have samples of their own.
+    if len(systems) == len(unread):  # Splits have samples of their own.
         _same_size(reports)
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
@@ -175,18 +186,21 @@ def _check_sources(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> 
 
 
 def _unread_systems(
-    files: Sequence[str], texts: TextFiles, chosen: MetricOptions
+    files: Mapping[str, str | Samples], texts: TextFiles, chosen: MetricOptions
 ) -> dict[str, Iterable[Samples]]:
     """The samples of every system, unread: of each file, or of the files of plain text."""
     if not files:
         rows = samples_where(read_columns(texts.columns()), chosen.where)
         return {texts.predictions or "": rows}
     systems: dict[str, Iterable[Samples]] = {}
-    for name, path in named_files(files).items():
-        if not is_address(path):
-            systems[name] = read_batches(path, format=chosen.input_format, where=chosen.where)
+    for name, file in files.items():
+        if isinstance(file, Samples):
+            systems[name] = [file]
             continue
-        splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(path).items()}
+        if not is_address(file):
+            systems[name] = read_batches(file, format=chosen.input_format, where=chosen.where)
+            continue
+        splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(file).items()}
         systems |= {name: next(iter(splits.values()))} if len(splits) == 1 else splits
     return systems
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -94,7 +95,7 @@ class _InputFormat(click.Choice[str]):
 class MetricOptions:
     """Which metrics score which columns, and how."""
 
-    metrics: Sequence[str]
+    metrics: Sequence[Any]
     columns: Mapping[str, str]
     keep: Sequence[str]
     reduce: str | None
@@ -190,6 +191,13 @@ metric_options = option_group(
     ),
 )
 """-m, --columns, --keep, --reduce, --extract, --workers, --where and others as `chosen`."""
+
+
+recorded_option = click.option(
+    "--as-recorded",
+    is_flag=True,
+    help="Report the numbers that another tool recorded for each sample in its log.",
+)
 
 
 CONFIDENCE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -300,6 +308,12 @@ def named_files(files: Sequence[str]) -> dict[str, str]:
     if twice := [name for name in names if names.count(name) > 1]:
         raise click.UsageError(f"two systems are called {twice[0]!r}; give them names: NAME=FILE")
     return dict(zip(names, paths, strict=True))
+
+
+def may_be_logs(paths: Iterable[str]) -> bool:
+    """Whether systems are to be looked for: in folders, and in JSON, which may hold several."""
+    json = (".json", ".json.gz", ".json.zst")
+    return any([os.path.isdir(path) or path.lower().endswith(json) for path in paths])
 
 
 def _named(text: str) -> tuple[str, str]:

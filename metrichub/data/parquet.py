@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.formats import check_width
+from metrichub.data.readers import known_logs
 from metrichub.data.samples import Samples
 from metrichub.data.source import PIECE, Source, too_large
 from metrichub.data.values import as_list, column_of_path
@@ -51,7 +52,10 @@ def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iter
 
         files = [path for path in sorted(folder.rglob("*.parquet")) if _is_data(path, folder)]
         if not files:
-            raise FileError(folder, "this folder has no Parquet files; name a file in it")
+            message = (
+                "this folder has no Parquet files; name a file in it, or a folder with logs of"
+            )
+            raise FileError(folder, f"{message} {known_logs()}")
         table = pyarrow.dataset.dataset(
             [str(path) for path in files],
             format="parquet",

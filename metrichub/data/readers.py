@@ -164,7 +164,7 @@ def with_readers(
             before = {name: value for name, value in where.items() if column_of_path(name, first)}
             where = {name: value for name, value in where.items() if name not in before}
             whole = _translated(point, samples_where(whole, before))
-        yield from samples_where(whole, where)
+        yield from samples_where(whole, where) if where else whole
 
 
 def _reader_of(row: Row) -> EntryPoint | None:
@@ -219,7 +219,7 @@ def _samples(
 ) -> Samples:
     names = dict.fromkeys(chain.from_iterable(rows))
     columns = {name: [row.get(name) for row in rows] for name in names}
-    return Samples(path, columns, lines, start, share)
+    return Samples(path, columns, lines, start, share, log=True)
 
 
 @lru_cache(1)

@@ -32,6 +32,7 @@ class Samples(Mapping[str, list[Any]]):
         share: How much of the file has been read with these, in 0..1; None where nobody knows.
         cells: Whether the values are cells, which have no other way to say that one is missing
             than to be empty, or to hold a word such as NaN.
+        log: Whether they are from a log of another tool.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Samples(Mapping[str, list[Any]]):
     start: int = 0
     share: float | None = 1.0
     cells: bool = False
+    log: bool = field(default=False, repr=False)
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
@@ -159,6 +161,7 @@ class Reading:
         size: The number of samples so far.
         expected: About the number of samples of the whole file; None where nobody knows.
         columns: The names of the columns.
+        log: The file, if it is a log of another tool.
     """
 
     def __init__(
@@ -170,6 +173,7 @@ class Reading:
         self.size = 0
         self.expected: float | None = None
         self.columns: tuple[str, ...] = ()
+        self.log: str | None = None
         self._batches, self._needs, self._mapping = batches, needs, columns
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
@@ -228,6 +232,7 @@ class Reading:
         self.size += samples.size
         self.expected = self.size / samples.share if samples.share else None
         self.columns = tuple(samples)
+        self.log = samples.path if samples.log else None
 
     def _same_names(self, samples: Samples) -> None:
         """Raise `FileError` if a name that comes up late would be read instead of the first."""

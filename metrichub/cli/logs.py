@@ -1,0 +1,239 @@
+"""What commands do with logs: the systems in a folder, and the numbers that a tool recorded."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.program import note
+from metrichub.cli.shared_options import MetricOptions
+from metrichub.data.columns import column_of
+from metrichub.data.files import Where, format_of, read, read_log
+from metrichub.data.readers import Log, known_logs
+from metrichub.data.remote import is_remote
+from metrichub.data.samples import Samples
+from metrichub.data.source import STDIN, is_address, short_names
+from metrichub.errors import FileError, listed
+
+if TYPE_CHECKING:
+    from metrichub.metric import Metric
+
+_OF_LOGS = ("task", "model")
+"""What conditions choose logs by, and not samples."""
+
+
+@dataclass(frozen=True)
+class _SystemLog:
+    """A log, or the samples in it that are one system's."""
+
+    log: Log
+    system: str
+    where: Mapping[str, Any]
+
+
+def with_logs(
+    files: Mapping[str, str], chosen: MetricOptions, *, as_recorded: bool
+) -> tuple[dict[str, str | Samples], MetricOptions]:
+    """The systems, those in folders of logs each by its name, and the options with their metrics.
+
+    Raises:
+        UsageError: numbers are to be taken from a file that isn't a log, or they aren't there.
+    """
+    systems: dict[str, str | Sequence[_SystemLog]] = {}
+    for name, path in files.items():
+        elsewhere = path == STDIN or is_address(path) or is_remote(path)
+        found = {} if elsewhere else _logs_of(path)
+        if as_recorded and not found:
+            raise click.UsageError(
+                f"{path} isn't a log on this machine that metrichub knows (it reads those of "
+                f"{known_logs()}); name the column of numbers: -m \"recorded(column='acc')\""
+            )
+        if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
+            systems[name] = path
+        elif len(found) == 1:
+            systems[name] = next(iter(found.values()))
+        else:
+            systems |= {s if len(files) == 1 else f"{name}/{s}": logs for s, logs in found.items()}
+    logs = {name: logs for name, logs in systems.items() if not isinstance(logs, str)}
+    if not logs:
+        return dict(files), chosen
+    logs = _same_tasks(logs, chosen.where)
+    where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
+    metrics = _recorded(logs) if as_recorded else {}
+    return {
+        name: file if isinstance(file, str) else _samples_of(logs[name], where, metrics)
+        for name, file in systems.items()
+        if isinstance(file, str) or name in logs
+    }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
+
+
+def _logs_of(path: str) -> dict[str, list[_SystemLog]]:
+    """The logs of each system in a folder or a file, in the order of tasks; none if it has none.
+
+    Of several logs of a system about one task, the last by name counts, as names hold dates; the
+    others are named in a warning.
+    """
+    found: dict[str, dict[str, _SystemLog]] = {}
+    for log in _logs(Path(path)):
+        for part in _systems(log):
+            tasks = found.setdefault(part.system, {})
+            if before := tasks.get(log.task or ""):
+                logging.getLogger("metrichub").warning(
+                    "%s is left out, as %s is a later log of %s about %s",
+                    *(before.log.path, log.path, part.system, log.task or "the same"),
+                )
+            tasks[log.task or ""] = part
+    names = sorted(found)
+    short = dict(zip(names, short_names(names, alone=len(names) < 2), strict=True))
+    return {short[name]: [found[name][task] for task in sorted(found[name])] for name in names}
+
+
+def _systems(log: Log) -> Iterator[_SystemLog]:
+    if log.systems:
+        for system, where in log.systems.items():
+            yield _SystemLog(log, system, where)
+    else:
+        yield _SystemLog(log, log.model or log.path, {})
+
+
+def _logs(path: Path) -> Iterator[Log]:
+    if path.is_dir():
+        yield from _in_folder(path)
+    elif log := _log(path):
+        yield log
+
+
+def _in_folder(folder: Path) -> Iterator[Log]:
+    tables: set[Path] = set()
+    for path in sorted(folder.rglob("*"), key=lambda path: (path.name, str(path))):
+        hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        if hidden or path.parent in tables or not path.is_file() or format_of(path) is None:
+            continue
+        if log := _log(path):
+            yield log
+        elif format_of(path) == "parquet":
+            # The parts of one table, of which there may be thousands.
+            tables.add(path.parent)
+
+
+def _log(path: Path) -> Log | None:
+    try:
+        return read_log(path)
+    except FileError:
+        # Other JSON lies beside logs, such as settings, or is a saved report.
+        if format_of(path) != "json":
+            raise
+        return None
+
+
+def _samples_of(logs: Sequence[_SystemLog], where: Where, columns: Iterable[str]) -> Samples:
+    """The samples of a system's logs, with the column `task` where they name tasks.
+
+    A log without one of `columns` has None there.
+    """
+    parts = [read(part.log.path, where={**where, **part.where}) for part in logs]
+    sized = [
+        (samples.size, {**samples, **({"task": [task] * samples.size} if task else {})})
+        for samples, task in zip(parts, (part.log.task for part in logs), strict=True)
+    ]
+    if len(parts) == 1:
+        return replace(parts[0], columns=sized[0][1])
+    names = dict.fromkeys(chain(columns, *(values for _, values in sized)))
+    joined = {
+        name: [v for size, values in sized for v in values.get(name, [None] * size)]
+        for name in names
+    }
+    return replace(parts[0], columns=joined, lines=None)
+
+
+def _same_tasks(
+    systems: Mapping[str, Sequence[_SystemLog]], where: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[_SystemLog]]:
+    """The logs of the tasks that all systems have, or of those that were chosen."""
+    chosen: dict[str, dict[str, _SystemLog]] = {}
+    for name, logs in systems.items():
+        parts = {part.log.task or "": part for part in logs if _has(part, where)}
+        if parts:
+            chosen[name] = parts
+    tasks = [set(parts) for parts in chosen.values()]
+    shared = set.intersection(*tasks) if tasks else set()
+    if not shared:
+        known = "; ".join(
+            f"{name}: {listed(sorted(part.log.task or part.log.path for part in logs))}"
+            for name, logs in systems.items()
+        )
+        what = "have no task in common" if tasks else "have no such logs"
+        raise click.UsageError(f"the systems {what} ({known})")
+    if others := sorted(set.union(*tasks) - shared):
+        note(f"left out tasks that not all systems have: {listed(others)}")
+    return {name: [parts[task] for task in sorted(shared)] for name, parts in chosen.items()}
+
+
+def _has(part: _SystemLog, where: Mapping[str, Sequence[str]]) -> bool:
+    """Whether conditions on logs, and on what tells systems in one file apart, choose it."""
+    known = {"task": part.log.task, "model": part.log.model or part.system, **part.where}
+    return all(str(known[key]) in where[key] for key in where if key in known)
+
+
+def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
+    """A metric for each column of numbers that all systems have, by the column."""
+    from metrichub.metric import load_metric
+
+    by_system = [_merged(logs) for logs in systems.values()]
+    first, *others = by_system
+    names = [name for name in first if all(name in other for other in others)]
+    if not names:
+        path = next(iter(systems.values()))[0].log.path
+        raise click.UsageError(f"{path} names no numbers that were recorded for each sample")
+    if rest := sorted(set().union(*by_system) - set(names)):
+        note(f"left out numbers that not all systems have: {listed(rest)}")
+    metrics = {}
+    for name in names:
+        facts = _agreed([facts for known in by_system for facts in known[name].values()])
+        metrics[name] = load_metric("recorded", column=name, extract="none", **facts)
+        tasks = list(first[name])
+        if len(tasks) > 1:
+            note(
+                f"{name} is the mean over the samples of {listed(tasks)}; choose one with --where "
+                f"task={tasks[0]}"
+            )
+    return metrics
+
+
+def _merged(logs: Iterable[_SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """What is known of each recorded column, by column and task."""
+    merged: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for part in logs:
+        for name, facts in part.log.recorded.items():
+            merged.setdefault(name, {})[part.log.task or ""] = facts
+    return merged
+
+
+def _agreed(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What no log contradicts; numbers are a share, or have a range, only where all say so."""
+    agreed: dict[str, Any] = {}
+    for key in dict.fromkeys(key for known in facts for key in known):
+        values = [known[key] for known in facts if key in known]
+        if all(value == values[0] for value in values) and (
+            key == "better" or len(values) == len(facts)
+        ):
+            agreed[key] = values[0]
+    return agreed
+
+
+def note_recorded(path: str, needs: Iterable[str]) -> None:
+    """Print on stderr which numbers a log has recorded that no metric reads.
+
+    Nothing is said of logs that would have to be read from elsewhere, or from stdin, once more.
+    """
+    log = read_log(path) if os.path.isfile(path) else None
+    unread = [name for name in (log.recorded if log else ()) if column_of(name) not in needs]
+    if unread:
+        note(f"{path} also has {listed(unread)} as recorded; --as-recorded reports such numbers")

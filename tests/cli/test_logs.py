@@ -1,0 +1,249 @@
+"""Folders of logs are systems, and --as-recorded takes the numbers that their tools recorded."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub import Hub
+from tests.commands import run
+
+ROOT = Path(__file__).parents[2]
+LM_EVAL = ROOT / "examples" / "logs"
+LOGS = ROOT / "tests" / "bridges" / "logs"
+MODELS = ("large", "small")
+
+
+def results(model: str, task: str) -> dict[str, float]:
+    """What lm-evaluation-harness says of a task."""
+    (path,) = (LM_EVAL / model).glob("results_*.json")
+    found: dict[str, float] = json.loads(path.read_text("utf-8"))["results"][task]
+    return found
+
+
+def document(*arguments: str | Path) -> dict[str, Any]:
+    ran = run(*map(str, arguments), "--format", "json")
+    assert ran.exit_code == 0, ran.output
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def refused(*arguments: str | Path) -> str:
+    ran = run(*map(str, arguments))
+    assert ran.exit_code == 2, ran.output
+    return ran.stderr
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_a_folder_of_two_models_has_the_numbers_of_the_harness(command: str) -> None:
+    found = document(command, LM_EVAL, "--as-recorded")
+    systems = found["systems"] if command == "score" else found["scores"]
+    assert list(systems) == ["large", "small"]
+    for model in MODELS:
+        scores = systems[model]["scores"] if command == "score" else systems[model]
+        own = results(model, "facts") | results(model, "sums")
+        assert list(scores) == ["acc", "acc_norm", "exact_match"]
+        assert scores["acc"]["score"] == pytest.approx(own["acc,none"])
+        assert scores["acc_norm"]["score"] == pytest.approx(own["acc_norm,none"])
+        assert scores["exact_match"]["score"] == pytest.approx(own["exact_match,strict-match"])
+
+
+def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:
+    found = document("compare", LM_EVAL / "small", f"big={LM_EVAL / 'large'}", "--as-recorded")
+    assert (found["baseline"], list(found["scores"])) == ("small", ["small", "big"])
+    assert found["comparisons"]["big"]["exact_match"]["score"]["p"] < 0.05
+
+
+def test_tasks_and_filters_are_chosen_by_conditions() -> None:
+    where = ["--where", "task=sums", "--where", "filter=flexible-extract"]
+    scores = document("compare", LM_EVAL, "--as-recorded", *where)["scores"]
+    for model in MODELS:
+        own = results(model, "sums")["exact_match,flexible-extract"]
+        assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
+    assert len({results(model, "sums")["exact_match,strict-match"] for model in MODELS}) == 2
+    found = document("score", LM_EVAL, "--as-recorded", "--where", "model=small")
+    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+
+
+def test_metrics_score_the_samples_of_a_folder_again() -> None:
+    # The same steps as in the task's YAML: without thousands, dollars, the work and a full stop.
+    steps = r"exact_match(regexes_to_ignore=[',', '\\$', '(?s).*#### ', '\\.$'], ignore_case=True)"
+    found = document("compare", LM_EVAL, "-m", steps, "--where", "task=sums")
+    for model in MODELS:
+        own = results(model, "sums")["exact_match,strict-match"]
+        assert found["scores"][model]["exact_match"]["score"] == pytest.approx(own)
+
+
+def test_other_metrics_may_stand_beside_what_was_recorded() -> None:
+    facts = ["--where", "task=facts"]
+    found = document("score", LM_EVAL / "small", "--as-recorded", "-m", "exact_match", *facts)
+    # The likeliest choice is the prediction, so that exact match is acc.
+    assert list(found["scores"]) == ["acc", "acc_norm", "exact_match"]
+    assert found["scores"]["exact_match"] == found["scores"]["acc"]
+
+
+def test_recorded_numbers_that_no_metric_reads_are_named() -> None:
+    ran = run("score", str(LM_EVAL / "small"), "-m", "exact_match", "--where", "task=facts")
+    assert "also has acc and acc_norm as recorded; --as-recorded reports such numbers" in ran.stderr
+    log = next((LM_EVAL / "small").glob("samples_facts_*"))
+    ran = run("score", str(log), "-m", "recorded(column='acc')")
+    assert "also has acc_norm as recorded" in ran.stderr
+
+
+def test_a_log_from_stdin_is_scored_without_that_note() -> None:
+    (path,) = (LM_EVAL / "small").glob("samples_facts_*")
+    command = [sys.executable, "-m", "metrichub", "score", "-", "-m", "exact_match"]
+    with path.open("rb") as log:
+        ran = subprocess.run(command, stdin=log, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    scores = json.loads(ran.stdout)["scores"]
+    assert scores["exact_match"]["score"] == results("small", "facts")["acc,none"]
+
+
+def test_the_mean_over_several_tasks_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(LOGS / "lm_eval" / "small", folder)
+    (folder / next(folder.glob("samples_votes_*")).name).unlink()
+    ran = run("score", str(folder), "--as-recorded")
+    assert ran.exit_code == 0, ran.output
+    assert (
+        "acc is the mean over the samples of last_word and mass; choose one with --where "
+        "task=last_word" in ran.stderr
+    )
+
+
+def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL, tmp_path / "logs")
+    next((tmp_path / "logs" / "small").glob("samples_sums_*")).unlink()
+    log = next((tmp_path / "logs" / "small").glob("samples_facts_*"))
+    rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    for row in rows:
+        row["metrics"] = ["acc"]
+    log.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    ran = run("compare", str(tmp_path / "logs"), "--as-recorded", "--format", "json")
+    assert list(json.loads(ran.stdout)["scores"]["large"]) == ["acc"]
+    assert "left out tasks that not all systems have: sums" in ran.stderr
+    assert "left out numbers that not all systems have: acc_norm" in ran.stderr
+
+
+def test_tasks_are_a_column_for_keys_and_groups() -> None:
+    folder = LM_EVAL / "small"
+    strict = ["--where", "task=sums", "--where", "filter=strict-match"]
+    keys = ["--key", "task", "--key", "id"]
+    found = document("compare", LM_EVAL, "--as-recorded", *strict, *keys)
+    assert found["samples"] == 24
+    groups = run("score", str(folder), "--as-recorded", "--by", "task", "--format", "csv")
+    rows = {row["metric"]: row for row in csv.DictReader(groups.stdout.splitlines())}
+    assert float(rows["acc"]["task=facts"]) == results("small", "facts")["acc,none"]
+
+
+def test_systems_without_a_task_or_a_number_in_common_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL, tmp_path / "logs")
+    next((tmp_path / "logs" / "small").glob("samples_sums_*")).unlink()
+    next((tmp_path / "logs" / "large").glob("samples_facts_*")).unlink()
+    error = refused("compare", tmp_path / "logs", "--as-recorded")
+    assert "the systems have no task in common (large: sums; small: facts)" in error
+    error = refused("score", tmp_path / "logs", "--as-recorded", "--where", "task=words")
+    assert "the systems have no such logs (large: sums; small: facts)" in error
+    error = refused("score", LOGS / "ragas.jsonl", "--as-recorded")
+    assert "ragas.jsonl names no numbers that were recorded for each sample" in error
+
+
+def test_a_later_log_of_the_same_model_and_task_counts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(LM_EVAL / "small", tmp_path / "small")
+    for path in (tmp_path / "small").glob("samples_facts_*"):
+        path.write_bytes(next((LM_EVAL / "large").glob("samples_facts_*")).read_bytes())
+    for path in (LM_EVAL / "small").iterdir():
+        name = path.name.replace("2026-11-25T", "2026-11-26T")
+        (tmp_path / "small" / name).write_bytes(path.read_bytes())
+    found = document("score", tmp_path, "--as-recorded")
+    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+    assert "is left out, as" in caplog.text
+    assert "is a later log of small about facts" in caplog.text
+
+
+def test_logs_that_name_no_model_are_systems_by_their_paths(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        shutil.copy(LOGS / "ragas_results.jsonl", tmp_path / name)
+    found = document("compare", tmp_path, "--as-recorded")
+    assert list(found["scores"]) == ["one", "two"]
+
+
+def test_what_is_no_log_has_to_name_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "plain.jsonl"
+    path.write_text('{"acc": 1}\n', encoding="utf-8")
+    saved = tmp_path / "saved.json"
+    Hub("recorded(column='acc')").evaluate(acc=[1, 0]).save(saved)
+    for file in (path, saved, tmp_path, "-", "hf://acme/data"):
+        error = refused("score", file, "--as-recorded")
+        assert "isn't a log on this machine that metrichub knows (it reads those of " in error
+        assert "name the column of numbers: -m \"recorded(column='acc')\"" in error
+
+
+def test_one_system_is_nothing_to_compare(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    Hub("recorded(column='acc')").evaluate(acc=[1, 0]).save(saved)
+    for arguments in ([], [LM_EVAL / "small", "--as-recorded"], [saved], ["--as-recorded"]):
+        error = refused("compare", *arguments)
+        assert "give at least two files, the baseline first, or a folder with logs" in error
+
+
+def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL / "small", tmp_path / "small")
+    (tmp_path / "settings.json").write_text('{"a": 1}', encoding="utf-8")
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    shutil.copytree(LM_EVAL / "large", tmp_path / ".cache")
+    found = document("score", tmp_path, "--as-recorded")
+    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+    # A damaged table could be a log.
+    (tmp_path / "damaged.jsonl").write_text("{", encoding="utf-8")
+    ran = run("score", str(tmp_path), "--as-recorded")
+    assert ran.exit_code == 3
+    assert "damaged.jsonl:1" in ran.stderr
+
+
+def test_a_file_with_several_systems_is_several_systems() -> None:
+    path = LOGS / "promptfoo.json"
+    found = document("compare", path, "--as-recorded")
+    assert [found["scores"][name]["success"]["score"] for name in MODELS] == [1, 0]
+    scored = document("score", path, "-m", "exact_match")["systems"]
+    assert [scored[name]["scores"]["exact_match"]["score"] for name in MODELS] == [1, 0]
+    for condition in ("provider=small", "promptIdx=0", "model=small"):
+        one = document("score", path, "-m", "exact_match", "--where", condition)
+        assert one["scores"]["exact_match"]["score"] == 0
+    # A condition on samples applies to each system.
+    found = document("compare", path, "-m", "exact_match", "--where", "city=Rome")
+    assert found["samples"] == 1
+
+
+@pytest.mark.parametrize("folder", ["inspect", "lighteval"])
+def test_folders_of_other_tools_are_compared(folder: str) -> None:
+    found = document("compare", LOGS / folder, "--as-recorded")
+    assert list(found["scores"]) == ["large", "small"]
+
+
+def test_a_direction_that_one_log_shows_holds_for_the_other(tmp_path: Path) -> None:
+    run_of = json.loads((LOGS / "deepeval_test_run.json").read_text("utf-8"))
+    (tmp_path / "a.json").write_text(json.dumps(run_of), encoding="utf-8")
+    for case in run_of["testCases"]:
+        # At its threshold, a score shows no direction.
+        case["metricsData"][0] |= {"score": 1.0, "success": True}
+    (tmp_path / "b.json").write_text(json.dumps(run_of), encoding="utf-8")
+    found = document("compare", tmp_path, "--as-recorded")
+    assert found["ranks"]["Exact_Match"]["score"] == {"a": 1, "b": 1}
+
+
+def test_without_a_metric_the_example_names_the_folder() -> None:
+    error = refused("compare", LM_EVAL)
+    assert f"for example: metrichub compare {LM_EVAL} -m chrf" in error.replace("\n", " ")
+    assert "or --as-recorded for the numbers in another tool's log" in error.replace("\n", " ")
