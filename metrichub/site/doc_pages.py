@@ -26,7 +26,7 @@ from metrichub.site.site_index import API, GUIDES, REFERENCE, DocPage, SiteIndex
 CommandInfo = Mapping[str, Any]
 """A command as `click.Command.to_info_dict` gives it."""
 _ORDER = (
-    *("FIRST", "TASKS", "COMPARE", "JUDGES", "GATE", "OWN", "PEOPLE"),
+    *("FIRST", "LOGS", "TASKS", "COMPARE", "JUDGES", "GATE", "OWN", "PEOPLE"),
     *("LARGE", "BRIDGES", "MOVING"),
 )
 """The guides in the order in which one reads them; other pages of docs/ are reference."""
