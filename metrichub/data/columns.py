@@ -73,8 +73,11 @@ _KNOWN = frozenset(chain(ALIASES, *ALIASES.values(), *FALLBACKS.values()))
 
 @lru_cache
 def column_of(name: str) -> str:
-    """The column that an input reads: "reference" and "references" read `references`."""
-    if is_plural(name):
+    """The column that an input reads: "reference" and "references" read `references`.
+
+    A participle has no plural: "retrieved" reads `retrieved`.
+    """
+    if is_plural(name) or (name.endswith("ed") and not name.endswith("eed")):
         return name
     if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
         return f"{name[:-1]}ies"
@@ -214,12 +217,12 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     import difflib
 
     names = list(names)
-    others = ALIASES.get(column) or (next(_singulars(column)),)
+    others = ALIASES.get(column) or [own for own in (next(_singulars(column)),) if own != column]
     strange = [name for name in names if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
     instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
-    also = f" (also read as {', '.join(others)}{instead})"
+    also = f" (also read as {', '.join(others)}{instead})" if others else ""
     usual = column_of_alias(column)
     if usual != column:
         also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"

@@ -24,7 +24,7 @@ words = st.from_regex(r"[a-z]{2,9}", fullmatch=True)
 @given(words)
 def test_the_column_of_a_word_is_plural_and_its_own_column(word: str) -> None:
     column = column_of(word)
-    assert is_plural(column)
+    assert is_plural(column) or (column == word and word.endswith("ed"))
     assert column_of(column) == column
 
 
@@ -37,6 +37,9 @@ def test_the_column_of_a_word_is_plural_and_its_own_column(word: str) -> None:
         ("essay", "essays"),
         ("gloss", "glosses"),
         ("sketch", "sketches"),
+        ("seed", "seeds"),
+        # Nobody calls a column "retrieveds".
+        ("retrieved", "retrieved"),
     ],
 )
 def test_singular_and_plural_read_one_column(name: str, column: str) -> None:

@@ -188,8 +188,8 @@ def test_lists_objects_json_and_numbers_are_ids() -> None:
         ([{"a": "high"}], [["a"]], {}, "'retrieved' holds .* for 'a'; give a number"),
         ([{"a": 10**400}], [["a"]], {}, "'retrieved' holds .* for 'a'; give a number"),
         ([["a"]], [{"a": 2000}], {}, "the grade of 'a' is 2000, over 1000"),
-        ([{"a": float("nan")}], [["a"]], {}, r"retrieveds\[0\] isn't JSON"),
-        ([{1, 2}], [["a"]], {}, r"retrieveds\[0\] isn't JSON"),
+        ([{"a": float("nan")}], [["a"]], {}, r"retrieved\[0\] isn't JSON"),
+        ([{1, 2}], [["a"]], {}, r"retrieved\[0\] isn't JSON"),
     ],
 )
 def test_what_is_no_ranking_is_one_line(
