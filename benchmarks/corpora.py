@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
-from itertools import accumulate, cycle, islice
-from pathlib import Path
+from itertools import accumulate
 from typing import NamedTuple
 
-_REAL = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
+from benchmarks.exact_texts import SHARED, corpora, distinct
+
 _SYLLABLES = (
     "ba",
     "ce",
@@ -56,18 +55,21 @@ def generated(pairs: int, words: int = 33, seed: int = 0) -> Pairs:
 
 
 def real(pairs: int) -> Pairs | None:
-    """newstest2016 German-English and a system's output, repeated; None where it isn't there.
+    """The first pairs of newstest2016, WebNLG and SummEval; None where they aren't.
 
-    Every repetition starts with one more space: no score changes, but no peer's cache helps it.
+    No two are alike. If there are too few they are repeated; every repetition starts with one more
+    space: no score changes, but no peer's cache helps it.
     """
-    path = _REAL / "mt_wmt16_deen_uedin-syntax.jsonl"
-    if not path.exists():
+    if not SHARED.is_dir():
         return None
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    taken = [(" " * (i // len(rows)), row) for i, row in enumerate(islice(cycle(rows), pairs))]
-    predictions = [space + row["hyp"] for space, row in taken]
-    references = [space + row["ref"] for space, row in taken]
-    return Pairs("newstest2016 de-en", predictions, references)
+    corpus = distinct(corpora()[:3], pairs)
+    predictions, references = (repeated(c, pairs) for c in (corpus.predictions, corpus.first))
+    return Pairs(corpus.name, predictions, references)
+
+
+def repeated(texts: list[str], number: int) -> list[str]:
+    """As many of the texts, with one more space before each from repetition to repetition."""
+    return [" " * (i // len(texts)) + texts[i % len(texts)] for i in range(number)]
 
 
 def _vocabulary(source: random.Random, size: int) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from itertools import compress, pairwise
+from collections.abc import Sequence
+from itertools import compress, islice, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,6 +63,26 @@ def corpora(folder: Path = SHARED) -> list[Corpus]:
         _corpus("SummEval", _with_documents(documents, folder / "summ_summeval_outputs.jsonl")),
         _corpus("QAGS", _rows(folder / "fact_qags_cnn.jsonl")),
     ]
+
+
+def distinct(corpora: Sequence[Corpus], most: int) -> Corpus:
+    """The first rows of corpora, of one reference each and no two alike.
+
+    Every prediction with its first reference, corpus by corpus, then with its second, and so on.
+    """
+    taken: dict[tuple[str, str], tuple[str, str]] = {}
+    longest = max(len(group) for corpus in corpora for group in corpus.references)
+    for number, corpus in product(range(longest), corpora):
+        if len(taken) >= most:
+            break
+        rows = zip(corpus.predictions, corpus.references, corpus.sources, strict=True)
+        for prediction, group, source in rows:
+            if number < len(group):
+                taken.setdefault((prediction, group[number]), (corpus.name, source))
+    rows_taken = [(*pair, *rest) for pair, rest in islice(taken.items(), most)]
+    predictions, references, names, sources = map(list, zip(*rows_taken, strict=True))
+    name = ", ".join(dict.fromkeys(names))
+    return Corpus(name, predictions, [[reference] for reference in references], sources)
 
 
 def programs() -> Corpus:

@@ -1,18 +1,20 @@
 """What each metric takes beside Python's own `str.split` of the same texts.
 
-    python -m benchmarks.split [--samples 12000] [--rounds 5] [-m bleu] [--data FOLDER]
+    python -m benchmarks.split [--samples 3000]... [--rounds 5] [-m bleu]... [--data FOLDER]
 
-Every metric without a judge or an embedder scores the texts of newstest2016, repeated; a column
-is split if the metric reads it, and its words are kept until all are there. Both take turns in one
-process, and processor time counts: the ratio is that of the minima, the median that of the rounds'
-ratios. Without the corpus in `--data` the cut of SummEval in `tests/data` is repeated instead,
-whose texts are longer. What a process keeps, such as stems of words, is there from round two on.
+Every metric without a judge or an embedder scores the first 300, 3,000 and 12,000 rows of
+newstest2016, WebNLG and SummEval, no two of them alike; a column is split if the metric reads it,
+and its words are kept until all are there. Both take turns in one process, and processor time
+counts: the ratio is that of the minima, the median that of the rounds' ratios. Without the corpora
+in `--data` the cut of SummEval in `tests/data` is repeated instead, whose texts are longer. What a
+process keeps, such as stems of words, is there from round two on.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, cycle, islice
@@ -24,13 +26,16 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.exact_texts import SHARED, Corpus, corpora, programs
+from benchmarks.corpora import repeated
+from benchmarks.exact_texts import SHARED, Corpus, corpora, distinct, programs
 from metrichub import Hub
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of
 
 Columns = Mapping[str, Sequence[Any]]
 
+SIZES = (300, 3_000, 12_000)
+"""So many samples a metric scores, each of them once."""
 _CODE = {"codebleu"}
 """These read programs instead: the functions of a few modules of Python's library."""
 _SHARE_OF_CODE = 20
@@ -74,27 +79,46 @@ class Timed(NamedTuple):
 
 
 @click.command()
-@click.option("--samples", default=12_000, show_default=True, help="Samples.")
+@click.option("--samples", "sizes", multiple=True, default=SIZES, show_default=True)
 @click.option("--rounds", default=5, show_default=True, help="Rounds; the fastest counts.")
 @click.option("-m", "--metric", "specs", multiple=True, help="Only these, as specs.")
 @click.option("--data", type=click.Path(path_type=Path), default=SHARED, help="Where corpora are.")
-def main(samples: int, rounds: int, specs: tuple[str, ...], data: Path) -> None:
+def main(sizes: tuple[int, ...], rounds: int, specs: tuple[str, ...], data: Path) -> None:
     """Print a table of ratios, the slowest metric first."""
-    corpus = corpora(data)[0]
+    found = corpora(data)[:3]
+    corpus = distinct(found, max(sizes))
     if not data.is_dir():
-        click.echo(f"newstest2016 isn't here; the texts are those of {corpus.name}")
-    metrics = timed(specs, corpus, samples)
-    times: dict[str, Times] = {name: Times([], []) for name in metrics}
+        click.echo(f"newstest2016 isn't here; the texts are those of {found[0].name}")
+    columns, kinds = {}, {}
+    for size in sizes:
+        metrics = timed(specs, corpus, size)
+        kinds = {name: metric.kind for name, metric in metrics.items()}
+        columns[size] = _times(metrics, rounds)
+    table = Table("metric", *(f"{size:,}" for size in sizes), "texts")
+    for name in sorted(kinds, key=lambda name: -columns[sizes[-1]][name].ratio):
+        ratios = (columns[size][name] for size in sizes)
+        cells = (f"{each.ratio:.1f} ({each.median:.1f})" for each in ratios)
+        table.add_row(name, *cells, kinds[name])
+    console = Console(width=100)
+    console.print(f"times str.split (median), {rounds} rounds, {load()}", table)
+    for size in sizes:
+        part = corpus.part(size)
+        words = sum(len(text.split()) for text in part.first) / len(part.first)
+        console.print(f"{size:,} samples of {words:.0f} words")
+
+
+def load() -> str:
+    """How busy the machine is, in words."""
+    return f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
+
+
+def _times(metrics: Mapping[str, Timed], rounds: int) -> dict[str, Times]:
+    times = {name: Times([], []) for name in metrics}
     for _ in range(rounds):
         for name, metric in metrics.items():
             times[name].split.append(min(_seconds(metric.split) for _ in range(_TURNS)))
             times[name].metric.append(_seconds(metric.score))
-    words = sum(len(text.split()) for text in corpus.first) / len(corpus.first)
-    title = f"{samples} samples of {words:.0f} words ({corpus.name}, repeated), {rounds} rounds"
-    table = Table("metric", "times str.split", "median", "texts", title=title)
-    for name, found in sorted(times.items(), key=lambda item: -item[1].ratio):
-        table.add_row(name, f"{found.ratio:.1f}", f"{found.median:.1f}", metrics[name].kind)
-    Console(width=100).print(table)
+    return times
 
 
 def timed(specs: Sequence[str], corpus: Corpus, samples: int) -> dict[str, Timed]:
@@ -141,18 +165,13 @@ def _text(value: object) -> object:
 
 
 def _repeated(corpus: Corpus, samples: int) -> Columns:
-    """One reference a sample; every repetition starts with one more space."""
-    size = len(corpus.predictions)
-    spaces = [" " * (number // size) for number in range(samples)]
+    """One reference a sample."""
     columns = {
         "predictions": corpus.predictions,
         "references": corpus.first,
         "sources": corpus.sources,
     }
-    return {
-        name: [space + text for space, text in zip(spaces, cycle(texts), strict=False)]
-        for name, texts in columns.items()
-    }
+    return {name: repeated(texts, samples) for name, texts in columns.items()}
 
 
 def _seconds(run: Callable[[], object]) -> float:

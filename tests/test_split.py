@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.exact_texts import corpora
+from benchmarks.corpora import repeated
+from benchmarks.exact_texts import Corpus, corpora, distinct
 from benchmarks.split import timed
 from metrichub import list_metrics
 
@@ -33,6 +34,23 @@ def test_the_words_of_all_columns_are_split() -> None:
 
 
 def test_repeated_texts_differ_by_a_space() -> None:
+    assert repeated(["a", "b"], 5) == ["a", "b", " a", " b", "  a"]
     size = len(CORPUS.predictions)
     predictions = timed(("distinct",), CORPUS, size + 1)["distinct"].columns["predictions"]
     assert predictions[size] == " " + predictions[0]
+
+
+def test_no_two_rows_are_alike_and_further_references_come_last() -> None:
+    first = Corpus("first", ["a", "a", "b"], [["x", "y"], ["x"], ["z"]], ["s", "s", "t"])
+    second = Corpus("second", ["c"], [["x", "z"]], ["u"])
+    rows = distinct([first, second], 10)
+    pairs = list(zip(rows.predictions, rows.first, rows.sources, strict=True))
+    assert pairs == [
+        ("a", "x", "s"),
+        ("b", "z", "t"),
+        ("c", "x", "u"),
+        ("a", "y", "s"),
+        ("c", "z", "u"),
+    ]
+    assert rows.name == "first, second"
+    assert distinct([first, second], 2).name == "first"
