@@ -117,7 +117,9 @@ def test_corpora_and_samples_equal_sacrebleu(
 
 
 # Summaries are long for the shifts of sacrebleu: a few, so that the test takes seconds.
-@pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 30), slow(WMT16, None)])
+@pytest.mark.parametrize(
+    ("name", "most"), [slow(SUMMEVAL, 30), slow(WMT16, None), slow(WEBNLG, None)]
+)
 def test_real_texts_equal_sacrebleu(name: str, most: int | None) -> None:
     predictions, references = texts(name, most)
     references = [group[:1] for group in references]

@@ -38,9 +38,15 @@ class Shift(NamedTuple):
 
 def edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     """Shifts, and insertions, deletions and substitutions after them."""
-    if not reference:
-        return len(hypothesis)
-    words, shifts, checked = list(hypothesis), 0, 0
+    made, distance = search(hypothesis, reference)
+    return len(made) + distance
+
+
+def search(hypothesis: Sequence[str], reference: Sequence[str]) -> tuple[list[Shift], int]:
+    """The shifts that are made, and the edits that remain."""
+    if not hypothesis or not reference:
+        return [], len(hypothesis) + len(reference)
+    words, made, checked = list(hypothesis), list[Shift](), 0
     while True:
         before = align(words, reference)
         tried = list(candidates(words, reference, before))
@@ -50,21 +56,18 @@ def edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         best = max(tried)
         if best.gain <= 0:
             break
-        words, shifts = best.words, shifts + 1
-    return shifts + int(before.distance)
+        words = best.words
+        made.append(best)
+    return made, int(before.distance)
 
 
 def align(words: Sequence[str], reference: Sequence[str]) -> Alignment:
     """The cheapest path inside the beam: a pair rather than a deletion, that than an insertion."""
-    rows, ratio = len(words), len(reference) / max(len(words), 1)
-    beam = ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
     cost: dict[tuple[int, int], tuple[float, str]] = {
         (0, j): (j, "insert" if j else "") for j in range(len(reference) + 1)
     }
-    for i in range(1, rows + 1):
-        middle = floor(i * ratio)
-        last = len(reference) + 1 if i == rows else min(len(reference) + 1, middle + beam)
-        for j in range(max(0, middle - beam), last):
+    for i, columns in enumerate(_beam(len(words), len(reference)), 1):
+        for j in columns:
             options = [
                 (_cost(cost, i - 1, j - 1, j and words[i - 1] != reference[j - 1]), "pair"),
                 (_cost(cost, i - 1, j, 1), "delete"),
@@ -72,6 +75,30 @@ def align(words: Sequence[str], reference: Sequence[str]) -> Alignment:
             ]
             cost[i, j] = min(options, key=lambda option: option[0])
     return _walk(cost, words, reference)
+
+
+def distance(words: Sequence[str], reference: Sequence[str]) -> float:
+    """What the path of `align` costs, without the path."""
+    above: list[float] = [*range(len(reference) + 1)]
+    for word, columns in zip(words, _beam(len(words), len(reference)), strict=True):
+        row = [inf] * len(above)
+        for j in columns:
+            least = above[j] + 1
+            if j:
+                least = min(least, row[j - 1] + 1, above[j - 1] + (word != reference[j - 1]))
+            row[j] = least
+        above = row
+    return above[-1]
+
+
+def _beam(rows: int, width: int) -> Iterator[range]:
+    """The columns that are looked at in each row from the first word on."""
+    ratio = width / rows
+    beam = ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
+    for i in range(1, rows + 1):
+        middle = floor(i * ratio)
+        last = width + 1 if i == rows else min(width + 1, middle + beam)
+        yield range(max(0, middle - beam), last)
 
 
 def _cost(cost: dict[tuple[int, int], tuple[float, str]], i: int, j: int, more: int) -> float:
@@ -107,7 +134,7 @@ def candidates(words: list[str], reference: Sequence[str], before: Alignment) ->
         for target in before.target[place : place + length + 1]:
             if target != previous:
                 moved = move(words, start, length, target)
-                gain = before.distance - align(moved, reference).distance
+                gain = before.distance - distance(moved, reference)
                 yield Shift(gain, length, -start, -target, moved)
             previous = target
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
-from metrichub.text import Texts
-from metrichub.text.edits.shifts import Shift, best_shifts, shift_edits
+from metrichub.text import Shift, Texts, best_shifts, shift_edits
 from tests.oracles import tercom
 from tests.vectors import slow
 
@@ -22,6 +21,11 @@ def edits_of(pairs: list[Pair]) -> list[int]:
     columns = ([" ".join(pair[side]) for pair in pairs] for side in (0, 1))
     predicted, expected = map(Texts, columns)
     return [int(edits) for edits in shift_edits(predicted, expected, "none")]
+
+
+def as_text(words: list[str]) -> str:
+    """A character for every word, which is a number."""
+    return "".join(chr(ord("a") + int(word)) for word in words)
 
 
 def official(pairs: list[Pair]) -> list[int]:
@@ -48,12 +52,35 @@ def noisy(source: random.Random, length: int, vocabulary: int) -> Pair:
     return words, reference
 
 
+def moved(source: random.Random) -> Pair:
+    """A text of up to 90 words of 1 to 50 different ones, with moved runs or its ends changed."""
+    size = source.choice((1, 2, 3, 4, 6, 10, 25, 50))
+    length = source.choice((source.randint(0, 20), source.randint(0, 90)))
+    words, reference = noisy(source, length, size)
+    turn = source.choice((0, 0, source.randint(0, 40)))
+    return words[turn:] + words[:turn], reference
+
+
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6))
 def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: list[Pair]) -> None:
     assert edits_of(pairs) == [tercom.edits(*pair) for pair in pairs] == official(pairs)
+
+
+@given(seed=st.integers(0, 1 << 32))
+@settings(max_examples=10)
+def test_texts_with_moved_runs_equal_the_plain_search(seed: int) -> None:
+    source = random.Random(seed)
+    pairs = [moved(source) for _ in range(4)]
+    found = [tercom.search(*pair) for pair in pairs]
+    assert edits_of(pairs) == [len(made) + distance for made, distance in found]
+    texts = ([as_text(pair[side]) for pair in pairs] for side in (0, 1))
+    assert best_shifts(*texts) == [
+        [Shift(-one.minus_start, one.length - one.minus_start, -one.minus_target) for one in made]
+        for made, _ in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +113,20 @@ def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
         for _ in range(4)
     ]
     pairs = [(words, reference) for words, reference in corpus]
+    assert edits_of(pairs) == official(pairs)
+
+
+def test_the_shift_that_is_best_without_the_beam_is_not_made_as_in_sacrebleu() -> None:
+    words = (
+        "6 6 27 19 5 31 7 34 21 22 3 24 25 53 33 55 36 8 29 1 39 34 32 55 2 53 36 23 13 17 52 7 "
+        "6 38 18 46 4 15 20 17 18 15 46 57 54 55 18 56 37 15 47 16 14 13 59 44 44 44"
+    )
+    reference = (
+        "6 38 18 46 4 15 20 19 17 23 18 15 46 57 20 55 18 56 37 15 47 16 58 14 34 31 52 21 13 59 "
+        "44 44 44 6 6 27 19 5 31 7 34 21 22 3 24 25 53 37 33 55 36 8 21 59 39 34 32 55 2 58 36 23 "
+        "7 54 17 52 7"
+    )
+    pairs = [(words.split(), reference.split())]
     assert edits_of(pairs) == official(pairs)
 
 
@@ -132,6 +173,16 @@ def test_the_order_and_company_of_pairs_change_nothing() -> None:
     alone = [edits for pair in corpus for edits in edits_of([pair])]
     assert edits_of(corpus) == alone
     assert edits_of(corpus[::-1]) == alone[::-1]
+
+
+@pytest.mark.parametrize("width", [63, 64, 65, 128, 129, 192])
+def test_references_of_several_numbers_of_bits_equal_sacrebleu(width: int) -> None:
+    source = random.Random(width)
+    reference = [str(number) for number in range(width)]
+    words = [*reference[width // 2 : width // 2 + 9], *reference[: width // 2], *reference[-20:]]
+    words[source.randrange(width // 2)] = "other"
+    pairs = [(words, reference), (reference[-8:] + reference[:-8], reference)]
+    assert edits_of(pairs) == official(pairs)
 
 
 def test_the_shifts_made_are_named_in_order() -> None:
