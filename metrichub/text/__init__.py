@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from metrichub.text.edits.align import lcs as lcs
     from metrichub.text.edits.align import levenshtein as levenshtein
     from metrichub.text.edits.align import union_lcs as union_lcs
-    from metrichub.text.edits.shifts import Shift as Shift
-    from metrichub.text.edits.shifts import best_shifts as best_shifts
     from metrichub.text.edits.shifts import shift_edits as shift_edits
+    from metrichub.text.edits.tercom import Shift as Shift
+    from metrichub.text.edits.tercom import best_shifts as best_shifts
     from metrichub.text.highlight.spans import token_spans as token_spans
     from metrichub.text.ngrams.frequencies import NgramCounts as NgramCounts
     from metrichub.text.ngrams.frequencies import ngram_counts as ngram_counts
@@ -56,7 +56,8 @@ _HOMES = {
     for home, names in {
         "column": "RaggedTexts Texts",
         "edits.align": "edit_counts equal_rows fragments lcs levenshtein union_lcs",
-        "edits.shifts": "best_shifts Shift shift_edits",
+        "edits.shifts": "shift_edits",
+        "edits.tercom": "best_shifts Shift",
         "highlight.spans": "token_spans",
         "ngrams.frequencies": "NgramCounts ngram_counts",
         "ngrams.interning": "intern_one InternedIds intern_both intern_tokens",

@@ -1,7 +1,8 @@
 """Edits with block shifts for one pair of word lists, step by step as Tercom's search goes.
 
 Snover et al. (2006), section 3, with the limits and the order of preferences of Tercom 0.10 as
-sacrebleu 2.6 keeps them. `metrichub.text.edits.shifts` computes the same for many pairs at a time.
+sacrebleu 2.6 keeps them. `metrichub.text.edits` computes the same on rows of bits, one pair at a
+time in `tercom` and many in `shifts`.
 """
 
 from __future__ import annotations

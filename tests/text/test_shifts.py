@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from metrichub.text import Shift, Texts, best_shifts, shift_edits
+from metrichub.text.edits import bits, shifts
+from metrichub.text.edits import tercom as alone
 from tests.oracles import tercom
 from tests.vectors import slow
 
@@ -21,6 +23,17 @@ def edits_of(pairs: list[Pair]) -> list[int]:
     columns = ([" ".join(pair[side]) for pair in pairs] for side in (0, 1))
     predicted, expected = map(Texts, columns)
     return [int(edits) for edits in shift_edits(predicted, expected, "none")]
+
+
+def in_both_ways(pairs: list[Pair]) -> list[int]:
+    """The edits of the pairs, searched in step and one by one, which have to be the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shifts, "ROW", 0)
+        patch.setattr(shifts, "ROUND", 0)
+        together = edits_of(pairs)
+        patch.setattr(shifts, "ROUND", 1 << 60)
+        assert edits_of(pairs) == together
+    return together
 
 
 def as_text(words: list[str]) -> str:
@@ -75,7 +88,7 @@ def test_texts_with_moved_runs_equal_the_plain_search(seed: int) -> None:
     source = random.Random(seed)
     pairs = [moved(source) for _ in range(4)]
     found = [tercom.search(*pair) for pair in pairs]
-    assert edits_of(pairs) == [len(made) + distance for made, distance in found]
+    assert in_both_ways(pairs) == [len(made) + distance for made, distance in found]
     texts = ([as_text(pair[side]) for pair in pairs] for side in (0, 1))
     assert best_shifts(*texts) == [
         [Shift(-one.minus_start, one.length - one.minus_start, -one.minus_target) for one in made]
@@ -113,7 +126,7 @@ def test_texts_of_unequal_lengths_meet_the_edge_of_the_beam_as_in_sacrebleu(
         for _ in range(4)
     ]
     pairs = [(words, reference) for words, reference in corpus]
-    assert edits_of(pairs) == official(pairs)
+    assert in_both_ways(pairs) == official(pairs)
 
 
 def test_the_shift_that_is_best_without_the_beam_is_not_made_as_in_sacrebleu() -> None:
@@ -127,7 +140,7 @@ def test_the_shift_that_is_best_without_the_beam_is_not_made_as_in_sacrebleu() -
         "7 54 17 52 7"
     )
     pairs = [(words.split(), reference.split())]
-    assert edits_of(pairs) == official(pairs)
+    assert in_both_ways(pairs) == official(pairs)
 
 
 def test_a_path_that_leaves_the_beam_is_not_taken_as_in_sacrebleu() -> None:
@@ -137,7 +150,7 @@ def test_a_path_that_leaves_the_beam_is_not_taken_as_in_sacrebleu() -> None:
         (["both", "a", "b"], [*others[:column], "both", *others[column:]])
         for column in range(35, 40)
     ]
-    assert edits_of(pairs) == official(pairs) == [41, 41, 41, 42, 42]
+    assert in_both_ways(pairs) == official(pairs) == [41, 41, 41, 42, 42]
 
 
 def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
@@ -147,7 +160,7 @@ def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
         for words, length in ((["a", "b", "both", "c"], 80), (["both"], 120))
         for column in range(28, 42)
     ]
-    assert edits_of(pairs) == official(pairs)
+    assert in_both_ways(pairs) == official(pairs)
     assert {*official(pairs)} == {79, 80, 119, 120}
 
 
@@ -157,7 +170,7 @@ def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
         (["a"] * 40 + ["b"] * 40, ["b"] * 40 + ["a"] * 40),
         (["a", "b"] * 30, ["b", "b", "a"] * 20),
     ]
-    assert edits_of(pairs) == official(pairs)
+    assert in_both_ways(pairs) == official(pairs)
 
 
 def test_more_words_than_a_byte_can_name_are_told_apart() -> None:
@@ -167,12 +180,17 @@ def test_more_words_than_a_byte_can_name_are_told_apart() -> None:
     assert edits_of([(moved, words), (words, [f"x{word}" for word in words])]) == [1, 600]
 
 
-def test_the_order_and_company_of_pairs_change_nothing() -> None:
+def test_the_order_and_company_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(7)
-    corpus = [noisy(source, source.randint(1, 50), 9) for _ in range(60)]
-    alone = [edits for pair in corpus for edits in edits_of([pair])]
-    assert edits_of(corpus) == alone
-    assert edits_of(corpus[::-1]) == alone[::-1]
+    corpus = [noisy(source, source.randint(1, 80), 9) for _ in range(60)]
+    single = [edits for pair in corpus for edits in edits_of([pair])]
+    monkeypatch.setattr(shifts, "ROUND", 0)
+    monkeypatch.setattr(shifts, "ROW", 0)
+    assert edits_of(corpus) == single
+    assert edits_of(corpus[::-1]) == single[::-1]
+    monkeypatch.setattr(shifts, "CELLS", 200)
+    monkeypatch.setattr(bits, "PORTION", 7)
+    assert edits_of(corpus) == single
 
 
 @pytest.mark.parametrize("width", [63, 64, 65, 128, 129, 192])
@@ -182,7 +200,16 @@ def test_references_of_several_numbers_of_bits_equal_sacrebleu(width: int) -> No
     words = [*reference[width // 2 : width // 2 + 9], *reference[: width // 2], *reference[-20:]]
     words[source.randrange(width // 2)] = "other"
     pairs = [(words, reference), (reference[-8:] + reference[:-8], reference)]
-    assert edits_of(pairs) == official(pairs)
+    assert in_both_ways(pairs) == official(pairs)
+
+
+def test_a_table_is_computed_in_strides(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(3)
+    pairs = [noisy(source, 40, 6) for _ in range(10)]
+    texts = [(as_text(words), as_text(reference)) for words, reference in pairs]
+    whole = [alone.search(words, reference) for words, reference in texts]
+    monkeypatch.setattr(alone, "STRIDE", 7)
+    assert [alone.search(words, reference) for words, reference in texts] == whole
 
 
 def test_the_shifts_made_are_named_in_order() -> None:

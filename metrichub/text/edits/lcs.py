@@ -6,15 +6,18 @@ whose bit i is 0 where the row grows from i to i + 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
 
 STRIDE = 1024
 """Rows that are kept at a time; earlier ones are computed again when the path reaches them."""
 
 
-def occurrences(reference: Sequence[int]) -> dict[int, int]:
+def occurrences(reference: Sequence[T]) -> dict[T, int]:
     """Where every token occurs, as bits of a number."""
-    places: dict[int, int] = {}
+    places: dict[T, int] = {}
     for i, token in enumerate(reference):
         places[token] = places.get(token, 0) | 1 << i
     return places

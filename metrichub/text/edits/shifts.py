@@ -1,123 +1,49 @@
 """Edits with block shifts, as the translation edit rate counts them, of many pairs at a time.
 
-Snover et al. (2006): while a shift of a run of words lowers the edit distance, the best one is
-made; each counts one edit. Which shifts are tried, and which of several equal ones is best,
-follows Tercom 0.10 as sacrebleu 2.6 does.
+The search is that of `tercom`, made for all pairs in step. Few pairs are searched one by one, as
+are those whose path leaves sacrebleu's beam.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from metrichub.text.column import Texts
 from metrichub.text.edits.align import levenshtein
-from metrichub.text.edits.banded import (
-    BEAM,
-    Alignment,
+from metrichub.text.edits.banded import beam_excess, sacrebleu_band
+from metrichub.text.edits.bits import (
+    SIZE,
+    Cells,
+    Paths,
+    Swaps,
     Tables,
-    align,
-    sacrebleu_band,
-    sizes,
-    stays_inside,
-    within,
+    distances,
+    doubtful_runs,
+    fill,
+    mirrored,
+    paths,
+    swapped_distances,
 )
-from metrichub.text.ngrams.interning import intern_both
+from metrichub.text.edits.tercom import ENOUGH, FARTHEST, LONGEST, Shift, search
+from metrichub.text.ngrams.interning import InternedIds, intern_both
 from metrichub.text.ngrams.overlap import clipped_matches, lengths
-from metrichub.text.ragged import Flags, Integers, offsets_of, positions_within
+from metrichub.text.ragged import Flags, Integers, Words, offsets_of, positions_within, take_rows
 
-T = TypeVar("T", str, list[str])
+ROUND, ROW = 350, 13
+"""What a shift of all pairs in step costs, and each row of their tables, in words of a pair alone.
 
-LONGEST = 10
-"""Words that are shifted together at most."""
+A few long texts are better searched alone than in step with shorter ones, and so are few texts.
+"""
 
-FARTHEST = 50
-"""How far apart the two places of a run of words may be."""
+CELLS = 1 << 16
+"""Numbers of an array of bits: many pairs a step, and bounded memory."""
 
-ENOUGH = 1000
-"""The search ends, without the shift that it is about to find, at so many tries."""
-
-START_BITS, OFFSET_BITS = 32, 7
-PAIR_BITS = START_BITS + OFFSET_BITS
-"""How a matching word is packed into one number: its pair, its offset and its place."""
-
-CELLS = 1 << 21
-"""Tables are worked on together up to so many cells: many pairs a step, and bounded memory."""
-
-
-class Shifts(NamedTuple):
-    """C ways to shift the words of a pair's text; see `Shift`. Each (C,)."""
-
-    pair: Integers
-    start: Integers
-    end: Integers
-    target: Integers
-
-    def take(self, chosen: Flags) -> Shifts:
-        """The shifts that a mask (C,) keeps."""
-        return Shifts(*(column[chosen] for column in self))
-
-
-class Shift(NamedTuple):
-    """Moves the words from `start` to before `end` to `target`, a position outside this run."""
-
-    start: int
-    end: int
-    target: int
-
-    def __call__(self, words: T) -> T:
-        """The words after the shift. A target inside the run counts from the run's end."""
-        start, end, target = self
-        if target < start:
-            return words[:target] + words[start:end] + words[target:start] + words[end:]
-        behind = target if target > end else target + end - start
-        return words[:start] + words[end:behind] + words[start:end] + words[behind:]
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """P pairs of texts, of which the first are being shifted; the members change in place.
-
-    Attributes:
-        words: the texts, a character a word, (P,).
-        reference: the references in the same alphabet, (P,).
-        distance: the edits between the two, (P,).
-        goal: at this distance or below, no further shift matters, (P,).
-        beamed: whether the distance may depend on the beam, (P,).
-        tried: how many shifts were looked at, (P,).
-        open: whether a shift may still be made, (P,).
-        made: the shifts so far, (P,).
-    """
-
-    words: list[str]
-    reference: list[str]
-    distance: Integers
-    goal: Integers
-    beamed: Flags
-    tried: Integers
-    open: Flags
-    made: list[list[Shift]]
-
-    @classmethod
-    def of(
-        cls, words: list[str], reference: list[str], distance: Integers, goal: Integers
-    ) -> Search:
-        """The search before any shift, for texts that aren't empty."""
-        beamed = ~stays_inside(distance, sizes(words), sizes(reference))
-        undone = beamed | (distance > goal)
-        tried = np.zeros(len(words), np.int64)
-        return cls(words, reference, distance, goal, beamed, tried, undone, [[] for _ in words])
-
-    def run(self) -> None:
-        """Make shifts until none gains."""
-        while self.open.any():
-            for chosen in _portions(self):
-                _improve(self, chosen)
+_ONE = np.uint64(1)
 
 
 def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
@@ -128,166 +54,291 @@ def shift_edits(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
     # No order of the words needs fewer edits than the words that one text has too many; a shift
     # counts one edit itself, so that it takes two to spare for the sum to fall.
     goal = np.maximum(predicted, expected) - common + 1
-    unsure = (edits > goal) | ~stays_inside(edits, predicted, expected)
+    unsure = (edits > goal) | (beam_excess(edits, predicted, expected) > 0)
     rows = np.flatnonzero(unsure & (predicted > 0) & (expected > 0))
     if len(rows):
-        texts = intern_both(prediction, reference, tokenizer).strings
-        words, aims = ([texts[2 * row + side] for row in rows.tolist()] for side in (0, 1))
-        search = Search.of(words, aims, edits[rows], goal[rows])
-        search.run()
-        edits[rows] = search.distance + sizes(search.made)
+        texts = intern_both(prediction, reference, tokenizer)
+        for portion in _portions(rows, predicted[rows], expected[rows]):
+            edits[portion] = _edits(texts, portion, goal[portion])
     return edits
 
 
-def best_shifts(words: list[str], reference: list[str]) -> list[list[Shift]]:
-    """All shifts that are made, in order, in texts whose characters represent words, (P,)."""
-    distance = np.array(list(map(Levenshtein.distance, words, reference)), np.int64)
-    made: list[list[Shift]] = [[] for _ in words]
-    rows = [row for row, pair in enumerate(zip(words, reference, strict=True)) if all(pair)]
-    if rows:
-        prediction, expected = ([texts[row] for row in rows] for texts in (words, reference))
-        search = Search.of(prediction, expected, distance[rows], np.zeros(len(rows), np.int64))
-        search.run()
-        for row, shifts in zip(rows, search.made, strict=True):
-            made[row] = shifts
-    return made
+def shifts_made(words: str, reference: str) -> list[Shift]:
+    """The shifts that `shift_edits` makes, in order, in texts whose characters stand for words."""
+    if not (words and reference):
+        return []
+    common = (Counter(words) & Counter(reference)).total()
+    return search(words, reference, max(len(words), len(reference)) - common + 1).shifts
 
 
-def _portions(search: Search) -> Iterator[Integers]:
-    """The open pairs in portions of similar length; those that need the beam by themselves."""
-    for beamed in (False, True):
-        rows = np.flatnonzero(search.open & (search.beamed == beamed))
-        words = sizes([search.words[row] for row in rows.tolist()])
-        words += sizes([search.reference[row] for row in rows.tolist()])
-        order = np.argsort(words, kind="stable")
-        for portion in _cut(words[order] // 2):
-            yield rows[order[portion]]
+def _portions(rows: Integers, heights: Integers, widths: Integers) -> Iterator[Integers]:
+    """The rows in portions whose bits are so many numbers, the one with the most words first."""
+    numbers = -(-widths // SIZE)
+    order = np.lexsort((-heights, numbers))
+    rows, numbers, heights = rows[order], numbers[order], heights[order]
+    start = 0
+    while start < len(rows):
+        alike = int(np.searchsorted(numbers, numbers[start], side="right"))
+        end = min(alike, start + 1 + CELLS // int(heights[start] * numbers[start]))
+        yield rows[start:end]
+        start = end
 
 
-def _cut(lengths: Integers) -> Iterator[slice]:
-    """Portions of pairs of given mean lengths whose tables have about `CELLS` cells together."""
-    cells = np.cumsum(lengths * np.minimum(lengths, 2 * BEAM))
-    limits = np.flatnonzero(np.diff(cells // CELLS)) + 1
-    for first, last in pairwise([0, *limits.tolist(), len(lengths)]):
-        if first < last:
-            yield slice(first, last)
+def _edits(texts: InternedIds, rows: Integers, goal: Integers) -> Integers:
+    """The edits of some rows, the one with the most words first, (P,)."""
+    heights, widths = np.diff(texts.segments).reshape(-1, 2)[rows].T
+    edits, left, pairs = np.zeros(len(rows), np.int64), np.arange(len(rows)), None
+    if _alone(heights, widths) < len(rows):
+        pairs = _Searches.of(texts, rows, goal)
+        left = pairs.search()
+        edits = pairs.made + pairs.distance
+    for pair in left.tolist():
+        words, reference = texts.strings[2 * rows[pair] : 2 * rows[pair] + 2]
+        made = tried = 0
+        if pairs:
+            words, made, tried = pairs.moved(pair, words), pairs.made[pair], pairs.tried[pair]
+        after = search(words, reference, int(goal[pair]), int(tried))
+        edits[pair] = made + len(after.shifts) + after.distance
+    return edits
 
 
-def _improve(search: Search, chosen: Integers) -> None:
-    """Make the best shift of each chosen pair, or close the pair."""
-    words = [search.words[row] for row in chosen.tolist()]
-    reference = [search.reference[row] for row in chosen.tolist()]
-    beamed = bool(search.beamed[chosen[0]])
-    tables = Tables.of(words, reference)
-    alignment = align(
-        tables, sacrebleu_band(tables) if beamed else within(tables, search.distance[chosen])
-    )
-    search.distance[chosen] = alignment.distance
-    search.open[chosen] = False
-    shifts, tried = _candidates(tables, alignment)
-    search.tried[chosen] += tried
-    shifts = shifts.take(search.tried[chosen[shifts.pair]] < ENOUGH)
-    pairs = shifts.pair.tolist()
-    single = list(map(Shift, *(column.tolist() for column in shifts[1:])))
-    moved = [shift(words[pair]) for shift, pair in zip(single, pairs, strict=True)]
-    aims = [reference[pair] for pair in pairs]
-    gain = _gains(moved, aims, alignment.distance[shifts.pair], beamed)
-    for best in _best(shifts, gain).tolist():
-        row = chosen[pairs[best]]
-        search.words[row] = moved[best]
-        search.made[row].append(single[best])
-        search.distance[row] -= gain[best]
-        search.open[row] = search.distance[row] > search.goal[row]
+def _alone(heights: Integers, widths: Integers) -> int:
+    """How many pairs, of those with the most words, are searched sooner alone; heights fall."""
+    if not len(heights):
+        return 0
+    alone = np.append(0, np.cumsum(heights))
+    row = ROW * -(-int(widths.max()) // SIZE)
+    return int(np.argmin(alone + np.append(ROUND + row * heights, 0)))
 
 
-def _candidates(tables: Tables, alignment: Alignment) -> tuple[Shifts, Integers]:
-    """The shifts that Tercom tries, sorted by pair, and how many they are of each pair.
+class _Tries(NamedTuple):
+    """C shifts of `length` words; see `Shift`. Each (C,)."""
 
-    A run of words is shifted that the reference has elsewhere, if some of it is wrong where it
-    stands and some of it is missed where it goes to. It goes behind the partner of the word
-    before that place, and behind the partner of each word there. Of a pair with far too many
-    shifts none are given.
+    pair: Integers
+    start: Integers
+    length: Integers
+    target: Integers
+
+    def swaps(self, heights: Integers) -> Swaps:
+        """The words that change places; a target inside the run counts from the run's end."""
+        pair, start, length, target = self
+        end, before = start + length, target < start
+        behind = np.where(target > end, target, np.minimum(target + length, heights[pair]))
+        first, middle = np.where(before, target, start), np.where(before, start, end)
+        return Swaps(pair, first, middle, np.where(before, end, behind))
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """P pairs, the one with the most words first; the last four members change in place.
+
+    Attributes:
+        heights: the number of words of each text, (P,).
+        widths: the number of words of each reference, (P,).
+        goal: at this distance or below, no further shift matters, (P,).
+        bits: the columns with the same word, of all T words and of none; and mirrored, (2, W, T+1).
+        order: which word stands at each place, or T, (H, P).
+        made: how many shifts were made, (P,).
+        distance: the edits after them, (P,).
+        tried: how many shifts were tried, (P,).
     """
-    count = len(tables.heights)
-    pair, start, place, run = _runs(tables)
-    wrong, missed = _next(alignment.wrong), _next(alignment.missed)
-    shortest = 1 + np.maximum(wrong[pair, start] - start, missed[pair, place] - place)
-    partner = alignment.targets[pair, place + 1] - 1
-    longest = np.where(partner >= start, np.minimum(run, partner - start), run)
-    number = np.maximum(longest - shortest + 1, 0)
-    tried = np.bincount(pair, number, count).astype(np.int64)
-    number[tried[pair] >= ENOUGH] = 0
-    chosen, more = _repeated(number)
-    length = shortest[chosen] + more
-    again, offset = _repeated(length + 1)
-    chosen, length = chosen[again], length[again]
-    pair, start, place = pair[chosen], start[chosen], place[chosen] + offset
-    target = alignment.targets[pair, place]
-    fresh = (offset == 0) | (target != alignment.targets[pair, place - 1])
-    shifts = Shifts(pair, start, start + length, target).take(fresh)
-    return shifts, np.maximum(tried, np.bincount(shifts.pair, minlength=count))
+
+    heights: Integers
+    widths: Integers
+    goal: Integers
+    bits: Words
+    order: Integers
+    made: Integers
+    distance: Integers
+    tried: Integers
+
+    @classmethod
+    def of(cls, texts: InternedIds, rows: Integers, goal: Integers) -> _Searches:
+        """The pairs before any shift."""
+        heights, widths = np.diff(texts.segments).reshape(-1, 2)[rows].T
+        places, limits = take_rows(texts.offsets, rows)
+        ids, sizes, place = texts.ids[places], np.diff(limits), positions_within(limits)
+        own = place < np.repeat(heights, sizes)
+        # Every word of a pair has its place in a table, where the columns with it are noted.
+        tables = offsets_of(np.maximum.reduceat(ids, limits[:-1]) + 1)
+        keys = ids + np.repeat(tables[:-1], sizes)
+        columns = (place - np.repeat(heights, sizes))[~own]
+        numbers = -(-int(widths.max()) // SIZE)
+        noted = np.zeros((2, numbers * tables[-1]), np.uint64)
+        for table, bits in zip(noted, (columns, SIZE * numbers - 1 - columns), strict=True):
+            number, bit = np.divmod(bits, SIZE)
+            np.add.at(table, number * tables[-1] + keys[~own], _ONE << bit.astype(np.uint64))
+        count = int(heights.sum())
+        bits = np.zeros((2, numbers, count + 1), np.uint64)
+        bits[:, :, :-1] = noted.reshape(2, numbers, -1).take(keys[own], axis=2)
+        order = np.full((heights[0], len(rows)), count)
+        order[place[own], np.repeat(np.arange(len(rows)), heights)] = np.arange(count)
+        return cls(heights, widths, goal, bits, order, *np.zeros((3, len(rows)), np.int64))
+
+    def search(self) -> Integers:
+        """Make shifts; the pairs that may need another and are to be searched alone.
+
+        Those whose path may leave the beam are back at the start: their last shift isn't certain.
+        """
+        left, chosen = [], np.arange(len(self.goal))
+        while True:
+            alone = _alone(self.heights[chosen], self.widths[chosen])
+            left.append(chosen[:alone])
+            chosen = chosen[alone:]
+            if not len(chosen):
+                break
+            tables = self._tables(chosen)
+            cells = fill(tables)
+            way, distance = paths(tables, cells), distances(tables, cells)
+            self.distance[chosen] = distance
+            leaves = _leave_beam(tables, way, distance)
+            left.append(chosen[leaves])
+            further = (distance > self.goal[chosen]) & ~leaves
+            tries, number = _tries(tables, way, np.where(further, ENOUGH - self.tried[chosen], 0))
+            self.tried[chosen] += number
+            best, gain = _best(tables, cells, tries, distance)
+            chosen = self._make(chosen[best.pair], gain, best.swaps(tables.heights))
+        rest = np.concatenate(left)
+        unsure = rest[self._unsure(rest)]
+        self.made[unsure] = self.tried[unsure] = 0
+        self.order[:, unsure] = np.sort(self.order[:, unsure], axis=0)
+        return rest
+
+    def moved(self, pair: int, words: str) -> str:
+        """The words of a pair after the shifts that were made."""
+        order = self.order[: self.heights[pair], pair]
+        return "".join([words[place] for place in (order - order.min()).tolist()])
+
+    def _tables(self, chosen: Integers) -> Tables:
+        heights, widths = self.heights[chosen], self.widths[chosen]
+        bits = self.bits.take(self.order[: heights[0], chosen], axis=2)
+        same, mirrored = np.ascontiguousarray(bits.swapaxes(1, 2))
+        return Tables(same, mirrored, heights, widths)
+
+    def _unsure(self, chosen: Integers) -> Flags:
+        """Whether the distance and the last shift may be others in the beam."""
+        return beam_excess(self.distance[chosen], self.heights[chosen], self.widths[chosen]) > 0
+
+    def _make(self, chosen: Integers, gain: Integers, swaps: Swaps) -> Integers:
+        """Make a shift in some pairs; those that may need another are returned."""
+        place = np.arange(len(self.order))[:, None]
+        _, first, middle, end = swaps
+        turn = first + end - middle
+        source = np.where(place < turn, place + middle - first, place + middle - end)
+        source = np.where((place < first) | (place >= end), place, source)
+        self.order[:, chosen] = self.order[source, chosen]
+        self.made[chosen] += 1
+        self.distance[chosen] -= gain
+        again: Flags = (self.distance[chosen] > self.goal[chosen]) | self._unsure(chosen)
+        return chosen[again]
 
 
-def _runs(tables: Tables) -> tuple[Integers, Integers, Integers, Integers]:
-    """The words that the reference has too: pair, both places, and for how long both are alike.
+def _leave_beam(tables: Tables, way: Paths, distance: Integers) -> Flags:
+    """Whether the path of each pair leaves sacrebleu's beam, (K,)."""
+    leaves = beam_excess(distance, tables.heights, tables.widths) > 0
+    chosen = np.flatnonzero(leaves)
+    if len(chosen):
+        heights = tables.heights[chosen]
+        first, last = sacrebleu_band(heights, tables.widths[chosen])
+        columns, lowest = (part[: heights[0], chosen] for part in (way.columns, way.lowest))
+        outside = (lowest < first[1:]) | (columns > last[:-1])
+        leaves[chosen] = (outside & (np.arange(len(outside))[:, None] < heights)).any(axis=0)
+    return leaves
 
-    Sorted by pair, by the distance of the two places, and by place: a run is what has consecutive
-    keys.
+
+def _tries(tables: Tables, way: Paths, spare: Integers) -> tuple[_Tries, Integers]:
+    """The shifts that Tercom tries, and how many they are of each pair, (K,).
+
+    See `tercom`. Of a pair that has `spare` of them or more none are given.
     """
-    words, reference = tables.words.T.copy(), tables.reference.T.copy()
-    height, width = len(words), len(reference)
-    parts = []
-    for offset in range(-min(height - 1, FARTHEST), min(width - 1, FARTHEST) + 1):
-        first, last = max(0, -offset), min(height, width - offset)
-        mine = words[first:last]
-        same = (mine == reference[first + offset : last + offset]) & (mine > 0)
-        start, pair = np.divmod(np.flatnonzero(same), len(tables.words))
-        parts.append((pair << PAIR_BITS) + ((offset + FARTHEST) << START_BITS) + start + first)
-    keys = np.sort(np.concatenate(parts))
-    ends = np.flatnonzero(np.diff(keys, append=-1) != 1) + 1
-    positions = np.arange(len(keys))
-    run = np.minimum(ends[np.searchsorted(ends, positions, side="right")] - positions, LONGEST)
-    start = keys & ((1 << START_BITS) - 1)
-    place = start + (keys >> START_BITS & (1 << OFFSET_BITS) - 1) - FARTHEST
-    return keys >> PAIR_BITS, start, place, run
+    pairs, width = len(spare), int(tables.widths.max()) + 2
+    # How many words the path leaves to the left of each column.
+    inside = np.arange(len(way.columns))[:, None] < tables.heights
+    behind = np.where(inside, way.columns + 1, width - 1) + width * np.arange(pairs)
+    targets = np.bincount(behind.ravel(), minlength=pairs * width).reshape(pairs, width)
+    targets = targets.cumsum(axis=1)
+    (pair, start, place, length), number = _runs(tables, way, targets, spare)
+    again = np.repeat(np.arange(len(pair)), length + 1)
+    at = (pair * width + place)[again] + positions_within(offsets_of(length + 1))
+    target, first = targets.ravel()[at], again != np.append(-1, again[:-1])
+    fresh = first | (target != np.append(-1, target[:-1]))
+    again, target = again[fresh], target[fresh]
+    number = np.maximum(number, np.bincount(pair[again], minlength=pairs))
+    few = number[pair[again]] < spare[pair[again]]
+    again = again[few]
+    return _Tries(pair[again], start[again], length[again], target[few]), number
 
 
-def _next(chosen: Flags) -> Integers:
-    """The first chosen column at or behind every column, or the number of columns; (P, K)."""
-    width = chosen.shape[1]
-    columns = np.where(chosen, np.arange(width), width)
-    return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
+def _runs(
+    tables: Tables, way: Paths, targets: Integers, spare: Integers
+) -> tuple[Integers, Integers]:
+    """The runs of words that Tercom shifts, and how many they are of each pair, (K,).
 
-
-def _repeated(number: Integers) -> tuple[Integers, Integers]:
-    """Every position as often as `number` says, and which time it is, from 0."""
-    return np.repeat(np.arange(len(number)), number), positions_within(offsets_of(number))
-
-
-def _gains(moved: list[str], reference: list[str], before: Integers, beamed: bool) -> Integers:
-    """How many edits each of C shifts saves, (C,); what saves nothing may be below 0 or 0.
-
-    The beam can only make distances longer, so it matters where something seems to be saved.
+    (4, C): pair, where the run starts in both texts, and its length; once for each of its lengths.
+    Of a pair that has `spare` of them or more not all are given.
     """
-    distances = map(Levenshtein.distance, moved, reference)
-    gain = before - np.fromiter(distances, np.int64, len(moved))
-    hopeful = np.flatnonzero(gain > 0) if beamed else np.zeros(0, np.int64)
-    for portion in _cut(sizes([moved[c] for c in hopeful.tolist()])):
-        chosen = hopeful[portion]
-        some = chosen.tolist()
-        tables = Tables.of([moved[c] for c in some], [reference[c] for c in some])
-        gain[chosen] = before[chosen] - align(tables, sacrebleu_band(tables)).distance
-    return gain
+    pair, start, place = _starts(doubtful_runs(tables, way, LONGEST) * (spare > 0))
+    partner = targets[pair, place + 1] - 1
+    longest = np.minimum(tables.heights[pair] - start, tables.widths[pair] - place)
+    longest = np.minimum(longest, np.where(partner >= start, partner - start, LONGEST))
+    longest[np.abs(place - start) > FARTHEST] = 0
+    wrong, lacking = np.zeros((2, len(pair)), np.bool_)
+    found, number = [np.zeros((4, 0), np.int64)], np.zeros(len(spare), np.int64)
+    for length in range(1, LONGEST + 1):
+        kept = (longest >= length) & (number < spare)[pair]
+        pair, start, place, longest = (each[kept] for each in (pair, start, place, longest))
+        if not len(pair):
+            break
+        word, (half, bit) = start + length - 1, mirrored(place + length - 1, len(way.missed))
+        same = (tables.mirrored[word, half, pair] >> bit & _ONE) > 0
+        longest[~same] = 0
+        wrong = wrong[kept] | way.wrong[word, pair]
+        lacking = lacking[kept] | ((way.missed[half, pair] >> bit & _ONE) > 0)
+        chosen = same & wrong & lacking
+        own = np.stack((pair, start, place, np.full(len(pair), length)))[:, chosen]
+        number += np.bincount(own[0], minlength=len(number))
+        found.append(own)
+    return np.concatenate(found, axis=1), number
 
 
-def _best(shifts: Shifts, gain: Integers) -> Integers:
-    """The position of each pair's best shift, if one gains.
+def _starts(runs: Words) -> tuple[Integers, Integers, Integers]:
+    """The pair of each mirrored bit, (H, W, K), and where its run starts in both texts."""
+    _, numbers, pairs = runs.shape
+    at = np.flatnonzero(runs)
+    rest, bits, flat = runs.ravel()[at], [np.zeros(0, np.uint8)], [at[:0]]
+    while len(at):
+        others = rest & (rest - _ONE)
+        bits.append(np.bitwise_count((rest ^ others) - _ONE))
+        flat.append(at)
+        several = others > 0
+        rest, at = others[several], at[several]
+    number, pair = np.divmod(np.concatenate(flat), pairs)
+    start, number = np.divmod(number, numbers)
+    return pair, start, SIZE * (numbers - number) - 1 - np.concatenate(bits)
+
+
+def _best(
+    tables: Tables, cells: Cells, tries: _Tries, distance: Integers
+) -> tuple[_Tries, Integers]:
+    """The best shift of each pair for which one gains, and what it gains.
 
     Of equally good ones the longest is best, then the one from, then the one to furthest left.
     """
-    some = np.flatnonzero(gain > 0)
-    pair, start, end, target = (column[some] for column in shifts)
-    order = np.lexsort((target, start, start - end, -gain[some], pair))
-    leads = np.diff(pair[order], prepend=-1) != 0
-    best: Integers = some[order[leads]]
-    return best
+    size = int(max(tables.heights[0], tables.widths.max())).bit_length()
+    most = (1 << size) - 1
+    rank = (tries.length << size | most - tries.start) << size | most - tries.target
+    bits = 2 * size + LONGEST.bit_length()
+    keys = np.unique(tries.pair << bits | rank)
+    tries = _unpacked(keys >> bits, keys, size)
+    gain = distance[tries.pair] - swapped_distances(tables, cells, tries.swaps(tables.heights))
+    best = np.zeros(len(distance), np.int64)
+    np.maximum.at(best, tries.pair, np.maximum(gain, 0) << bits | keys & (1 << bits) - 1)
+    pair = np.flatnonzero(best >> bits)
+    return _unpacked(pair, best[pair], size), best[pair] >> bits
+
+
+def _unpacked(pair: Integers, rank: Integers, size: int) -> _Tries:
+    """Shifts of some pairs from their ranks, whose places take `size` bits."""
+    most = (1 << size) - 1
+    length = rank >> 2 * size & (1 << LONGEST.bit_length()) - 1
+    return _Tries(pair, most - (rank >> size & most), length, most - (rank & most))

@@ -10,17 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-import numpy as np
+from typing import Any, Literal, NamedTuple
 
 from metrichub.text.column import Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 from metrichub.text.ngrams.interning import intern_both
-
-if TYPE_CHECKING:
-    from metrichub.text.edits.shifts import Shift
 
 __all__ = [
     *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
@@ -269,8 +264,10 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
 
     `edits` counts both.
     """
+    from metrichub.text.edits.shifts import shifts_made
+
     predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
-    made = _shifts(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
+    made = shifts_made(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
     words, shifts = list(predicted.tokens), []
     for shift in made:
         shifts.append(" ".join(words[shift.start : shift.end]))
@@ -278,22 +275,6 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
     moved = token_spans(" ".join(words), "whitespace") if made else predicted
     alignment = _alignment(moved, expected)
     return {"shifted": shifts, **alignment, "edits": alignment["edits"] + len(shifts)}
-
-
-def _shifts(words: str, reference: str) -> list[Shift]:
-    """The shifts that `shift_edits` makes, in texts whose characters stand for words."""
-    if not (words and reference):
-        return []
-    from rapidfuzz.distance import Levenshtein
-
-    from metrichub.text.edits.shifts import Search
-
-    common = (Counter(words) & Counter(reference)).total()
-    distance = np.array([Levenshtein.distance(words, reference)], np.int64)
-    goal = np.array([max(len(words), len(reference)) - common + 1], np.int64)
-    search = Search.of([words], [reference], distance, goal)
-    search.run()
-    return search.made[0]
 
 
 def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
