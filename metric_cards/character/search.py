@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-from rapidfuzz.distance import Levenshtein, Prefix
+from rapidfuzz.distance import LCSseq, Levenshtein, Prefix
 from rapidfuzz.process import cdist
 
 PORTION = 1 << 13
@@ -33,7 +32,7 @@ class Run(NamedTuple):
 def spell(words: list[str], reference: list[str]) -> tuple[str, str]:
     """Both texts with a character for every word; characters sort as their words do."""
     letters = {word: _letter(rank) for rank, word in enumerate(sorted({*words, *reference}))}
-    spelt = ("".join([letters[word] for word in text]) for text in (words, reference))
+    spelt = ("".join(map(letters.__getitem__, text)) for text in (words, reference))
     return next(spelt), next(spelt)
 
 
@@ -49,7 +48,10 @@ def shifted(words: str, reference: str) -> str:
     # The rate is lowered by the gain, not computed anew, because cer does so: 5/6 - (5/6 - 2/6) is
     # more than 2/6, and what is left over allows one more shift, which changes no number of edits.
     rate = edits / len(reference)
-    while best := _best(words, reference, edits):
+    # No order of the words needs fewer edits than the words that one text has too many.
+    common = LCSseq.similarity("".join(sorted(words)), "".join(sorted(reference)))
+    least = (max(len(words), len(reference)) - common) / len(reference)
+    while rate > least and (best := _best(words, reference, edits)):
         edits, after = best
         gain = rate - edits / len(reference)
         if gain <= 0:
@@ -87,10 +89,11 @@ def _best(words: str, reference: str, most: int) -> tuple[int, str] | None:
     fewest, best = most, ""
     candidates = _candidates(words, reference)
     while portion := list(set(islice(candidates, PORTION))):
-        edits = cdist([reference], portion, scorer=Levenshtein.distance, score_cutoff=fewest)[0]
-        least = int(edits.min())
+        found = cdist([reference], portion, scorer=Levenshtein.distance, score_cutoff=fewest)
+        edits: list[int] = found[0].tolist()
+        least = min(edits)
         if least <= fewest:
-            last = max(portion[place] for place in np.flatnonzero(edits == least).tolist())
+            last = max([text for text, left in zip(portion, edits, strict=True) if left == least])
             best = last if least < fewest else max(best, last)
             fewest = least
     return (fewest, best) if best else None
@@ -108,13 +111,15 @@ def _candidates(words: str, reference: str) -> Iterator[str]:
     lengths: dict[int, int] = {}
     for start in reversed(range(len(words))):
         # From the end: a run is one word longer than the run of the next word in both texts.
-        matches = positions.get(words[start], [])
-        lengths = {position: 1 + lengths.get(position + 1, 0) for position in matches}
-        for position, length in lengths.items():
-            if position != start:
-                end = start + length
-                rest = words[:start] + words[end:]
-                yield rest[:position] + words[start:end] + rest[position:]
+        behind, lengths = lengths, {}
+        for position in positions.get(words[start], ()):
+            length = lengths[position] = 1 + behind.get(position + 1, 0)
+            end = start + length
+            if position < start:
+                yield words[:position] + words[start:end] + words[position:start] + words[end:]
+            elif position > start:
+                target = position + length
+                yield words[:start] + words[end:target] + words[start:end] + words[target:]
 
 
 def _letter(rank: int) -> str:

@@ -106,6 +106,12 @@ def test_a_remainder_of_floating_point_allows_a_shift_without_gain() -> None:
     assert character("j o g g i d f c", "g i d f c j g") == pytest.approx((4 + 2) / 15)
 
 
+def test_no_shift_is_looked_for_where_none_can_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    # "a" may go elsewhere, but "x" and "y" stay wrong: two word edits, as many as there are now.
+    monkeypatch.setattr(search, "_best", lambda *_: pytest.fail("looked for a shift"))
+    assert search.shifted("axbya", "apbqa") == "axbya"
+
+
 def test_edits_are_divided_by_the_length_of_the_prediction_and_stop_at_one() -> None:
     assert character("abcd", "abxy") == pytest.approx(2 / 4)
     assert character("ab", "abxy") == 1
