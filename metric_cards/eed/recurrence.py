@@ -20,13 +20,13 @@ Letters: TypeAlias = NDArray[np.unsignedinteger[Any]]
 JUMP, DELETION, EDIT = 2.0, 0.2, 1.0
 """What a jump costs, a character of the hypothesis left out, and any other edit."""
 
-CELLS = 1 << 18
+CELLS = 1 << 17
 """Places of all pairs in a row of one table; more would not fit into the processor's cache."""
 
-MANY = 16
+MANY = 32
 """From so many pairs on, it is sooner to go from column to column than along each row."""
 
-_LIKE = 1.3
+_LIKE = 3
 """How many times as long as its shortest text the longest of a group may be."""
 
 
