@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
+from metric_cards._bases.json_replies import json_text
 from metric_cards._bases.pairing import best_pairing
 from metric_cards._bases.tool_calls import Call, read_calls, unread_note
 from metric_cards.tool_call_match.checks import Function, Problem, problem_of
@@ -23,18 +23,11 @@ from metrichub.authoring import Array, Metric, Row, Unscored
 PROBLEMS = ("wrong_count", *get_args(Problem), "unmatched")
 
 
-def _text(value: Any) -> str:
-    try:
-        return json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"isn't JSON ({error})") from error
-
-
 @dataclass(frozen=True, kw_only=True)
 class ToolCallMatch(Metric):
     """The fraction of samples whose calls are all right, and of each first problem."""
 
-    text_of_objects = {"predictions": _text, "references": _text}  # noqa: RUF012  # as the base has
+    text_of_objects = {"predictions": json_text, "references": json_text}  # noqa: RUF012  # as the base has
 
     def observe(self, prediction: str, reference: str, functions: Sequence[Any]) -> Row | Unscored:
         """1 for a sample whose calls are right, else for its problem."""
