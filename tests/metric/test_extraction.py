@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ PRESETS = {
 CASES = [
     (preset, *case.values) for preset, name in PRESETS.items() for case in answer_vectors(name)
 ]
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "ANSWERS.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "ANSWERS.md").read_text("utf-8")
 INSPECT = {"LETTER": "inspect-letter", "WORD": "inspect-word", "LINE": "inspect-line"}
 
 
@@ -60,6 +62,26 @@ def test_the_guide_shows_what_each_extraction_reads() -> None:
     for reply, cells_of in shown.items():
         for name, cell in cells_of.items():
             assert cell == written(extraction(name).read(reply, ())), (reply, name)
+
+
+def test_the_guide_counts_what_is_read_in_replies_of_a_model() -> None:
+    lines = (ROOT / "tests/data/replies.jsonl").read_text("utf-8").splitlines()
+    replies = [json.loads(line) for line in lines]
+    section = PAGE.partition("## Replies of a small model")[2].partition("\n## ")[0]
+    numbers, _, choices = section.partition("Choices (8 replies)")
+    for kind, part in (("number", numbers), ("choice", choices)):
+        table = re.findall(r"^\| `([^`]+)` \| (\d+) \| (\d+) \| (\d+) \|$", part, re.MULTILINE)
+        assert len(table) == 6
+        for name, *cells in table:
+            as_person = other = nothing = 0
+            for row in replies:
+                if row["kind"] == kind:
+                    texts = re.findall(r"^[A-D]\) (.*)$", row["question"], re.MULTILINE)
+                    read = extraction(name).read(row["reply"], texts)
+                    as_person += read == row["read"]
+                    nothing += read is None is not row["read"]
+                    other += read not in (None, row["read"])
+            assert cells == [str(as_person), str(other), str(nothing)], name
 
 
 @pytest.mark.parametrize(("preset", "row"), CASES)
