@@ -19,7 +19,7 @@ OURS = {
     "chatbot-repeats": {"distinct", "repetition", "self_bleu"},
     "toxic-answers": {"toxicity"},
     "json-right": {"json_validity", "json_schema_match"},
-    "code-works": {"elsewhere.html#passk"},
+    "code-works": {"elsewhere.html#codeeval", "pass_at_k"},
     "same-meaning": {"semantic_similarity", "meteor", "elsewhere.html#bertscore"},
 }
 
