@@ -46,12 +46,15 @@ class MathEquivalence(Metric):
             pair: pair[0].strip() == pair[1].strip() for pair in rows
         }
         asked = [pair for pair, same in found.items() if not same and all(map(str.strip, pair))]
+        # An extraction takes off the signs that tell math-verify where the formula is.
+        bare = bool(self.extraction)
+        formulas = [(own, _as_formula(made) if bare else made) for own, made in asked]
         options = {
             "float_rounding": self.float_rounding,
             "strict": self.strict,
             "allow_set_relation_comp": self.allow_set_relation_comp,
         }
-        found.update(zip(asked, verdicts(asked, options, self.seconds), strict=True))
+        found.update(zip(asked, verdicts(formulas, options, self.seconds), strict=True))
         scores = np.array([found[pair] for pair in rows], np.float64)
         undecided = np.flatnonzero(np.isnan(scores)).tolist()
         return Measured(
@@ -59,3 +62,7 @@ class MathEquivalence(Metric):
             dict.fromkeys(undecided, _UNDECIDED),
             dict.fromkeys(undecided, "undecided"),
         )
+
+
+def _as_formula(answer: str) -> str:
+    return answer if "$" in answer or "\\boxed" in answer else f"${answer}$"

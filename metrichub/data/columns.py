@@ -101,7 +101,7 @@ def resolve(
     """
     names = list(available)
     chosen = {
-        column if column in needed else column_of_alias(column): name
+        own if (own := column_of(column)) in needed else column_of_alias(column): name
         for column, name in (mapping or {}).items()
     }
     for column, name in chosen.items():

@@ -21,10 +21,14 @@ _BOX = re.compile(r"\\(?:boxed|fbox)(?=\s*\{)|\\boxed ")
 _BRACES = re.compile(r"[{}]")
 _MINUS = "\u2212\uff0d\ufe63"
 _NUMBER = re.compile(
-    r"(?<![\w.])(?:(?<!\w)-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<!\w)-?\.\d+"
+    r"(?:(?<![\w.])(?:(?<!\w)-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<!\w)-?\.\d+)"
+    r"(?:[eE][-+]?\d+(?!\w))?"
 )
-_MARKUP = " \t*_`$#>\"'“”‘’"
+_MARKUP = " \t*_`#>"
+_QUOTES = (("$$", "$$"), ("$", "$"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_SEVERAL = re.compile("[],;:\"'{}()[]")
+"""What brackets around a list, a tuple, an interval or an object of JSON have inside."""
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}")
 _MARKER = re.compile(
     r"\banswer\b[\s*_]*(?:is|are|was)\b[\s*_]*:?|\banswer\b[*_ \t]*[:=：]"
@@ -99,8 +103,8 @@ def answer(text: str) -> str | None:
     r"""What a reply gives as its answer, after any thinking; None if it gives none.
 
     This is what the last \boxed{…} holds, or what follows "answer is", "Answer:" or "####",
-    whichever comes last; or else the whole reply, if it has one line. Markdown, quotes, brackets
-    around all of it and the dot at its end are taken off.
+    whichever comes last; or else the whole reply, if it has one line. Markdown, quotes, the
+    brackets around a single thing and the dot at its end are taken off.
     """
     text = folded(without_thinking(text)).strip()
     marker, box = last(_MARKER.finditer(text)), last(_BOX.finditer(text))
@@ -122,9 +126,19 @@ def bare_line(text: str) -> str:
 def _bare(text: str) -> str:
     before = None
     while text != before:
-        before, text = text, text.strip(_MARKUP).removesuffix(".").strip(_MARKUP)
-        if text and _BRACKETS.get(text[0]) == text[-1] and text.find(text[-1]) == len(text) - 1:
+        before, text = text, _unquoted(text.strip(_MARKUP).removesuffix(".").strip(_MARKUP))
+        if text and _BRACKETS.get(text[0]) == text[-1] and not _SEVERAL.search(text[1:-1]):
             text = text[1:-1]
+    return text
+
+
+def _unquoted(text: str) -> str:
+    """The text without quotes or signs of LaTeX around all of it, or one without a partner."""
+    for opening, closing in _QUOTES:
+        starts, ends = text.startswith(opening), text.endswith(closing)
+        inner = text[len(opening) * starts : len(text) - len(closing) * ends]
+        if (starts or ends) and opening not in inner and closing not in inner:
+            return inner
     return text
 
 

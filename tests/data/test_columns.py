@@ -163,6 +163,11 @@ def test_a_mapping_for_a_column_that_nobody_reads_is_refused() -> None:
         resolve({"predictions": "bleu"}, ["answer"], {"predictons": "answer"})
 
 
+def test_a_mapping_names_a_column_of_a_plugin_in_singular_too() -> None:
+    columns = resolve({"relevants": "ranking"}, ["gold"], {"relevant": "gold"})
+    assert columns == {"relevants": "gold"}
+
+
 def test_a_mapping_for_a_canonical_column_is_fine_where_no_metric_reads_it() -> None:
     found = resolve({"predictions": "bleu"}, ["answer", "text"], {"sources": "text"})
     assert found == {"predictions": "answer"}

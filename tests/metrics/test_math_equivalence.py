@@ -108,6 +108,14 @@ def test_nothing_extracted_is_wrong() -> None:
     assert found == {"math_equivalence": {"score": 0.5, "unextracted": 1}}
 
 
+@pytest.mark.parametrize("extract", [None, "boxed", "answer"])
+def test_a_formula_without_its_signs_is_one(extract: str | None) -> None:
+    replies = [r"$\boxed{\frac12}$", r"It is $\boxed{x+1}$.", r"$\boxed{\{2,1\}}$"]
+    hub = Hub("math_equivalence", extract=extract)
+    scores = hub(predictions=replies, references=["0.5", "$1+x$", r"$\{1,2\}$"])
+    assert scores["math_equivalence"]["score"] == 1
+
+
 def test_it_works_in_threads_and_leaves_the_alarm_of_its_host_alone() -> None:
     handler = signal.getsignal(signal.SIGALRM)
     found: list[float] = []

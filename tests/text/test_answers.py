@@ -35,6 +35,18 @@ LETTERS = "ABCDE"
         ("I have\nno idea", None),
         ("", None),
         (r"\boxed{a{b}c", None),
+        # What brackets and signs enclose stays as it is, unless it is a single thing.
+        ('{"a": ["x"]}', '{"a": ["x"]}'),
+        ("It is {1, 2}.\nAnswer: {1, 2}.", "{1, 2}"),
+        ("(1, 2).", "(1, 2)"),
+        ("(C)", "C"),
+        ("[18]", "18"),
+        ('Answer: "x" and "y"', '"x" and "y"'),
+        ("$x^2$ and $y$", "$x^2$ and $y$"),
+        ("$$x$$", "x"),
+        ('Answer: "18".', "18"),
+        ('She said: "The answer is 18"', "18"),
+        ("$18", "18"),
     ],
 )
 def test_the_answer_is_what_follows_the_last_mark(reply: str, expected: str | None) -> None:
@@ -51,6 +63,8 @@ def test_the_answer_is_what_follows_the_last_mark(reply: str, expected: str | No
         ("١٨", "18"),
         ("1.5.2", "1.5"),
         ("1,2", "2"),
+        ("2.5e-3 m", "2.5e-3"),
+        ("5eggs", "5"),
         ("so we get 5...", "5"),
         ("x2 is", None),
         ("none", None),
