@@ -15,12 +15,12 @@ import click
 from metrichub.cli.program import note
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.columns import column_of
-from metrichub.data.files import Where, format_of, read, read_log
+from metrichub.data.files import Where, format_of, read_chosen, read_log
 from metrichub.data.readers import Log, known_logs
 from metrichub.data.remote import is_remote
-from metrichub.data.samples import Samples
+from metrichub.data.samples import Samples, conditions, samples_where
 from metrichub.data.source import STDIN, is_address, short_names
-from metrichub.errors import FileError, listed
+from metrichub.errors import FileError, MissingColumn, listed
 
 if TYPE_CHECKING:
     from metrichub.metric import Metric
@@ -29,7 +29,7 @@ _OF_LOGS = ("task", "model")
 """What conditions choose logs by, and not samples."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _SystemLog:
     """A log, or the samples in it that are one system's."""
 
@@ -64,13 +64,13 @@ def with_logs(
     logs = {name: logs for name, logs in systems.items() if not isinstance(logs, str)}
     if not logs:
         return dict(files), chosen
-    logs = _same_tasks(logs, chosen.where)
     where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
-    metrics = _recorded(logs) if as_recorded else {}
+    read = _read(_same_tasks(logs, chosen.where), where)
+    metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
     return {
-        name: file if isinstance(file, str) else _samples_of(logs[name], where, metrics)
+        name: file if isinstance(file, str) else _joined(read[name], metrics)
         for name, file in systems.items()
-        if isinstance(file, str) or name in logs
+        if isinstance(file, str) or name in read
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
 
 
@@ -133,16 +133,57 @@ def _log(path: Path) -> Log | None:
         return None
 
 
-def _samples_of(logs: Sequence[_SystemLog], where: Where, columns: Iterable[str]) -> Samples:
+def _read(
+    systems: Mapping[str, Sequence[_SystemLog]], where: Where
+) -> dict[str, dict[_SystemLog, Samples]]:
+    """The samples of each system's logs, but of tasks from which conditions choose none.
+
+    Raises:
+        FileError, MissingColumn: they choose none at all.
+    """
+    # A file with several systems is read once.
+    paths = dict.fromkeys(part.log.path for logs in systems.values() for part in logs)
+    files: dict[str, Samples | MissingColumn | None] = {}
+    for path in paths:
+        try:
+            files[path] = read_chosen(path, where)
+        except MissingColumn as error:
+            files[path] = error
+    found: dict[_SystemLog, Samples] = {}
+    for part in chain.from_iterable(systems.values()):
+        whole = files[part.log.path]
+        if isinstance(whole, Samples):
+            chosen = next(samples_where([whole], part.where))
+            if chosen.size:
+                found[part] = chosen
+    without = [part for logs in systems.values() for part in logs if part not in found]
+    tasks = {part.log.task for part in without}
+    first = next(iter(systems.values()))
+    if tasks.issuperset(part.log.task for part in first):
+        missing = [error for error in files.values() if isinstance(error, MissingColumn)]
+        if len(missing) == len(files):
+            raise missing[0]
+        shown = conditions({**where, **without[0].where})
+        message = f"the file has no samples{shown and f' with {shown}'}"
+        raise FileError(without[0].log.path, message)
+    if tasks:
+        note(f"left out tasks without samples with {conditions(where)}: {listed(map(str, tasks))}")
+    return {
+        name: {part: found[part] for part in logs if part.log.task not in tasks}
+        for name, logs in systems.items()
+    }
+
+
+def _joined(read: Mapping[_SystemLog, Samples], columns: Iterable[str]) -> Samples:
     """The samples of a system's logs, with the column `task` where they name tasks.
 
     A log without one of `columns` has None there.
     """
-    parts = [read(part.log.path, where={**where, **part.where}) for part in logs]
     sized = [
         (samples.size, {**samples, **({"task": [task] * samples.size} if task else {})})
-        for samples, task in zip(parts, (part.log.task for part in logs), strict=True)
+        for samples, task in zip(read.values(), (part.log.task for part in read), strict=True)
     ]
+    parts = list(read.values())
     if len(parts) == 1:
         return replace(parts[0], columns=sized[0][1])
     names = dict.fromkeys(chain(columns, *(values for _, values in sized)))

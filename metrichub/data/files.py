@@ -28,7 +28,7 @@ from metrichub.data.readers import (
     with_readers,
 )
 from metrichub.data.samples import Samples as Samples
-from metrichub.data.samples import in_batches, samples_where
+from metrichub.data.samples import conditions, in_batches, samples_where
 from metrichub.data.source import STDIN as STDIN
 from metrichub.data.values import check_mapping, names_of
 from metrichub.errors import FileError, InputError, did_you_mean
@@ -38,7 +38,6 @@ BATCH_CHARACTERS = 4_000_000
 
 _FORMATS = (*TEXT_FORMATS, "parquet")
 _SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
-
 
 Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
 """The columns to read: their names, or a mapping from new names to those in the file."""
@@ -70,8 +69,7 @@ def read(
         MissingColumn: one of `columns` or of `where` isn't in the file.
         MissingDependency: Parquet or .zst without pyarrow.
     """
-    every = sys.maxsize
-    parts = read_batches(path, format=format, columns=columns, where=where, characters=every)
+    parts = read_batches(path, format=format, columns=columns, where=where, characters=sys.maxsize)
     return as_one(list(parts))
 
 
@@ -104,6 +102,12 @@ def read_batches(
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
     return _selected(_batches(path, kind, characters, chosen, where=where), chosen)
+
+
+def read_chosen(path: str | Path, where: Where) -> Samples | None:
+    """The samples of a file that conditions choose, as `read` gives them; None if it has none."""
+    parts = list(_batches(path, _kind(path), sys.maxsize, None, where=where, may_be_empty=True))
+    return as_one(parts) if any(part.size for part in parts) else None
 
 
 def read_log(path: str | Path, *, format: str | None = None) -> Log | None:
@@ -167,6 +171,7 @@ def _batches(
     columns: Mapping[str, str] | None,
     most: int | None = None,
     where: Where | None = None,
+    may_be_empty: bool = False,
 ) -> Iterator[Samples]:
     paths = None if columns is None else list(columns.values())
     with source.open_source(path, most) as opened:
@@ -178,7 +183,9 @@ def _batches(
         else:
             batches = read_file(kind, opened, characters)
             batches = samples_where(batches, where or {})
-        yield from _not_empty(source.display_path(path), "file", batches, where)
+        if not may_be_empty:
+            batches = _not_empty(source.display_path(path), "file", batches, where)
+        yield from batches
 
 
 def _folder(
@@ -202,7 +209,7 @@ def _not_empty(
             empty = False
             yield samples
     if empty:
-        chosen = " and ".join(f"{column}={value}" for column, value in (where or {}).items())
+        chosen = conditions(where or {})
         raise FileError(name, f"the {what} has no samples{chosen and f' with {chosen}'}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from metrichub.data.columns import resolve
 from metrichub.data.values import column_of_path, named_values, values_at
-from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean
+from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 
 T = TypeVar("T")
 ROWS = 2_048
@@ -129,6 +129,14 @@ def samples_where(
         lines = samples.lines and [samples.lines[row] for row in rows]
         yield replace(samples, columns=columns, lines=lines, start=start)
         start += len(rows)
+
+
+def conditions(where: Mapping[str, str | Sequence[str]]) -> str:
+    """Conditions as messages show them: "language=de or fr and known=true"."""
+    return " and ".join(
+        f"{name}={value if isinstance(value, str) else listed(value, 'or')}"
+        for name, value in where.items()
+    )
 
 
 def _texts(value: object) -> set[str]:

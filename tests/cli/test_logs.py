@@ -72,6 +72,27 @@ def test_tasks_and_filters_are_chosen_by_conditions() -> None:
     assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
 
 
+def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
+    ran = run("compare", str(LM_EVAL), "--as-recorded", "--where", "filter=flexible-extract")
+    assert "note: left out tasks without samples with filter=flexible-extract: facts" in ran.stderr
+    scores = json.loads(ran.stdout)["scores"]
+    for model in MODELS:
+        own = results(model, "sums")["exact_match,flexible-extract"]
+        assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
+    ran = run("score", str(LM_EVAL), "--as-recorded", "--where", "filter=loose")
+    assert ran.exit_code == 3
+    assert "the file has no samples with filter=loose" in ran.stderr
+
+
+def test_a_column_that_one_task_has_chooses_its_samples() -> None:
+    ran = run("score", str(LM_EVAL / "small"), "--as-recorded", "--where", "choices.0=Mars")
+    assert ran.exit_code == 0, ran.stderr
+    assert "left out tasks without samples with choices.0=Mars: sums" in ran.stderr
+    ran = run("score", str(LM_EVAL / "small"), "--as-recorded", "--where", "colour=red")
+    assert ran.exit_code == 3
+    assert "the column 'colour', which doesn't exist" in ran.stderr
+
+
 def test_metrics_score_the_samples_of_a_folder_again() -> None:
     # The same steps as in the task's YAML: without thousands, dollars, the work and a full stop.
     steps = r"exact_match(regexes_to_ignore=[',', '\\$', '(?s).*#### ', '\\.$'], ignore_case=True)"
