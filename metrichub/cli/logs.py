@@ -67,6 +67,12 @@ def with_logs(
     where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
     read = _read(_same_tasks(logs, chosen.where), where)
     metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
+    tasks = [part.log.task for part in next(iter(read.values()))]
+    if chosen.metrics and len(tasks) > 1:
+        note(
+            f"the metrics of -m score the samples of {listed(map(str, tasks))} together; choose "
+            f"one task with --where task={tasks[0]}"
+        )
     return {
         name: file if isinstance(file, str) else _joined(read[name], metrics)
         for name, file in systems.items()

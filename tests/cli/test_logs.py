@@ -140,6 +140,17 @@ def test_the_mean_over_several_tasks_is_said(tmp_path: Path) -> None:
     )
 
 
+def test_metrics_that_score_several_tasks_together_say_it() -> None:
+    said = "note: the metrics of -m score the samples of facts and sums together; choose "
+    for command in (["compare", LM_EVAL], ["score", LM_EVAL / "small"]):
+        ran = run(*map(str, command), "-m", "exact_match")
+        assert f"{said}one task with --where task=facts" in ran.stderr
+        one = run(*map(str, command), "-m", "exact_match", "--where", "task=sums")
+        assert "together" not in one.stderr
+    recorded = run("score", str(LM_EVAL / "small"), "--as-recorded")
+    assert "together" not in recorded.stderr
+
+
 def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
     shutil.copytree(LM_EVAL, tmp_path / "logs")
     next((tmp_path / "logs" / "small").glob("samples_sums_*")).unlink()
