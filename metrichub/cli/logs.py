@@ -18,7 +18,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.files import Where, format_of, read_chosen, read_log
 from metrichub.data.readers import Log, known_logs
 from metrichub.data.remote import is_remote
-from metrichub.data.samples import Samples, conditions, samples_where
+from metrichub.data.samples import Samples, conditions, in_order_of, samples_where
 from metrichub.data.source import STDIN, is_address, short_names
 from metrichub.errors import FileError, MissingColumn, listed
 
@@ -73,10 +73,12 @@ def with_logs(
             f"the metrics of -m score the samples of {listed(map(str, tasks))} together; choose "
             f"one task with --where task={tasks[0]}"
         )
+    joined = {name: _joined(parts, metrics) for name, parts in read.items()}
+    first = next(iter(joined.values()))
     return {
-        name: file if isinstance(file, str) else _joined(read[name], metrics)
+        name: file if isinstance(file, str) else in_order_of(first, joined[name])
         for name, file in systems.items()
-        if isinstance(file, str) or name in read
+        if isinstance(file, str) or name in joined
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
 
 

@@ -258,6 +258,34 @@ class Reading:
         self._chosen = chosen
 
 
+def in_order_of(first: Samples, other: Samples) -> Samples:
+    """The samples of `other` in the order of `first`, if both have the same ids, each once.
+
+    Otherwise they stay as they are.
+    """
+    mine, theirs = _ids(first, other)
+    places = {one: row for row, one in enumerate(theirs)}
+    if mine == theirs or len(places) < len(theirs) or sorted(mine) != sorted(theirs):
+        return other
+    rows = [places[one] for one in mine]
+    columns = {name: [values[row] for row in rows] for name, values in other.items()}
+    return replace(other, columns=columns, lines=other.lines and [other.lines[r] for r in rows])
+
+
+def _ids(first: Samples, other: Samples) -> list[list[tuple[str, ...]]]:
+    """What identifies each sample of both, as texts; nothing where one has no ids.
+
+    Of logs, these are the task, the id and the epoch.
+    """
+    names = [name for name in ("task", "id", "epoch") if name in first and name in other]
+    if "id" not in names:
+        return [[], []]
+    return [
+        [tuple(map(str, values)) for values in zip(*(s[name] for name in names), strict=True)]
+        for s in (first, other)
+    ]
+
+
 def check_same_samples(
     systems: Mapping[str, Samples],
     needs: Mapping[str, str],
@@ -286,7 +314,7 @@ def check_same_samples(
         if first.size != other.size:
             raise other.error(
                 f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
-                f"{first.size}; {_SAME}"
+                f"{first.size}{_shared(first, other)}; {_SAME}"
             )
 
 
@@ -301,11 +329,18 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
             continue
         order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
         advice = "sort both files by id" if order else _SAME
+        shared = _shared(first, other) if name == "id" and not order else ""
         raise other.error(
             f"{other_name!r} of sample {i} is {_short(other_value)}, but in {first.path} it is "
-            f"{_short(value)}; {advice}",
+            f"{_short(value)}{shared}; {advice}",
             i,
         )
+
+
+def _shared(first: Samples, other: Samples) -> str:
+    """How many samples are in both by their ids, if they have any."""
+    mine, theirs = map(set, _ids(first, other))
+    return f" ({len(mine & theirs)} ids are in both)" if mine else ""
 
 
 def _short(value: object) -> str:

@@ -61,6 +61,34 @@ def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:
     assert found["comparisons"]["big"]["exact_match"]["score"]["p"] < 0.05
 
 
+def test_samples_are_matched_by_their_ids(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL, tmp_path / "logs")
+    for log in (tmp_path / "logs" / "small").glob("samples_*"):
+        log.write_text("\n".join(reversed(log.read_text("utf-8").splitlines())), encoding="utf-8")
+    # The filter that is read is that of the first row.
+    strict = ["--as-recorded", "--where", "filter=strict-match", "--where", "filter=none"]
+    found = document("compare", tmp_path / "logs", *strict)
+    assert found == document("compare", LM_EVAL, *strict)
+    text = document("compare", tmp_path / "logs", "-m", "exact_match", "--where", "task=facts")
+    assert text == document("compare", LM_EVAL, "-m", "exact_match", "--where", "task=facts")
+
+
+def test_samples_that_not_all_systems_have_are_refused_and_counted(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL, tmp_path / "logs")
+    (log,) = (tmp_path / "logs" / "small").glob("samples_facts_*")
+    lines = log.read_text("utf-8").splitlines()
+    facts = ["--as-recorded", "--where", "task=facts"]
+    log.write_text("\n".join(lines[:7]), encoding="utf-8")
+    ran = run("compare", str(tmp_path / "logs"), *facts)
+    assert ran.exit_code == 3
+    assert "has 7 samples, but " in ran.stderr
+    assert "has 12 (7 ids are in both); a comparison needs the same samples" in ran.stderr
+    log.write_text("\n".join([*lines[2:], lines[0]]), encoding="utf-8")
+    ran = run("compare", str(tmp_path / "logs"), *facts)
+    assert "'id' of sample 0 is 2, but in " in ran.stderr
+    assert "it is 0 (11 ids are in both); a comparison needs the same samples" in ran.stderr
+
+
 def test_tasks_and_filters_are_chosen_by_conditions() -> None:
     where = ["--where", "task=sums", "--where", "filter=flexible-extract"]
     scores = document("compare", LM_EVAL, "--as-recorded", *where)["scores"]
