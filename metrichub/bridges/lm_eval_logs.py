@@ -15,6 +15,8 @@ from metrichub.errors import what
 
 Row = dict[str, Any]
 
+ALTERNATIVES = ("filter",)
+"""See `metrichub.data.readers.RowReader`."""
 _KEYS = {"doc_id", "target", "arguments", "filtered_resps"}
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[^_]+)\.jsonl")
 _RIGHT_OR_WRONG = {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"}

@@ -56,7 +56,8 @@ class RowReader(Protocol):
     """Reads the rows of a tool's JSON Lines, JSON, CSV, TSV or Parquet; a module of functions.
 
     A third function, `describe(row, path)`, may return the fields of a `Log` from `model` on; it
-    gets the row that `matches` got.
+    gets the row that `matches` got. `ALTERNATIVES` may name columns each value of which has a row
+    of every sample; conditions choose one.
     """
 
     def matches(self, row: Row, /) -> bool:
@@ -163,8 +164,28 @@ def with_readers(
         if point is not None:
             before = {name: value for name, value in where.items() if column_of_path(name, first)}
             where = {name: value for name, value in where.items() if name not in before}
-            whole = _translated(point, samples_where(whole, before))
+            once = getattr(_row_readers()[point], "ALTERNATIVES", ())
+            several = [n for n in once if not isinstance(before.get(n, ""), str)]
+            whole = _translated(point, _of_one(several, samples_where(whole, before)))
         yield from samples_where(whole, where) if where else whole
+
+
+def _of_one(names: Sequence[str], batches: Iterator[Samples]) -> Iterator[Samples]:
+    """The rows, which have one value in each of these columns.
+
+    Raises:
+        FileError: they have several, each with rows of the same samples.
+    """
+    chosen: dict[str, object] = {}
+    for batch in batches:
+        for name in names:
+            for value in batch.get(name, ()):
+                if chosen.setdefault(name, value) != value:
+                    raise batch.error(
+                        f"each sample occurs once per {name}, so {chosen[name]!r} and {value!r} "
+                        f"can't be scored together; choose one {name}"
+                    )
+        yield batch
 
 
 def _reader_of(row: Row) -> EntryPoint | None:

@@ -79,6 +79,10 @@ def test_an_unknown_column_and_a_value_that_no_sample_has_are_errors(tmp_path: P
 
 def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
     log = Path(__file__).parents[1] / "bridges" / "logs" / "samples_many.jsonl"
+    several = "each sample occurs once per filter, so 'none' and 'strict' can't be scored together"
+    with pytest.raises(FileError, match=several):
+        read(log, where={"filter": ["none", "strict"]})
+    assert read(log, where={"filter": ["strict", "other"]})["id"] == [0, 1, 2]
     strict = read(log, where={"filter": "strict"})
     assert set(strict["filter"]) == {"strict"}
     assert strict["id"] == [0, 1, 2]
