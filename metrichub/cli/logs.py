@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrichub.catalog.registry import spec_of
 from metrichub.cli.program import note
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.columns import column_of
@@ -46,15 +48,17 @@ def with_logs(
     Raises:
         UsageError: numbers are to be taken from a file that isn't a log, or they aren't there.
     """
+    if as_recorded and not chosen.metrics and (chosen.extract or chosen.columns):
+        raise click.UsageError(
+            "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
+            "they are; add a metric with -m, or leave them out"
+        )
     systems: dict[str, str | Sequence[_SystemLog]] = {}
     for name, path in files.items():
         elsewhere = path == STDIN or is_address(path) or is_remote(path)
         found = {} if elsewhere else _logs_of(path)
         if as_recorded and not found:
-            raise click.UsageError(
-                f"{path} isn't a log on this machine that metrichub knows (it reads those of "
-                f"{known_logs()}); name the column of numbers: -m \"recorded(column='acc')\""
-            )
+            raise click.UsageError(_no_logs(path, elsewhere))
         if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
             systems[name] = path
         elif len(found) == 1:
@@ -67,6 +71,7 @@ def with_logs(
     where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
     read = _read(_same_tasks(logs, chosen.where), where)
     metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
+    _check_names(chosen.metrics, [metric.name for metric in metrics.values()])
     tasks = [part.log.task for part in next(iter(read.values()))]
     if chosen.metrics and len(tasks) > 1:
         note(
@@ -80,6 +85,19 @@ def with_logs(
         for name, file in systems.items()
         if isinstance(file, str) or name in joined
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
+
+
+def _no_logs(path: str, elsewhere: bool) -> str:
+    """Why no numbers can be taken from a path."""
+    known = f"metrichub reads those of {known_logs()}"
+    if os.path.isdir(path):
+        return f"there are no logs in {path} ({known})"
+    name = Path(path).name
+    if not elsewhere and (date := re.fullmatch(r"results_(.+)\.json", name)):
+        for samples in sorted(Path(path).parent.glob(f"samples_*_{date[1]}.jsonl")):
+            return f"{path} has no samples; they are beside it: give {samples}, or the folder"
+    what = "isn't a file on this machine, as logs have to be" if elsewhere else "isn't a log"
+    return f"{path} {what} ({known}); name the column of numbers: -m \"recorded(column='acc')\""
 
 
 def _logs_of(path: str) -> dict[str, list[_SystemLog]]:
@@ -254,6 +272,18 @@ def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
                 f"task={tasks[0]}"
             )
     return metrics
+
+
+def _check_names(specs: Iterable[str], recorded: Collection[str]) -> None:
+    """Raise `UsageError` if a metric is called like a column of recorded numbers."""
+    for text in specs if recorded else ():
+        spec = None if "evaluate:" in text else spec_of(text)
+        if spec and (spec.alias or spec.metric) in recorded:
+            metric = text.partition("=")[2].strip() if spec.alias else text
+            raise click.UsageError(
+                f"the log has recorded numbers called {spec.alias or spec.metric}; give the metric "
+                f'another name: -m "mine = {metric}"'
+            )
 
 
 def _merged(logs: Iterable[_SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:

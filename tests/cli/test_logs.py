@@ -244,10 +244,42 @@ def test_what_is_no_log_has_to_name_its_column(tmp_path: Path) -> None:
     path.write_text('{"acc": 1}\n', encoding="utf-8")
     saved = tmp_path / "saved.json"
     Hub("recorded(column='acc')").evaluate(acc=[1, 0]).save(saved)
-    for file in (path, saved, tmp_path, "-", "hf://acme/data"):
+    for file, what in {
+        path: "isn't a log",
+        saved: "isn't a log",
+        "-": "isn't a file on this machine, as logs have to be",
+        "hf://acme/data": "isn't a file on this machine, as logs have to be",
+    }.items():
         error = refused("score", file, "--as-recorded")
-        assert "isn't a log on this machine that metrichub knows (it reads those of " in error
+        assert f"{file} {what} (metrichub reads those of deepeval, " in error
         assert "name the column of numbers: -m \"recorded(column='acc')\"" in error
+    error = refused("score", tmp_path, "--as-recorded")
+    assert f"there are no logs in {tmp_path} (metrichub reads those of deepeval, " in error
+
+
+def test_results_without_samples_name_the_file_beside_them() -> None:
+    (path,) = (LM_EVAL / "small").glob("results_*")
+    error = refused("score", path, "--as-recorded")
+    assert "has no samples; they are beside it: give " in error
+    assert "samples_facts_2026-11-25T19-04-41.688911.jsonl, or the folder" in error
+
+
+def test_numbers_as_recorded_take_no_extraction_or_columns() -> None:
+    facts = ["score", str(LM_EVAL / "small"), "--where", "task=facts", "--as-recorded"]
+    for option in (["--extract", "answer"], ["--columns", "predictions=resps"]):
+        error = refused(*facts, *option)
+        assert "--as-recorded takes the numbers as they are; add a metric with -m" in error
+    assert run(*facts, "--extract", "answer", "-m", "exact_match").exit_code == 0
+
+
+def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
+    sums = ["score", str(LM_EVAL / "small"), "--where", "task=sums", "--as-recorded"]
+    for spec in ("exact_match(gsm8k)", "exact_match = exact_match(gsm8k)"):
+        error = refused(*sums, "-m", spec)
+        assert "the log has recorded numbers called exact_match; give the metric another" in error
+        assert 'name: -m "mine = exact_match(gsm8k)"' in error
+    found = document(*sums, "-m", "mine = exact_match(gsm8k)")
+    assert list(found["scores"]) == ["exact_match", "mine"]
 
 
 def test_one_system_is_nothing_to_compare(tmp_path: Path) -> None:
