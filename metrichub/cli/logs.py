@@ -22,7 +22,7 @@ from metrichub.data.readers import Log, known_logs
 from metrichub.data.remote import is_remote
 from metrichub.data.samples import Samples, conditions, in_order_of, samples_where
 from metrichub.data.source import STDIN, is_address, short_names
-from metrichub.errors import FileError, MissingColumn, listed
+from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
 
 if TYPE_CHECKING:
     from metrichub.metric import Metric
@@ -108,7 +108,8 @@ def _logs_of(path: str) -> dict[str, list[_SystemLog]]:
     """
     found: dict[str, dict[str, _SystemLog]] = {}
     for log in _logs(Path(path)):
-        for part in _systems(log):
+        unnamed = os.path.relpath(log.path, path) if os.path.isdir(path) else path
+        for part in _systems(log, unnamed):
             tasks = found.setdefault(part.system, {})
             if before := tasks.get(log.task or ""):
                 logging.getLogger("metrichub").warning(
@@ -121,12 +122,13 @@ def _logs_of(path: str) -> dict[str, list[_SystemLog]]:
     return {short[name]: [found[name][task] for task in sorted(found[name])] for name in names}
 
 
-def _systems(log: Log) -> Iterator[_SystemLog]:
+def _systems(log: Log, unnamed: str) -> Iterator[_SystemLog]:
+    """The systems of a log; one without a model is called `unnamed`."""
     if log.systems:
         for system, where in log.systems.items():
             yield _SystemLog(log, system, where)
     else:
-        yield _SystemLog(log, log.model or log.path, {})
+        yield _SystemLog(log, log.model or unnamed, {})
 
 
 def _logs(path: Path) -> Iterator[Log]:
@@ -188,7 +190,7 @@ def _read(
     if tasks.issuperset(part.log.task for part in first):
         missing = [error for error in files.values() if isinstance(error, MissingColumn)]
         if len(missing) == len(files):
-            raise missing[0]
+            raise MissingColumn(f"{missing[0]}; of logs, --where also takes task and model")
         shown = conditions({**where, **without[0].where})
         message = f"the file has no samples{shown and f' with {shown}'}"
         raise FileError(without[0].log.path, message)
@@ -224,6 +226,17 @@ def _same_tasks(
     systems: Mapping[str, Sequence[_SystemLog]], where: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[_SystemLog]]:
     """The logs of the tasks that all systems have, or of those that were chosen."""
+    every = [part for logs in systems.values() for part in logs]
+    for key, known in {
+        "task": {part.log.task for part in every if part.log.task},
+        "model": {part.log.model or part.system for part in every},
+    }.items():
+        for value in where.get(key, ()):
+            if value not in known:
+                near = did_you_mean(value, sorted(known))
+                raise click.UsageError(
+                    f"no log has {key}={value}{near or f' (there are: {listed(sorted(known))})'}"
+                )
     chosen: dict[str, dict[str, _SystemLog]] = {}
     for name, logs in systems.items():
         parts = {part.log.task or "": part for part in logs if _has(part, where)}
@@ -232,12 +245,12 @@ def _same_tasks(
     tasks = [set(parts) for parts in chosen.values()]
     shared = set.intersection(*tasks) if tasks else set()
     if not shared:
-        known = "; ".join(
-            f"{name}: {listed(sorted(part.log.task or part.log.path for part in logs))}"
+        shown = "; ".join(
+            f"{name}: {listed(sorted(part.log.task or Path(part.log.path).name for part in logs))}"
             for name, logs in systems.items()
         )
         what = "have no task in common" if tasks else "have no such logs"
-        raise click.UsageError(f"the systems {what} ({known})")
+        raise click.UsageError(f"the systems {what} ({shown})")
     if others := sorted(set.union(*tasks) - shared):
         note(f"left out tasks that not all systems have: {listed(others)}")
     return {name: [parts[task] for task in sorted(shared)] for name, parts in chosen.items()}
@@ -258,7 +271,7 @@ def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
     names = [name for name in first if all(name in other for other in others)]
     if not names:
         path = next(iter(systems.values()))[0].log.path
-        raise click.UsageError(f"{path} names no numbers that were recorded for each sample")
+        raise click.UsageError(f"{path} has no recorded numbers")
     if rest := sorted(set().union(*by_system) - set(names)):
         note(f"left out numbers that not all systems have: {listed(rest)}")
     metrics = {}

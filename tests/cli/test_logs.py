@@ -210,10 +210,24 @@ def test_systems_without_a_task_or_a_number_in_common_are_refused(tmp_path: Path
     next((tmp_path / "logs" / "large").glob("samples_facts_*")).unlink()
     error = refused("compare", tmp_path / "logs", "--as-recorded")
     assert "the systems have no task in common (large: sums; small: facts)" in error
-    error = refused("score", tmp_path / "logs", "--as-recorded", "--where", "task=words")
+    both = ["--where", "task=sums", "--where", "model=small"]
+    error = refused("score", tmp_path / "logs", "--as-recorded", *both)
     assert "the systems have no such logs (large: sums; small: facts)" in error
     error = refused("score", LOGS / "ragas.jsonl", "--as-recorded")
-    assert "ragas.jsonl names no numbers that were recorded for each sample" in error
+    assert "ragas.jsonl has no recorded numbers" in error
+
+
+def test_a_task_or_a_model_that_no_log_has_is_named() -> None:
+    for condition, what in {
+        "task=fact": "no log has task=fact; did you mean 'facts'?",
+        "task=zzz": "no log has task=zzz (there are: facts and sums)",
+        "model=larger": "no log has model=larger; did you mean 'large'?",
+    }.items():
+        assert what in refused("score", LM_EVAL, "--as-recorded", "--where", condition)
+    ran = run("score", str(LM_EVAL), "--as-recorded", "--where", "tasks=facts")
+    assert ran.exit_code == 3
+    assert "'tasks', which doesn't exist" in ran.stderr
+    assert "of logs, --where also takes task and model" in ran.stderr
 
 
 def test_a_later_log_of_the_same_model_and_task_counts(
@@ -237,6 +251,9 @@ def test_logs_that_name_no_model_are_systems_by_their_paths(tmp_path: Path) -> N
         shutil.copy(LOGS / "ragas_results.jsonl", tmp_path / name)
     found = document("compare", tmp_path, "--as-recorded")
     assert list(found["scores"]) == ["one", "two"]
+    shutil.copy(next((LM_EVAL / "large").glob("samples_facts_*")), tmp_path)
+    error = refused("compare", tmp_path, "--as-recorded")
+    assert "one/ragas_results.jsonl: ragas_results.jsonl; " in error
 
 
 def test_what_is_no_log_has_to_name_its_column(tmp_path: Path) -> None:
