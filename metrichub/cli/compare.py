@@ -104,6 +104,12 @@ def compare(
 
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     if len(systems) < 2:
+        if any(isinstance(samples, Samples) for samples in systems.values()):
+            (name,) = systems
+            raise click.UsageError(
+                f"{files[0]} has one system{'' if name == files[0] else f', {name!r}'}; give "
+                "another FILE, the baseline first, or use 'metrichub score'"
+            )
         raise click.UsageError(
             "give at least two files, the baseline first, or a folder with logs of several systems"
         )

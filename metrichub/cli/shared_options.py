@@ -330,6 +330,7 @@ def _check(paths: Sequence[str]) -> None:
             f"{metrics[0]!r} is a metric, and no file has this name; write -m before each metric: "
             f"{each}"
         )
-    if twice := [path for path in paths if paths.count(path) > 1]:
+    places = [os.path.abspath(path) if os.path.exists(path) else path for path in paths]
+    if twice := [path for path, at in zip(paths, places, strict=True) if places.count(at) > 1]:
         what = "standard input" if twice[0] == STDIN else twice[0]
         raise click.UsageError(f"{what} is given twice")

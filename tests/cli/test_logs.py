@@ -302,9 +302,19 @@ def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
 def test_one_system_is_nothing_to_compare(tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
     Hub("recorded(column='acc')").evaluate(acc=[1, 0]).save(saved)
-    for arguments in ([], [LM_EVAL / "small", "--as-recorded"], [saved], ["--as-recorded"]):
+    for arguments in ([], [saved], ["--as-recorded"]):
         error = refused("compare", *arguments)
         assert "give at least two files, the baseline first, or a folder with logs" in error
+    folder = LM_EVAL / "small"
+    error = refused("compare", folder, "--as-recorded")
+    assert f"{folder} has one system; give another FILE, the baseline first" in error
+    error = refused("compare", LM_EVAL, "--as-recorded", "--where", "model=large")
+    assert f"{LM_EVAL} has one system, 'large'; give another FILE, the baseline first" in error
+
+
+def test_a_folder_is_not_compared_with_itself() -> None:
+    error = refused("compare", LM_EVAL / "large", f"{LM_EVAL / 'large'}/", "--as-recorded")
+    assert "large is given twice" in error
 
 
 def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
