@@ -20,7 +20,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.files import Where, format_of, read_chosen, read_log
 from metrichub.data.readers import Log, known_logs
 from metrichub.data.remote import is_remote
-from metrichub.data.samples import Samples, conditions, in_order_of, samples_where
+from metrichub.data.samples import Samples, conditions, ids_of, samples_where
 from metrichub.data.source import STDIN, is_address, short_names
 from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
 
@@ -81,7 +81,7 @@ def with_logs(
     joined = {name: _joined(parts, metrics) for name, parts in read.items()}
     first = next(iter(joined.values()))
     return {
-        name: file if isinstance(file, str) else in_order_of(first, joined[name])
+        name: file if isinstance(file, str) else _in_order_of(first, joined[name])
         for name, file in systems.items()
         if isinstance(file, str) or name in joined
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
@@ -220,6 +220,20 @@ def _joined(read: Mapping[_SystemLog, Samples], columns: Iterable[str]) -> Sampl
         for name in names
     }
     return replace(parts[0], columns=joined, lines=None)
+
+
+def _in_order_of(first: Samples, other: Samples) -> Samples:
+    """The samples of `other` in the order of `first`, if both have the same ids, each once.
+
+    Otherwise they stay as they are.
+    """
+    mine, theirs = ids_of(first, other)
+    places = {one: row for row, one in enumerate(theirs)}
+    if mine == theirs or len(places) < len(theirs) or sorted(mine) != sorted(theirs):
+        return other
+    rows = [places[one] for one in mine]
+    columns = {name: [values[row] for row in rows] for name, values in other.items()}
+    return replace(other, columns=columns, lines=other.lines and [other.lines[r] for r in rows])
 
 
 def _same_tasks(

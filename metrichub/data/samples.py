@@ -220,10 +220,8 @@ class Reading:
         name = chosen.get(error.column, error.column)
         message = message.replace(f"[{error.sample}]", f"[{number}]", 1)
         if name in samples and samples[name][error.sample] is None:
-            message = (
-                f"{name!r} is missing or null in sample {number}; "
-                "give it a text ('' is valid) or leave the sample out"
-            )
+            way_out = _way_out(samples, name, error.sample)
+            message = f"{name!r} is missing or null in sample {number}; {way_out}"
         return samples.error(message, error.sample)
 
     def place(self, sample: int | None) -> str | None:
@@ -258,21 +256,7 @@ class Reading:
         self._chosen = chosen
 
 
-def in_order_of(first: Samples, other: Samples) -> Samples:
-    """The samples of `other` in the order of `first`, if both have the same ids, each once.
-
-    Otherwise they stay as they are.
-    """
-    mine, theirs = _ids(first, other)
-    places = {one: row for row, one in enumerate(theirs)}
-    if mine == theirs or len(places) < len(theirs) or sorted(mine) != sorted(theirs):
-        return other
-    rows = [places[one] for one in mine]
-    columns = {name: [values[row] for row in rows] for name, values in other.items()}
-    return replace(other, columns=columns, lines=other.lines and [other.lines[r] for r in rows])
-
-
-def _ids(first: Samples, other: Samples) -> list[list[tuple[str, ...]]]:
+def ids_of(first: Samples, other: Samples) -> list[list[tuple[str, ...]]]:
     """What identifies each sample of both, as texts; nothing where one has no ids.
 
     Of logs, these are the task, the id and the epoch.
@@ -284,6 +268,16 @@ def _ids(first: Samples, other: Samples) -> list[list[tuple[str, ...]]]:
         [tuple(map(str, values)) for values in zip(*(s[name] for name in names), strict=True)]
         for s in (first, other)
     ]
+
+
+def _way_out(samples: Samples, name: str, sample: int) -> str:
+    """What to do about a missing value; in logs, a whole task may have none."""
+    if samples.log and "task" in samples:
+        pairs = zip(samples["task"], samples[name], strict=True)
+        others = {task for task, value in pairs if value is not None}
+        if others and (task := samples["task"][sample]) not in others:
+            return f"the task {task} has none; choose another, such as {min(others)}"
+    return "give it a text ('' is valid) or leave the sample out"
 
 
 def check_same_samples(
@@ -339,7 +333,7 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
 
 def _shared(first: Samples, other: Samples) -> str:
     """How many samples are in both by their ids, if they have any."""
-    mine, theirs = map(set, _ids(first, other))
+    mine, theirs = map(set, ids_of(first, other))
     return f" ({len(mine & theirs)} ids are in both)" if mine else ""
 
 

@@ -179,6 +179,13 @@ def test_metrics_that_score_several_tasks_together_say_it() -> None:
     assert "together" not in recorded.stderr
 
 
+def test_a_task_without_replies_is_named() -> None:
+    ran = run("score", str(LOGS / "lm_eval"), "-m", "exact_match")
+    assert ran.exit_code == 3
+    said = "'predictions' is missing or null in sample 0; the task last_word has none; choose "
+    assert f"{said}another, such as mass" in ran.stderr
+
+
 def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
     shutil.copytree(LM_EVAL, tmp_path / "logs")
     next((tmp_path / "logs" / "small").glob("samples_sums_*")).unlink()
