@@ -358,7 +358,7 @@ def test_a_link_into_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").mkdir()
-    with pytest.raises(FileError, match="this folder has no Parquet files; name a file"):
+    with pytest.raises(FileError, match="this folder has no Parquet files; name one file"):
         files.read(tmp_path / "a.jsonl")
 
 
