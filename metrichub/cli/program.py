@@ -69,7 +69,22 @@ def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 def _set_verbose(_: click.Context, __: click.Parameter, value: bool) -> None:
     if value:
-        logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(name)s: %(message)s")
+        shown = logging.StreamHandler()
+        shown.addFilter(lambda record: not _is_note(record))
+        logging.basicConfig(handlers=[shown], level=logging.INFO, format="%(name)s: %(message)s")
+
+
+def _is_note(record: logging.LogRecord) -> bool:
+    """Whether a message is printed as a note, wherever it comes from in metrichub."""
+    return record.name == "metrichub" and record.levelno >= logging.WARNING
+
+
+class _Notes(logging.Handler):
+    """Prints metrichub's warnings as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _is_note(record):
+            note(record.getMessage())
 
 
 def _common() -> list[click.Parameter]:
@@ -207,6 +222,8 @@ class Program(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
+        notes = _Notes()
+        logging.getLogger("metrichub").addHandler(notes)
         try:
             status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
         # The last resort: every error ends as one line and a status.
@@ -214,6 +231,8 @@ class Program(click.Group):
             if settings.debug:
                 traceback.print_exc()
             status = _report(error, settings)
+        finally:
+            logging.getLogger("metrichub").removeHandler(notes)
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -338,6 +338,14 @@ def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path)
     assert "damaged.jsonl:1" in ran.stderr
 
 
+def test_warnings_of_readers_are_notes_that_are_printed_once() -> None:
+    for verbose in ([], ["--verbose"]):
+        ran = run("compare", str(LOGS / "promptfoo.json"), "--as-recorded", *verbose)
+        lines = [line for line in ran.stderr.splitlines() if "ended in an error" in line]
+        assert len(lines) == 1
+        assert lines[0].startswith("metrichub: note: ")
+
+
 def test_a_file_with_several_systems_is_several_systems() -> None:
     path = LOGS / "promptfoo.json"
     found = document("compare", path, "--as-recorded")
