@@ -72,11 +72,13 @@ def with_logs(
     read = _read(_same_tasks(logs, chosen.where), where)
     metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
     _check_names(chosen.metrics, [metric.name for metric in metrics.values()])
-    tasks = [part.log.task for part in next(iter(read.values()))]
+    parts = next(iter(read.values()))
+    tasks = [part.log.task for part in parts]
     if chosen.metrics and len(tasks) > 1:
+        one = next((part.log.task for part in parts if "predictions" in parts[part]), tasks[0])
         note(
             f"the metrics of -m score the samples of {listed(map(str, tasks))} together; choose "
-            f"one task with --where task={tasks[0]}"
+            f"one task with --where task={one}"
         )
     joined = {name: _joined(parts, metrics) for name, parts in read.items()}
     first = next(iter(joined.values()))

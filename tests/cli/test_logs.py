@@ -184,6 +184,7 @@ def test_a_task_without_replies_is_named() -> None:
     assert ran.exit_code == 3
     said = "'predictions' is missing or null in sample 0; the task last_word has none; choose "
     assert f"{said}another, such as mass" in ran.stderr
+    assert "choose one task with --where task=mass" in ran.stderr
 
 
 def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
