@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from metric_cards._bases.strictjson import Reading, read, unfenced
+from metrichub.text import without_thinking
 
 
 def read_reply(text: str | None) -> Reading:
-    """The JSON value of a reply, or else that of its first fenced block, preferably one of JSON."""
+    """The JSON value of a reply, or else that of its first fenced block, preferably one of JSON.
+
+    What a model thinks before it isn't part of the reply, unless all is JSON.
+    """
     if text is None:
         return Reading(problem="empty")
     reading = read(text)
-    if reading.problem in (None, "empty") or ("```" not in text and "~~~" not in text):
+    if reading.problem in (None, "empty"):
         return reading
-    return read(unfenced(text))
+    rest = without_thinking(text)
+    if rest != text:
+        reading = read(rest)
+    if reading.problem in (None, "empty") or ("```" not in rest and "~~~" not in rest):
+        return reading
+    return read(unfenced(rest))
+
+
+def unread_note(parsed: float, form: str = "JSON") -> Sequence[str]:
+    """A note where no prediction could be read, which is rather a matter of its form."""
+    if parsed:
+        return ()
+    return (
+        f"no prediction is {form}, so that all score 0; JSON may stand behind thinking or in a "
+        "fenced block, but not among other words",
+    )
 
 
 def reply_text(value: object) -> Any:

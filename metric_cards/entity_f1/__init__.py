@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.json_replies import read_reply, reply_text
+from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.label_rates import LabelCounts, divided
 from metric_cards._bases.label_sums import LabelSums, Row, row_of
 from metric_cards.entity_f1.matching import Matches, Scheme, matches_of
 from metric_cards.entity_f1.reading import NotEntities, read_pairs, read_spans, read_tags
 from metrichub.authoring import Array, Scores, Unscored
 from metrichub.errors import ParameterError
+from metrichub.text import without_thinking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,10 @@ class EntityF1(LabelSums):
         rates = {name: np.where(blank, 1.0, values) for name, values in rates.items()}
         return {name: values.tolist() for name, values in (rates | {"parsed": parsed}).items()}
 
+    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
+        """Whether nothing could be read."""
+        return unread_note(sum(row["sums"][-2] for row in rows), f"JSON in the form of {self.form}")
+
     def tables(self, rows: Sequence[Row]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
         """The matches of the scheme, and the strict rates of each label."""
         sums = np.array([row["sums"] for row in rows])[:, :5].sum(axis=0)
@@ -100,7 +105,7 @@ class EntityF1(LabelSums):
         """
         value, problem = read_reply(text)
         if problem and text is not None and self.form == "tags":
-            value, problem = text, None
+            value, problem = without_thinking(text), None
         if problem:
             raise NotEntities(f"it isn't JSON ({problem})")
         if self.form == "pairs":

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.json_replies import read_reply, reply_text
+from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.label_rates import LabelCounts
 from metric_cards._bases.label_sums import LabelSums, Row, row_of
 from metric_cards._bases.label_texts import normal
@@ -89,6 +89,13 @@ class JsonFields(LabelSums):
         scores = {"score": rates["f1"], "macro_f1": rates["f1"], **rates}
         scores |= {"exact": exact, "parsed": parsed}
         return {name: scores[name].tolist() for name in self.outputs()}
+
+    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
+        """Whether nothing could be read, and the comparators whose path no sample has."""
+        seen = {"", *(path for row in rows for path in row["labels"])}
+        unseen = [path for path in self._comparators() if path not in seen]
+        notes = [f"no sample has a field {path!r}, which has a comparator" for path in unseen]
+        return [*unread_note(sum(row["sums"][1] for row in rows)), *notes]
 
     def _comparators(self) -> Mapping[str, str]:
         """The comparator of each path that has its own, and under "" that of all others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -10,9 +11,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from metric_cards._bases.anls import similarity
-from metric_cards._bases.json_replies import read_reply, reply_text
+from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.pairing import best_pairs
-from metrichub.authoring import Metric, Range, Row, Unscored
+from metrichub.authoring import Array, Metric, Range, Row, Unscored
 
 FLOOD = 20
 """A prediction with over so many times as many nodes as the reference, and 1,000, has 0."""
@@ -42,6 +43,10 @@ class JsonSimilarity(Metric):
         flood = _nodes(made) > FLOOD * _nodes(expected) + 1000
         similar = 0.0 if broken or flood else self._compared(made, expected).mean
         return {"score": similar, "parsed": broken is None}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """Whether nothing could be read."""
+        return unread_note(float(totals["parsed"]))
 
     def _compared(self, made: Any, expected: Any) -> Similarity:
         if isinstance(expected, dict) and isinstance(made, dict):

@@ -26,9 +26,9 @@ class RowsResult(Result):
     """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
 
     `left_out` has the samples for which the metric said why they have none. Once pooled, only
-    `final`, the concluded scores, is left. Condensed rows belong to no sample, and are all that is
-    known of `size` samples. `place` has the bucket of every sample where rows are yet
-    to be weighed.
+    `final`, the concluded scores, and `said`, the notes, are left. Condensed rows belong to no
+    sample, and are all that is known of `size` samples. `place` has the bucket of every sample
+    where rows are yet to be weighed.
     """
 
     rows: Sequence[Any]
@@ -38,6 +38,7 @@ class RowsResult(Result):
     left_out: Mapping[int, Unscored] = field(default_factory=dict)
     condensed: bool = False
     place: NDArray[np.int64] | None = None
+    said: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -112,9 +113,11 @@ class RowsResult(Result):
         return self.corpus_metric.resamples
 
     def notes(self) -> Sequence[str]:
-        """What the metric itself says; it has no summed statistics."""
+        """What the metric itself says, of all rows; it has no summed statistics."""
+        if self.final is not None or not self.rows:
+            return self.said
         with scoring_errors(self.metric):
-            return self.metric.notes({}) if self.count else ()
+            return [*self.metric.notes({}), *self.corpus_metric.notes_of_rows(self.rows)]
 
     def scores(self) -> dict[str, float]:
         """What the metric concludes from all rows."""
@@ -185,7 +188,7 @@ class RowsResult(Result):
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
-        head = replace(self, final=self.scores(), condensed=False)
+        head = replace(self, final=self.scores(), said=self.notes(), condensed=False)
         return replace(head, rows=(), sample=self.sample[:0], left_out={})
 
     def without_rows(self, place: NDArray[np.int64], by_position: bool) -> RowsResult:
@@ -242,7 +245,9 @@ class RowsResult(Result):
             saved["undefined_for"] = {
                 str(sample): u.undefined_for for sample, u in left_out if u.undefined_for
             }
-        return saved if self.final is None else saved | {"final": self.final}
+        if self.final is None:
+            return saved
+        return saved | {"final": self.final, "notes": list(self.said)}
 
     def check(self, size: int) -> None:
         """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""

@@ -78,6 +78,13 @@ class CorpusMetric(Metric):
         """
         return {}
 
+    def notes_of_rows(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Notes for the reader of the corpus score, from all rows, of which some may be condensed.
+
+        They follow `notes`, which has no sums here.
+        """
+        return ()
+
     def survey(self, rows: Sequence[Any]) -> Any:
         """The facts about the corpus that weighing a row requires, such as word counts.
 

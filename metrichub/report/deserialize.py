@@ -245,7 +245,9 @@ def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, An
             int(place): Unscored(reason, kinds.get(place))
             for place, reason in saved.get("why", {}).items()
         }
-        return RowsResult(*head, _untagged(saved["rows"]), sample, saved["size"], final, left_out)
+        said = list(map(str, saved.get("notes", ())))
+        rows = _untagged(saved["rows"])
+        return RowsResult(*head, rows, sample, saved["size"], final, left_out, said=said)
     rows = None
     if "statistics" in saved:
         why = {int(row): reason for row, reason in saved["why"].items()}

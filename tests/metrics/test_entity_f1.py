@@ -216,3 +216,15 @@ def test_of_several_references_the_best_counts_and_those_of_another_form_do_not(
     assert scores(['[["place", "Bath"]]'], [references])["score"] == 1
     report = evaluated([[]], [['"none"', '"some"']])
     assert report["entity_f1"]["unscored"] == 1
+
+
+def test_what_a_model_thinks_is_no_part_of_its_entities() -> None:
+    pairs = scores(['<think>[["a", "c"]]</think>[["a", "b"]]'], [[["a", "b"]]])
+    tags = scores(["<think>B-PER?</think> O B-PER"], ["O B-PER"], form="tags")
+    assert (pairs["score"], tags["score"]) == (1, 1)
+
+
+def test_a_note_says_that_entities_among_words_arent_read() -> None:
+    report = evaluated(['Here: [["a", "b"]]'], [[["a", "b"]]])
+    (note,) = report.notes()["entity_f1"]
+    assert note.startswith("no prediction is JSON in the form of pairs, so that all score 0")

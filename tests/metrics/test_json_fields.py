@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,6 +105,24 @@ def test_a_path_may_have_a_comparator_of_its_own() -> None:
     for wrong in (["near"], ["a=near"], ["a="]):
         with pytest.raises(ParameterError, match="or one for a path, as in 'total=number'"):
             load_metric("json_fields", comparators=wrong)
+
+
+def test_a_note_names_the_path_of_a_comparator_that_no_sample_has(tmp_path: Path) -> None:
+    comparators = ["text", "born=number", "bron=number", "died=number"]
+    report = evaluated([{"born": 1}, {"died": 2}], [{"born": 1}] * 2, comparators=comparators)
+    notes = ["no sample has a field 'bron', which has a comparator"]
+    assert report.notes()["json_fields"] == notes
+    other = evaluated(["{}"], ["{}"], comparators=comparators)
+    assert report.merge(other).notes()["json_fields"] == notes
+    report.pool().save(tmp_path / "pooled.json")
+    assert Report.load(tmp_path / "pooled.json").notes()["json_fields"] == notes
+
+
+def test_a_note_says_that_json_among_words_isnt_read() -> None:
+    report = evaluated(['Answer: {"a": 1}', 'See: {"a": 1}.'], [{"a": 1}] * 2)
+    (note,) = report.notes()["json_fields"]
+    assert note.startswith("no prediction is JSON, so that all score 0")
+    assert not evaluated(['<think>?</think>{"a": 1}'], [{"a": 1}]).notes().get("json_fields")
 
 
 def test_similar_lists_are_paired_for_the_best_sum() -> None:

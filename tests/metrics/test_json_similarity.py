@@ -78,6 +78,21 @@ def test_a_reply_may_stand_in_a_fenced_block_and_nothing_else_around_it() -> Non
     assert report["json_similarity"] == {"score": 0, "parsed": 0}
 
 
+def test_what_a_model_thinks_is_no_part_of_its_json() -> None:
+    thinking = '<think>{"a": "y"} or\n```json\n{"a": "z"}\n```?</think>'
+    for reply in ('{"a": "x"}', '```json\n{"a": "x"}\n```'):
+        assert score(f"{thinking}\n{reply}", {"a": "x"}) == 1
+    assert score('{"a": "<think>x"}', {"a": "<think>x"}) == 1
+    assert evaluated(['<think>{"a": "x"}'], [{"a": "x"}])["json_similarity"]["parsed"] == 0
+
+
+def test_a_note_says_that_json_among_words_isnt_read() -> None:
+    replies, expected = ['Answer: {"a": "x"}', 'Here: {"a": "x"} ok?'], [{"a": "x"}] * 3
+    (note,) = evaluated(replies, expected[:2]).notes()["json_similarity"]
+    assert note.startswith("no prediction is JSON, so that all score 0; JSON may stand behind")
+    assert not evaluated([*replies, "{}"], expected).notes().get("json_similarity")
+
+
 def test_nothing_extracted_has_0_also_where_null_would_be_right() -> None:
     found = evaluated(["x\ny", "null"], ["null", "null"], extract="answer")["json_similarity"]
     assert found == {"score": 0.5, "parsed": 0.5, "unextracted": 1}

@@ -176,3 +176,9 @@ def test_many_labels_are_summed_without_a_matrix_of_them(monkeypatch: pytest.Mon
         assert values.tolist() == pytest.approx(sparse[name].tolist(), nan_ok=True), name
     # Of two rows, the second without a label: F1 2/3, none, and 2/3 again.
     assert dense["micro_f1"].tolist() == pytest.approx([2 / 3, 0, 2 / 3])
+
+
+def test_a_list_is_read_behind_thinking() -> None:
+    thinking = '<think>["b"] or ["a"]?</think>\n'
+    found = Hub("multi_label")(predictions=[thinking + '["a"]'], references=[["a"]])
+    assert found["multi_label"]["subset_accuracy"] == 1
