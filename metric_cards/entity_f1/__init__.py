@@ -13,7 +13,7 @@ from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.label_rates import LabelCounts, divided
 from metric_cards._bases.label_sums import LabelSums, Row, row_of
 from metric_cards.entity_f1.matching import Matches, Scheme, matches_of
-from metric_cards.entity_f1.reading import NotEntities, read_pairs, read_spans, read_tags
+from metric_cards.entity_f1.reading import NotEntities, are_tags, read_pairs, read_spans, read_tags
 from metrichub.authoring import Array, Scores, Unscored
 from metrichub.errors import ParameterError
 from metrichub.text import without_thinking
@@ -55,7 +55,11 @@ class EntityF1(LabelSums):
         try:
             expected = self._read(reference)
         except NotEntities as error:
-            return Unscored(f"the reference has no entities in the form of {self.form}: {error}")
+            tags = self.form != "tags" and are_tags(reference)
+            hint = "; if these are tags, use form='tags'" if tags else ""
+            return Unscored(
+                f"the reference has no entities in the form of {self.form}: {error}{hint}"
+            )
         try:
             predicted, parsed = self._read(prediction), 1
         except NotEntities:

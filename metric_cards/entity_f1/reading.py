@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ _TEXTS = ("text", "word", "value", "name")
 _BEGIN, _END, _IOB2 = {*"BSU"}, {*"ESLU"}, {*"BIO"}
 _PREFIXES = _BEGIN | _END | _IOB2
 _OUTSIDE = ("O", "")
+_TAGS = re.compile(r'(?:[\s,"\[\]]*+(?:O|[BIESLU]-[^\s,"\[\]]++)(?=[\s,"\[\]]|\Z))++[\s,"\[\]]*+')
 
 
 class Span(NamedTuple):
@@ -93,6 +95,11 @@ def read_tags(value: Any, repair: bool) -> list[Span]:
             spans.append(Span(label, place, place))
         open_ = inside and prefix not in _END
     return spans
+
+
+def are_tags(text: str) -> bool:
+    """Whether a text is nothing but tags with their prefixes, with blanks or as JSON's list."""
+    return _TAGS.fullmatch(text) is not None
 
 
 def _split(tag: str) -> tuple[str, str]:

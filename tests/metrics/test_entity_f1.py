@@ -228,3 +228,12 @@ def test_a_note_says_that_entities_among_words_arent_read() -> None:
     report = evaluated(['Here: [["a", "b"]]'], [[["a", "b"]]])
     (note,) = report.notes()["entity_f1"]
     assert note.startswith("no prediction is JSON in the form of pairs, so that all score 0")
+
+
+@pytest.mark.parametrize("tags", ["O B-PER I-PER", ["O", "B-PER"], '["B-PER", "O"]'])
+def test_tags_that_are_read_as_another_form_are_pointed_to_theirs(tags: Any) -> None:
+    for form in ("pairs", "spans"):
+        (reason,) = evaluated([tags], [tags], form=form).results["entity_f1"].reasons
+        assert reason.endswith("; if these are tags, use form='tags'")
+    (reason,) = evaluated(["Only B"], ["Only B"]).results["entity_f1"].reasons
+    assert "tags" not in reason
