@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from metric_cards._bases.json_replies import json_text
@@ -10,14 +11,23 @@ from metric_cards._bases.strictjson import read
 from metrichub.errors import InputError, what
 
 
-def ways_of(column: str) -> Mapping[str, Callable[[Any], Any]]:
+def ways_of(column: str, *, required: bool = False) -> Mapping[str, Callable[[Any], Any]]:
     """How the objects in a column become text, by the names under which a hub may know it.
+
+    None is an empty list, unless one is `required`.
 
     Several texts of a column that is named in the plural stay as they are: other metrics read such
     columns, too.
     """
     way = _listed_text if column.endswith("s") else json_text
+    way = partial(_given, way) if required else way
     return dict.fromkeys((column, f"{column}s", f"{column}es", f"{column[:-1]}ies"), way)
+
+
+def _given(way: Callable[[Any], Any], value: Any) -> Any:
+    if value is None:
+        raise ValueError("is None; give a list, [] if there is nothing to list")
+    return way(value)
 
 
 def _listed_text(value: Any) -> Any:

@@ -56,7 +56,7 @@ class Ranking(Metric):
     @property
     def text_of_objects(self) -> Mapping[str, Any]:
         """Ids, scores and grades as JSON."""
-        return {**ways_of(self.retrieved), **ways_of(self.relevant)}
+        return {**ways_of(self.retrieved, required=True), **ways_of(self.relevant)}
 
     def __post_init__(self) -> None:
         """Check the mode and the columns."""

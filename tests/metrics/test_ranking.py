@@ -183,6 +183,7 @@ def test_lists_objects_json_and_numbers_are_ids() -> None:
 @pytest.mark.parametrize(
     ("retrieved", "relevant", "options", "message"),
     [
+        ([["a"], None], [["a"]] * 2, {}, r"retrieved\[1\] is None; give a list, \[\] if there is"),
         ([[None]], [["a"]], {}, "'retrieved' holds None in a list; give ids or texts"),
         ([[{"id": "a"}]], [["a"]], {}, "'retrieved' holds .* in a list"),
         ([{"a": "high"}], [["a"]], {}, "'retrieved' holds .* for 'a'; give a number"),
