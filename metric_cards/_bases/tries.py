@@ -70,9 +70,9 @@ class TriedTasks(Metric):
         counts = [self._passes(*row) for row in zip(*columns.values(), strict=True)]
         tries, passed = np.array(counts, np.float64).reshape(len(counts), 2).T
         if (few := tries[(tries > 0) & (tries < self.k)]).size:
+            number = "1 try" if few.min() == 1 else f"{int(few.min())} tries"
             raise InputError(
-                f"{self.name}: a task has {int(few.min())} tries, fewer than k={self.k}; choose a "
-                "lower k"
+                f"{self.name}: a task has {number}, fewer than k={self.k}; choose a lower k"
             )
         none = np.flatnonzero(tries == 0)
         tries[none] = self.k

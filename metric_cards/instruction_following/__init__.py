@@ -70,8 +70,9 @@ class InstructionFollowing(Metric):
     def _checks(self, names: Sequence[Any], arguments: Sequence[Any]) -> list[Check]:
         if len(names) != len(arguments):
             raise InputError(
-                f"{self.name}: a sample has {len(names)} instruction_ids and {len(arguments)} "
-                "kwargs; each instruction needs its own, {} for none"
+                f"{self.name}: instruction_ids and kwargs of a sample differ in length "
+                f"({len(names)} and {len(arguments)}); each instruction needs its own, "
+                "{} for none"
             )
         return [self._check(name, own) for name, own in zip(names, arguments, strict=True)]
 

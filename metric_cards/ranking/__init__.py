@@ -61,10 +61,14 @@ class Ranking(Metric):
     def __post_init__(self) -> None:
         """Check the mode and the columns."""
         super().__post_init__()
+        object.__setattr__(self, "mode", self.mode.replace("@", "_"))
         if self.relevant == self.retrieved:
             raise ParameterError(self.name, "relevant", self.relevant, "another column")
         if not _NAME.fullmatch(self.mode):
-            allowed = f"{', '.join(WHOLE)}, or a measure with a cut-off: {', '.join(AT)}_10"
+            allowed = (
+                f"{', '.join(WHOLE)}, or {', '.join(AT[:-1])} or {AT[-1]} with a cut-off, as in "
+                "ndcg_10"
+            )
             raise ParameterError(self.name, "mode", self.mode, allowed)
 
     def inputs(self) -> tuple[str, ...]:
@@ -114,9 +118,15 @@ class Ranking(Metric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many results were repetitions, and how many queries without relevant items have 0."""
         repeated, none = int(totals["repeated"]), int(totals["none"])
-        notes = [f"{none} queries have nothing relevant, and 0"] if none else []
+        queries = "1 query has" if none == 1 else f"{none} queries have"
+        notes = [f"{queries} nothing relevant, and 0"] if none else []
         if repeated:
-            notes.append(f"{repeated} results are repetitions, of which the first counts")
+            results = (
+                "1 result is a repetition"
+                if repeated == 1
+                else f"{repeated} results are repetitions"
+            )
+            notes.append(f"{results}; of equal ones the first counts")
         return notes
 
     def _measures(self) -> tuple[str, ...]:

@@ -147,7 +147,9 @@ def check_parameters(metric: object, label: str) -> None:
         if value is not raw:
             object.__setattr__(metric, parameter.name, value)
         if value not in parameter.values:
-            raise ParameterError(label, parameter.name, value, parameter.values.phrase())
+            one = isinstance(value, str) and (value,) in parameter.values
+            allowed = f"a list, such as [{value!r}]" if one else parameter.values.phrase()
+            raise ParameterError(label, parameter.name, value, allowed)
 
 
 @cache

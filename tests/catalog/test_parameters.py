@@ -52,6 +52,13 @@ class Knobs:
         check_parameters(self, "knobs")
 
 
+def test_a_text_for_a_list_of_texts_is_shown_as_one() -> None:
+    with pytest.raises(ParameterError, match=r"choose a list, such as \['words <= 6'\]"):
+        Knobs(words="words <= 6")  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(ParameterError, match="choose a sequence; each item is a string"):
+        Knobs(words=6)  # type: ignore[arg-type]  # the mistake
+
+
 def test_parameters_are_the_fields_without_the_name() -> None:
     share = Values((Number(Range(high=1)),), optional=True)
     words = Values((SequenceOf(Values((Text(),))),))

@@ -272,7 +272,7 @@ def test_an_invalid_expression_is_refused(regex):
         ({"ignore_case": 1}, "True or False"),
         ({"ignore_numbers": "yes"}, "True or False"),
         ({"ignore_punctuation": None}, "True or False"),
-        ({"regexes_to_ignore": "the "}, "a sequence; each item is a string"),
+        ({"regexes_to_ignore": "the "}, "a list, such as ['the ']"),
         ({"regexes_to_ignore": (1,)}, "a sequence; each item is a string"),
     ],
 )

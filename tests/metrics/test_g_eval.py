@@ -160,7 +160,7 @@ def test_the_signature_has_criteria_steps_and_scale() -> None:
         ({"low": 5}, "an integer above low=5"),
         ({"high": 101}, "an integer from -100 to 100"),
         ({"criteria": 3}, "a string"),
-        ({"steps": "one"}, "a sequence; each item is a string"),
+        ({"steps": "one"}, r"a list, such as \['one'\]"),
         ({"sees": ()}, "names of inputs"),
     ],
 )

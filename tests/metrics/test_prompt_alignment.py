@@ -137,7 +137,7 @@ def test_no_rule_over_words_will_do() -> None:
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"instructions": "do a"}, "a sequence; each item is a string"),
+        ({"instructions": "do a"}, r"a list, such as \['do a'\]"),
         ({"question": 1}, "True or False"),
     ],
 )

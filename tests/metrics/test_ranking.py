@@ -161,12 +161,14 @@ def test_a_query_without_relevant_items_is_skipped_or_has_0_and_is_counted() -> 
     zero = evaluated(retrieved, relevant, mode="rr", no_relevant="zero")
     assert zero["ranking"]["score"] == 1 / 4
     assert zero.notes()["ranking"] == ["3 queries have nothing relevant, and 0"]
+    one = evaluated([["a"]], [[]], no_relevant="zero")
+    assert one.notes()["ranking"] == ["1 query has nothing relevant, and 0"]
 
 
 def test_a_result_counts_once_and_repetitions_are_noted() -> None:
     report = evaluated([["b", "b", "a"], []], [["a"], ["a"]], mode="precision_2")
     assert report["ranking"]["score"] == 0.25
-    assert report.notes()["ranking"] == ["1 results are repetitions, of which the first counts"]
+    assert report.notes()["ranking"] == ["1 result is a repetition; of equal ones the first counts"]
 
 
 def test_lists_objects_json_and_numbers_are_ids() -> None:
@@ -264,10 +266,17 @@ def test_a_deep_ranking_takes_no_room_in_the_others() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *({"mode": "ndcg@10"}, {"mode": "ndcg_0"}, {"mode": "rbp_3"}, {"cutoffs": [0]}),
+        *({"mode": "ndcg@0"}, {"mode": "ndcg_0"}, {"mode": "rbp_3"}, {"cutoffs": [0]}),
         {"retrieved": "x", "relevant": "x"},
     ],
 )
 def test_measures_cutoffs_and_columns_are_checked(options: Any) -> None:
     with pytest.raises(ParameterError):
         load_metric("ranking", **options)
+
+
+def test_a_cutoff_may_be_written_with_an_at_sign_and_the_message_says_how() -> None:
+    assert load_metric("ranking", mode="ndcg@10") == load_metric("ranking", mode="ndcg_10")
+    allowed = "or success, precision, recall, rr, ap, ndcg or judged with a cut-off, as in ndcg_10"
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric("ranking", mode="success")

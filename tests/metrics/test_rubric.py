@@ -93,7 +93,7 @@ def test_the_offline_judge_refuses() -> None:
         ({"levels": ["Only one."]}, "two or more descriptions"),
         ({"levels": ["One.", " ", "Three."]}, "two or more descriptions"),
         ({"levels": []}, "two or more descriptions"),
-        ({"levels": "good"}, "a sequence; each item is a string"),
+        ({"levels": "good"}, r"a list, such as \['good'\]"),
         ({"low": 0.5}, "an integer"),
         ({"criterion": None}, "a string"),
         ({"sees": ["a b"]}, "names of inputs"),

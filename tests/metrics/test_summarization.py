@@ -161,7 +161,7 @@ def test_the_offline_judge_compares_words_numbers_and_negation() -> None:
         ({"n": 0}, "an integer of at least 1"),
         ({"threshold": 1.5}, "from 0 to 1"),
         ({"truths": 1}, "True or False"),
-        ({"assessment_questions": "one?"}, "a sequence; each item is a string"),
+        ({"assessment_questions": "one?"}, r"a list, such as \['one\?'\]"),
     ],
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:

