@@ -26,7 +26,7 @@ class RowsResult(Result):
     """Objects that a corpus metric observed: `rows`, and the sample each belongs to.
 
     `left_out` has the samples for which the metric said why they have none. Once pooled, only
-    `final`, the concluded scores, and `said`, the notes, are left. Condensed rows belong to no
+    `final`, the concluded scores, and `final_notes` are left. Condensed rows belong to no
     sample, and are all that is known of `size` samples. `place` has the bucket of every sample
     where rows are yet to be weighed.
     """
@@ -38,7 +38,7 @@ class RowsResult(Result):
     left_out: Mapping[int, Unscored] = field(default_factory=dict)
     condensed: bool = False
     place: NDArray[np.int64] | None = None
-    said: Sequence[str] = ()
+    final_notes: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -115,7 +115,7 @@ class RowsResult(Result):
     def notes(self) -> Sequence[str]:
         """What the metric itself says, of all rows; it has no summed statistics."""
         if self.final is not None or not self.rows:
-            return self.said
+            return self.final_notes
         with scoring_errors(self.metric):
             return [*self.metric.notes({}), *self.corpus_metric.notes_of_rows(self.rows)]
 
@@ -188,7 +188,7 @@ class RowsResult(Result):
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
-        head = replace(self, final=self.scores(), said=self.notes(), condensed=False)
+        head = replace(self, final=self.scores(), final_notes=self.notes(), condensed=False)
         return replace(head, rows=(), sample=self.sample[:0], left_out={})
 
     def without_rows(self, place: NDArray[np.int64], by_position: bool) -> RowsResult:
@@ -247,7 +247,7 @@ class RowsResult(Result):
             }
         if self.final is None:
             return saved
-        return saved | {"final": self.final, "notes": list(self.said)}
+        return saved | {"final": self.final, "notes": list(self.final_notes)}
 
     def check(self, size: int) -> None:
         """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""

@@ -245,9 +245,11 @@ def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, An
             int(place): Unscored(reason, kinds.get(place))
             for place, reason in saved.get("why", {}).items()
         }
-        said = list(map(str, saved.get("notes", ())))
+        final_notes = list(map(str, saved.get("notes", ())))
         rows = _untagged(saved["rows"])
-        return RowsResult(*head, rows, sample, saved["size"], final, left_out, said=said)
+        return RowsResult(
+            *head, rows, sample, saved["size"], final, left_out, final_notes=final_notes
+        )
     rows = None
     if "statistics" in saved:
         why = {int(row): reason for row, reason in saved["why"].items()}
