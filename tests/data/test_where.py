@@ -77,19 +77,6 @@ def test_an_unknown_column_and_a_value_that_no_sample_has_are_errors(tmp_path: P
         read(path, where={"language": "it", "known": "true"})
 
 
-def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
-    log = Path(__file__).parents[1] / "bridges" / "logs" / "samples_many.jsonl"
-    several = "each sample occurs once per filter, so 'none' and 'strict' can't be scored together"
-    with pytest.raises(FileError, match=several):
-        read(log, where={"filter": ["none", "strict"]})
-    assert read(log, where={"filter": ["strict", "other"]})["id"] == [0, 1, 2]
-    strict = read(log, where={"filter": "strict"})
-    assert set(strict["filter"]) == {"strict"}
-    assert strict["id"] == [0, 1, 2]
-    # Columns of the reader can be used, too.
-    assert read(log, where={"filter": "strict", "id": "2"})["id"] == [2]
-
-
 def test_the_commands_score_samples_with_these_values(tmp_path: Path) -> None:
     path = str(lines(tmp_path / "a.jsonl"))
     ours = str(lines(tmp_path / "b.jsonl"))

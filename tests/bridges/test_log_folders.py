@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub
+from metrichub import Hub, read
+from metrichub.errors import FileError
 from tests.commands import run
 
 ROOT = Path(__file__).parents[2]
@@ -382,3 +383,16 @@ def test_without_a_metric_the_example_names_the_folder() -> None:
     error = refused("compare", LM_EVAL)
     assert f"for example: metrichub compare {LM_EVAL} -m chrf" in error.replace("\n", " ")
     assert "or --as-recorded for the numbers in another tool's log" in error.replace("\n", " ")
+
+
+def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
+    log = LOGS / "samples_many.jsonl"
+    several = "each sample occurs once per filter, so 'none' and 'strict' can't be scored together"
+    with pytest.raises(FileError, match=several):
+        read(log, where={"filter": ["none", "strict"]})
+    assert read(log, where={"filter": ["strict", "other"]})["id"] == [0, 1, 2]
+    strict = read(log, where={"filter": "strict"})
+    assert set(strict["filter"]) == {"strict"}
+    assert strict["id"] == [0, 1, 2]
+    # Columns of the reader can be used, too.
+    assert read(log, where={"filter": "strict", "id": "2"})["id"] == [2]
