@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
 import metrichub
@@ -286,3 +287,13 @@ def test_the_command_line_scores_a_log() -> None:
     ran = run("score", str(LOG), "-m", "exact_match", "--format", "json")
     assert ran.exit_code == 0, ran.output
     assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == 2 / 6
+
+
+@pytest.mark.parametrize(
+    "name", ["capitals.eval", "deepeval.jsonl", "ragas.csv", "samples_many.jsonl"]
+)
+def test_logs_at_an_address_are_read(name: str) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe(f"/{name}", (FOLDER / name).read_bytes())
+    assert read(f"memory://{name}") == read(FOLDER / name)
+    memory.rm(f"/{name}")

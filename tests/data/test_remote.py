@@ -21,7 +21,6 @@ from tests import web_stub
 from tests.commands import ROWS, error, run, scored
 from tests.entered import loaded
 
-LOGS = Path(__file__).parents[1] / "bridges" / "logs"
 JSONL = "".join(f"{json.dumps(row)}\n" for row in ROWS).encode()
 HUB = Hub("wer")
 
@@ -50,7 +49,6 @@ FILES = {
     "a.jsonl.gz": gzip.compress(JSONL),
     "a.csv.zst": zstandard(b"id,prediction,reference\nx,a b c,a b d\ny,d,d\n"),
 }
-TOOLS = ("capitals.eval", "deepeval.jsonl", "ragas.csv", "samples_many.jsonl")
 
 
 @pytest.fixture(autouse=True)
@@ -77,12 +75,6 @@ def test_every_format_is_read(memory: Any, web: web_stub.Web, place: str, name: 
     path = f"memory://runs/{name}" if place == "memory" else f"{web.address}/{name}"
     assert metrichub.read(path) == {n: [row[n] for row in ROWS] for n in ROWS[0]}
     assert HUB(path) == HUB(ROWS)
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_logs_of_tools_are_read(memory: Any, name: str) -> None:
-    memory.pipe(f"/{name}", (LOGS / name).read_bytes())
-    assert metrichub.read(f"memory://{name}") == metrichub.read(LOGS / name)
 
 
 def test_a_file_of_many_pieces_is_read_in_batches(memory: Any, web: web_stub.Web) -> None:
