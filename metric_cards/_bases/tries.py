@@ -81,6 +81,13 @@ class TriedTasks(Metric):
         reasons = dict.fromkeys(none.tolist(), "no try is recorded")
         return Measured({"chance": chances, "once": (tries == self.k).astype(np.int64)}, reasons)
 
+    def all_drawn(self, tries: Array, number: Array) -> Array:
+        """The chance that `k` tries, drawn without replacement, are among so many of them, (N,)."""
+        chances = np.ones(len(tries))
+        for drawn in range(self.k):
+            chances *= np.maximum(number - drawn, 0) / (tries - drawn)
+        return chances
+
     def score(self, chance: Array, once: Array, count: Array) -> Scores:
         """The mean over the tasks."""
         return {"score": chance / count}

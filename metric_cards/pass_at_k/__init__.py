@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from metric_cards._bases.tries import TriedTasks
 from metrichub.authoring import Array
 
@@ -22,7 +20,4 @@ class PassAtK(TriedTasks):
 
     def chance(self, tries: Array, passed: Array) -> Array:
         """One minus the chance that k tries, drawn without replacement, all fail."""
-        failing = np.ones(len(tries))
-        for drawn in range(self.k):
-            failing *= np.maximum(tries - passed - drawn, 0) / (tries - drawn)
-        return 1 - failing
+        return 1 - self.all_drawn(tries, tries - passed)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from metric_cards._bases.tries import TriedTasks
 from metrichub.authoring import Array
 
@@ -22,7 +20,4 @@ class PassHatK(TriedTasks):
 
     def chance(self, tries: Array, passed: Array) -> Array:
         """The chance that k tries, drawn without replacement, all pass."""
-        passing = np.ones(len(tries))
-        for drawn in range(self.k):
-            passing *= np.maximum(passed - drawn, 0) / (tries - drawn)
-        return passing
+        return self.all_drawn(tries, passed)
