@@ -194,30 +194,25 @@ class Measurement:
         """The units that a test or interval draws: samples, clusters of them, or buckets.
 
         Raises:
-            ReportError: there is no such column, or the report keeps no samples and has another
-                key.
+            ReportError: there is no such column, the report keeps no samples and has another key,
+                or all samples are one unit.
         """
+        or_alike = ""
         if self.buckets is None or result.buckets is None:
             units = Units(self.size) if cluster is None else clusters(cluster, self.metadata)
-            return self._several(units, cluster)
-        if cluster is not None and self.buckets.key != (cluster,):
+        elif cluster is not None and self.buckets.key != (cluster,):
             raise ReportError(
                 f"clusters of {cluster!r} need the samples, which weren't kept; "
                 f"evaluate with key={cluster!r}, or with samples=True"
             )
-        filled = self.buckets.filled(len(result.buckets.counts))
-        return self._several(Units(len(filled), filled=filled), " and ".join(self.buckets.key))
-
-    def _several(self, units: Units, column: str | None) -> Units:
-        """The units, if they are several or the only sample.
-
-        Raises:
-            ReportError: they are one, which says nothing of how much scores vary.
-        """
+        else:
+            filled = self.buckets.filled(len(result.buckets.counts))
+            units, cluster = Units(len(filled), filled=filled), " and ".join(self.buckets.key)
+            or_alike = ", or values that share a bucket"
+        # One unit says nothing of how much scores vary.
         if units.number == 1 < self.size:
-            or_alike = "" if self.buckets is None else ", or values that share a bucket"
             raise ReportError(
-                f"all samples have the same {column}{or_alike}; intervals and tests need at least "
+                f"all samples have the same {cluster}{or_alike}; intervals and tests need at least "
                 "two different ones"
             )
         return units
@@ -225,7 +220,8 @@ class Measurement:
     def take(self, samples: Sequence[int] | NDArray[np.int64]) -> Self:
         """The measurements of some samples, by their numbers from 0, in ascending order.
 
-        What belongs to all samples together is left out: usage, and the effects of tokenizers.
+        What belongs to all samples together is left out: usage, counts of blanks, and the effects
+        of tokenizers.
 
         Raises:
             ReportError: there are no such samples, their order isn't ascending, or the report
@@ -239,6 +235,7 @@ class Measurement:
             segments=((len(index), self._digests(index)),),
             traces={name: trace.take(index.tolist()) for name, trace in self.traces.items()},
             usage=Usage(),
+            blanks={},
             texts=self.texts.take(index) if self.texts else None,
             runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
             letters={},

@@ -57,6 +57,12 @@ def test_merged_reports_add_their_counts(path: Path, tmp_path: Path) -> None:
     assert merged.notes()["wer"] == [NOTES[0].replace("2 'NaN'", "3 'NaN'"), NOTES[1]]
 
 
+def test_some_samples_of_a_report_have_no_counts_of_all(path: Path) -> None:
+    report = Hub("wer").evaluate(str(path))
+    assert report.blanks
+    assert not report.take([0]).blanks
+
+
 def test_texts_given_by_name_or_in_json_are_meant(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"prediction": "NaN", "reference": "null"}', "utf-8")
