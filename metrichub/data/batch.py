@@ -18,6 +18,7 @@ from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError
 from metrichub.text import RaggedTexts, Texts
+from metrichub.text.ragged import offsets_of, positions_within, row_sums, take_rows
 
 BLOCK_CHARACTERS = 450_000
 """About how much text is measured at a time: more fits no cache, and less costs calls."""
@@ -38,8 +39,7 @@ class Column(NamedTuple):
             return Column([self.items[i] for i in index.tolist()], None)
         ends = self.offsets.tolist()
         groups = [self.items[ends[i] : ends[i + 1]] for i in index.tolist()]
-        counts = self.counts[index]
-        return Column(list(chain.from_iterable(groups)), np.concatenate(([0], np.cumsum(counts))))
+        return Column(list(chain.from_iterable(groups)), offsets_of(self.counts[index]))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -108,9 +108,8 @@ class Batch:
         `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
         a column's objects. A list without rows makes an empty batch.
 
-        `keep` names the columns that stay with the report, which are all short
-        ones that no metric reads unless given; see `read_metadata`. `key` names those that tell
-        the samples apart.
+        `keep` names the columns that stay with the report, which are all short ones that no metric
+        reads unless given; see `read_metadata`. `key` names those that tell the samples apart.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -191,11 +190,8 @@ class Batch:
             lengths = np.full(len(column.items), 8)
             if _is_text(column.items):
                 lengths = np.fromiter(map(len, column.items), np.int64, len(column.items))
-            if column.offsets is None:
-                sizes += lengths
-            else:
-                ends = np.concatenate(([0], np.cumsum(lengths)))[column.offsets]
-                sizes += np.diff(ends)
+            offsets = column.offsets
+            sizes += lengths if offsets is None else row_sums(lengths, offsets)
         number = np.cumsum(sizes) // characters
         starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
         return [(a, b) for a, b in pairwise(starts) if a < b]
@@ -299,7 +295,7 @@ def _product(
     """The sample of every row, and for each column the position of the row's item in its list."""
     total = np.prod(counts, axis=0)
     sample = np.repeat(np.arange(len(total)), total)
-    number = np.arange(len(sample)) - np.repeat(np.cumsum(total) - total, total)
+    number = positions_within(offsets_of(total))
     picks = []
     for count in reversed(counts):
         number, pick = np.divmod(number, count[sample])
@@ -314,10 +310,7 @@ def _take(items: Any, index: NDArray[np.int64]) -> Any:
 def _take_groups(groups: Any, sample: NDArray[np.int64]) -> Any:
     if not isinstance(groups, RaggedTexts):
         return [groups[i] for i in sample]
-    counts = groups.counts[sample]
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
-    items = np.repeat(groups.offsets[sample], counts) + within
+    items, offsets = take_rows(groups.offsets, sample)
     return RaggedTexts(groups.items.take(items), offsets)
 
 

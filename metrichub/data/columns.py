@@ -54,10 +54,9 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 
 Rows of ragas and deepeval have no column for the text that a prediction was made from. It is what
 was retrieved (`context` beside it is what should have been), or else what should have been, or else
-the input. Several texts of a sample are
-joined by line feeds into one, as ragas joins them, and the report says where they were read from.
+the input. Several texts of a sample are joined by line feeds into one, as ragas joins them, and the
+report says where they were read from.
 """
-
 
 _RETRIEVED = ("retrieval_context",)
 """Beside it, `context` is what should have been retrieved, as in rows of deepeval."""
