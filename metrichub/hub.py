@@ -9,8 +9,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
-from metrichub.data.columns import Data, column_of
+from metrichub.data.columns import column_of
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
+from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
 from metrichub.errors import InputError, ParameterError

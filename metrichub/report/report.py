@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from metrichub.agreement import Agreement, CalibratedMean, VerdictAgreement
     from metrichub.agreement.correlation import CorrelationKeywords
-    from metrichub.data.columns import Data
+    from metrichub.data.tabular import Data
 
 AGREEMENT = "metrichub.agreement.of_report"
 
