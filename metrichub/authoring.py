@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from metrichub.judge.aggregate import f_beta as f_beta
     from metrichub.judge.aggregate import ratio as ratio
     from metrichub.judge.aggregate import values as values
+    from metrichub.judge.conversation_metric import ConversationMetric as ConversationMetric
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.metric import absent as absent
@@ -80,6 +81,10 @@ if TYPE_CHECKING:
     from metrichub.models.resolve import judge_of as judge_of
     from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
+    from metrichub.text.conversation import Message as Message
+    from metrichub.text.conversation import ToolCall as ToolCall
+    from metrichub.text.conversation import interactions as interactions
+    from metrichub.text.conversation import message_texts as message_texts
 
 _HOMES = {
     name: home
@@ -95,6 +100,7 @@ _HOMES = {
         "evaluation.observation": "report_progress",
         "evaluation.workers": "processes",
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
+        "judge.conversation_metric": "ConversationMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
         "judge.metric_bases": "GradedMetric OpenGradedMetric OpinionMetric RankedMetric",
         "judge.model_metric": "EmbedderMetric",
@@ -111,6 +117,7 @@ _HOMES = {
         "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",
         "text.column": "RaggedTexts Texts",
+        "text.conversation": "Message ToolCall interactions message_texts",
     }.items()
     for name in names.split()
 }

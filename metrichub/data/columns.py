@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple
 
 from metrichub.data.values import (
     Objects,
@@ -41,10 +40,21 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "contexts": (
         *("context", "retrieved_contexts", "retrieval_context", "retrieved_passages", "passages"),
     ),
+    "messages": ("message", "conversation", "conversations", "turns", "trajectory", "trace"),
+    "reference_messages": (
+        *("reference_message", "reference_trajectory", "expected_trajectory"),
+        "reference_outputs",
+    ),
 }
 """The one alias table: what other tools call each column. The first name is the singular."""
 
+CONVERSATIONS = ("messages", "reference_messages")
+"""The columns whose values are conversations; see `metrichub.data.conversations`."""
+
 FALLBACKS: Mapping[str, tuple[str, ...]] = {
+    "predictions": ("messages", "conversation", "conversations", "turns", "trajectory", "trace"),
+    "messages": ("user_input", "tools_called", "predictions", "prediction", "response", "outputs"),
+    "reference_messages": ("reference_tool_calls", "expected_tools", "references", "reference"),
     "sources": (
         *("contexts", "retrieved_contexts", "retrieval_context", "retrieved_passages", "passages"),
         *("context", "reference_contexts", "input"),
@@ -55,7 +65,7 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 Rows of ragas and deepeval have no column for the text that a prediction was made from. It is what
 was retrieved (`context` beside it is what should have been), or else what should have been, or else
 the input. Several texts of a sample are joined by line feeds into one, as ragas joins them, and the
-report says where they were read from.
+report says where they were read from. The prediction of a conversation is its last answer.
 """
 
 _RETRIEVED = ("retrieval_context",)
@@ -162,11 +172,13 @@ def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> d
 def note_of_fallback(column: str, names: Iterable[str]) -> str:
     """What a reader has to know of a column that was read from a fallback."""
     sources = list(names)
-    passages = (
+    how = (
         ", each sample's passages joined into one text" if any(map(holds_passages, sources)) else ""
     )
+    if column == "predictions":
+        how = ": the last text of the assistant"
     return (
-        f"{column} were read from {' and '.join(sources)}{passages}; if those are other texts, map "
+        f"{column} were read from {' and '.join(sources)}{how}; if those are other texts, map "
         f"{column} to another column"
     )
 
@@ -230,32 +242,6 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     )
     error.column = column
     return error
-
-
-class Columnar(Protocol):
-    """Anything that gives its columns by name: a data frame, an Arrow table, a data set."""
-
-    def __getitem__(self, column: str, /) -> Any: ...
-
-
-class ArrowStream(Protocol):
-    """Anything that gives its rows as an Arrow C stream."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream in a capsule."""
-
-
-class InBatches(Protocol):
-    """Anything that gives its rows by batches, such as an `IterableDataset`."""
-
-    def iter(self, batch_size: int) -> Iterator[Any]:
-        """The rows, so many at a time."""
-
-
-Tabular: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]] | Columnar
-"""A mapping of columns, a list of dicts, or a table of pandas, polars, Arrow or `datasets`."""
-Data: TypeAlias = Tabular | Iterator[Tabular] | ArrowStream | InBatches | str | Path
-"""What a hub scores: one table, one that comes in parts, or the path of a file."""
 
 
 def only_split(data: Any) -> Any:
@@ -352,6 +338,13 @@ def chosen_columns(
         # Two columns may be read from one, which may be an iterator.
         if name not in listed:
             listed[name] = as_list(column, values_of(name))
-        values = joined(listed[name]) if column in fallbacks else listed[name]
+        values = listed[name]
+        if column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
+            from metrichub.data.conversations import last_answers, read_conversations
+
+            read = last_answers if column == "predictions" else read_conversations
+            values = read(column, values)
+        elif column in fallbacks:
+            values = joined(values)
         columns[column] = as_texts(column, values, objects[column]) if column in objects else values
     return columns

@@ -55,7 +55,7 @@ OTHER_METHODS = {
 
 def made_by_systems(metrics: Iterable[Metric]) -> set[str]:
     """The columns that systems make, in which they may differ on the same samples."""
-    made = {"predictions"}
+    made = {"predictions", "messages"}
     for metric in metrics:
         made.update(map(column_of, metric.system_inputs()))
     return made

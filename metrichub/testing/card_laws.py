@@ -16,6 +16,7 @@ from metrichub.catalog.parameters import Parameter, make, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.evaluation.signature import prompts_hash
+from metrichub.judge.conversation_metric import ConversationMetric
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
@@ -192,11 +193,11 @@ def examples_run(under_test: MetricUnderTest) -> None:
         names = test.globs
     hold(not runner.failures, "".join(output))
     code = "\n".join(card.examples)
-    shared = {parameter.name for parameter in parameters_of(JudgeMetric)} - {"judge"}
+    shared = {parameter.name for parameter in parameters_of(ConversationMetric)} - {"judge"}
     for parameter in parameters_of(type(under_test.metric)):
         if parameter.name in shared:
             continue
-        values = re.findall(rf"\b{parameter.name}=([^,)\s\"]+|'[^']*')", code)
+        values = re.findall(rf"\b{parameter.name}=(\"[^\"]*\"|'[^']*'|[^,)\s\"]+)", code)
         hold(
             any(parameter.required or value != repr(parameter.default) for value in values),
             f"no example gives {parameter.name} another value than {parameter.default!r}",

@@ -13,6 +13,7 @@ import numpy as np
 
 from metrichub import Report
 from metrichub.data.batch import Block, Column
+from metrichub.data.columns import CONVERSATIONS
 from metrichub.errors import ReportError
 from metrichub.evaluation.observation import (
     measure_objects,
@@ -36,7 +37,14 @@ from metrichub.testing.equivalence import (
     not_weighed,
 )
 from metrichub.testing.footprint import nothing_heavy_loads
-from metrichub.testing.under_test import HOSTILE, WORDS, Broken, MetricUnderTest, hold
+from metrichub.testing.under_test import (
+    HOSTILE,
+    WORDS,
+    Broken,
+    MetricUnderTest,
+    conversation_with,
+    hold,
+)
 
 NONSENSE = ("", " \t\n ", "... !? -", "Не знаю, что сказать.", "你好，世界", "😀👍🏽", "zzz qqq")
 """Predictions that deserve nothing: empty, blank, without words, and in other scripts."""
@@ -146,7 +154,9 @@ def any_text_is_valid(under_test: MetricUnderTest) -> None:
             continue
         shift = 0 if number == 0 else 5
         texts = pool + [pool[(i + shift * number) % size] for i in range(size)]
-        columns[column] = [[t] for t in texts] if column == "contexts" else texts
+        columns[column] = [[t] for t in texts] if column == "contexts" else list(texts)
+        if column in CONVERSATIONS:
+            columns[column] = list(map(conversation_with, texts))
     report = under_test.evaluate(columns)
     result = report.results[under_test.metric.name]
     for output, scale in under_test.scales().items():

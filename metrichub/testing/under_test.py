@@ -11,7 +11,7 @@ from typing import Any
 from metrichub import Entry, Hub, Report, Scale
 from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.spec import Spec
-from metrichub.data.columns import column_of
+from metrichub.data.columns import CONVERSATIONS, column_of
 from metrichub.metric import Metric
 
 WORDS = (
@@ -45,6 +45,17 @@ HOSTILE = (
     "1,000.50 3.,4",
     "a" * 300,
 )
+
+
+def conversation_with(text: str) -> list[dict[str, Any]]:
+    """A conversation in which all say the text, and a tool is called with it."""
+    call = {"id": "1", "function": {"name": "look_up", "arguments": json.dumps({"text": text})}}
+    return [
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": text},
+        {"role": "assistant", "content": text},
+    ]
 
 
 class Broken(AssertionError):
@@ -135,4 +146,4 @@ class MetricUnderTest:
             return [[text, other] for text, other in zip(WORDS, reversed(WORDS), strict=True)]
         if column == "sources":
             return [f"{text}. {other}." for text, other in zip(WORDS, reversed(WORDS), strict=True)]
-        return list(WORDS)
+        return [conversation_with(t) for t in WORDS] if column in CONVERSATIONS else list(WORDS)

@@ -1,0 +1,269 @@
+"""Conversations: what chats and agents say and do, read from the formats that people have.
+
+A conversation is a list of messages, or JSON text of one: of OpenAI (Chat and Responses),
+Anthropic, OpenTelemetry, LangChain and LangSmith, inspect, ragas or deepeval. All become `Message`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast, get_args
+
+from metrichub.data.traces import entries_of
+from metrichub.data.values import inner_list, plain, sample_error
+from metrichub.errors import what
+from metrichub.text.conversation import Message, Role, ToolCall
+
+FORMATS = (
+    "a list of messages, or JSON text of one, as OpenAI (Chat and Responses), Anthropic, "
+    "OpenTelemetry, LangChain, LangSmith, inspect, ragas or deepeval write it"
+)
+
+_ROLES: Mapping[str, Role] = {
+    **{role: cast(Role, role) for role in get_args(Role)},
+    **{"developer": "system", "human": "user", "ai": "assistant", "model": "assistant"},
+    **{"AIMessageChunk": "assistant", "gpt": "assistant", "function": "tool"},
+}
+_TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "summary_text")
+_REASONING = ("reasoning", "thinking", "redacted_thinking", "reasoning_content")
+_CALL_PARTS = ("tool_use", "tool_call", "function_call", "server_tool_use", "mcp_tool_use")
+_RESULT_PARTS = (
+    *("tool_result", "tool_call_response", "function_call_output", "mcp_tool_result"),
+    "web_search_tool_result",
+)
+_CONTENTS = ("parts", "content", "value", "text")
+_ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
+"""What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
+
+
+def read_conversations(column: str, values: Sequence[Any]) -> list[list[Message]]:
+    """The messages of every sample.
+
+    Raises:
+        InputError: a value isn't a conversation; the text names the sample and what is there.
+    """
+    messages = []
+    for sample, value in enumerate(values):
+        try:
+            messages.append(conversation(value))
+        except (ValueError, RecursionError) as error:
+            deep = "isn't a conversation: it is nested too deeply"
+            problem = deep if isinstance(error, RecursionError) else str(error)
+            raise sample_error(column, sample, f"{problem}; metrichub reads {FORMATS}") from None
+    return messages
+
+
+def conversation(value: object) -> list[Message]:
+    """The messages of one conversation in any of the formats.
+
+    Raises:
+        ValueError: it isn't one; the text says why.
+    """
+    messages = _Messages()
+    for entry in entries_of(value):
+        messages.read(entry)
+    return messages.complete()
+
+
+def last_answers(column: str, values: Sequence[Any]) -> list[str]:
+    """The last text of the assistant in every conversation, "" where there is none.
+
+    Raises:
+        InputError: a value isn't a conversation.
+    """
+    return [
+        next((m["text"] for m in reversed(messages) if m["role"] == "assistant" and m["text"]), "")
+        for messages in read_conversations(column, values)
+    ]
+
+
+class _Messages:
+    """The messages that were read so far. Calls are numbered; results find their call."""
+
+    def __init__(self) -> None:
+        self._done: list[Message] = []
+        self._ids: dict[str, str] = {}
+        self._open: dict[str, str] = {}  # The names of calls without a result, by number.
+        self._number = self._place = 0
+
+    def complete(self) -> list[Message]:
+        return self._done
+
+    def read(self, entry: Mapping[str, Any]) -> None:
+        """Go on with a message, or an item of OpenAI's Responses."""
+        place, self._place = self._place, self._place + 1
+        if "role" not in entry and isinstance(entry.get("message"), Mapping):
+            entry = entry["message"]
+        if isinstance(entry.get("kwargs"), Mapping):
+            path = entry.get("id") or [""]
+            own = str(path[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+            entry = {"type": own, **entry["kwargs"]}
+        elif isinstance(entry.get("data"), Mapping):
+            entry = {"type": entry.get("type"), **entry["data"]}
+        kind = entry.get("type")
+        if kind in _REASONING or kind == "item_reference":
+            return
+        if kind in _CALL_PARTS or _is_call(entry):
+            self._call_item(entry)
+        elif kind in _RESULT_PARTS:
+            self._result(entry, entry.get("output"))
+        else:
+            self._message(entry, place)
+
+    def _message(self, entry: Mapping[str, Any], place: int) -> None:
+        role = _role(entry, place)
+        content = next((entry[key] for key in _CONTENTS if key in entry), None)
+        if role == "tool" and not any(map(_is_result, _parts(content))):
+            self._result(entry, content)
+            return
+        message = _new(role, name=entry.get("name"))
+        results = self._fill(message, content)
+        message["text"] = message["text"] or entry.get("refusal") or ""
+        own = entry.get("function_call")
+        calls = (
+            [own]
+            if isinstance(own, Mapping)
+            else entry.get("tool_calls") or entry.get("calls") or ()
+        )
+        message["calls"] += map(self._call, calls)
+        message["contexts"] = _contexts(entry)
+        message["left_out"] += entry.get("left_out", ())
+        for part in results:
+            self._result(part, part.get("content", part.get("response", part.get("result"))))
+        if called := entry.get("tools_called"):
+            self._before(role, list(map(plain, called)))
+        if message["text"] or message["calls"] or message["left_out"] or not (results or called):
+            self._done.append(message)
+
+    def _fill(self, message: Message, content: object) -> list[Mapping[str, Any]]:
+        """Add the texts and the calls of a content to a message; returns its parts with results."""
+        results = []
+        for part in _parts(content):
+            kind = None if isinstance(part, str) else part.get("type")
+            if isinstance(part, str):
+                message["text"] += part
+            elif kind in _TEXT_PARTS or (kind is None and isinstance(part.get("text"), str)):
+                texts = (part[key] for key in ("text", "content", "refusal") if key in part)
+                message["text"] += str(next(texts, ""))
+            elif kind in _CALL_PARTS:
+                message["calls"].append(self._call(part))
+            elif _is_result(part):
+                results.append(part)
+            elif kind is None:
+                message["text"] += json.dumps(part, ensure_ascii=False, default=str)
+            elif kind not in _REASONING:
+                message["left_out"].append(str(kind))
+        return results
+
+    def _before(self, role: Role, called: Sequence[Any]) -> None:
+        """The calls that a turn of deepeval was made with, and their outputs, as messages."""
+        first = _new(role)
+        first["calls"] = list(map(self._call, called))
+        self._done.append(first)
+        for call, source in zip(first["calls"], called, strict=True):
+            if source.get("output") is not None:
+                self._returned(call["id"], source["output"])
+
+    def _call_item(self, item: Mapping[str, Any]) -> None:
+        """A call that is an item by itself belongs to what the assistant said right before."""
+        call = self._call(item)
+        if not self._done or self._done[-1]["role"] != "assistant":
+            self._done.append(_new("assistant"))
+        self._done[-1]["calls"].append(call)
+
+    def _call(self, entry: object) -> ToolCall:
+        entry = plain(entry)
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"isn't a conversation: a tool call in it is {what(entry)}")
+        function = entry.get("function")
+        inner: Mapping[str, Any] = function if isinstance(function, Mapping) else entry
+        name = function if isinstance(function, str) else inner.get("name")
+        if not isinstance(name, str):
+            raise ValueError("isn't a conversation: a tool call in it has no name")
+        arguments: Any = next((inner[k] for k in _ARGUMENTS if inner.get(k) is not None), {})
+        self._number += 1
+        number = str(self._number)
+        own = entry.get("call_id") or entry.get("id")
+        self._ids[str(own) if own else number] = number
+        self._open[number] = name
+        return {"id": number, "name": name, "arguments": _read_arguments(arguments)}
+
+    def _result(self, entry: Mapping[str, Any], content: object) -> None:
+        """What a tool returned, for the call of its id, or else for the first one still open."""
+        keys = ("tool_call_id", "tool_use_id", "call_id", "result_of", "id")
+        own = next((str(entry[key]) for key in keys if entry.get(key)), None)
+        name = entry.get("name") or entry.get("function")
+        number = self._ids.get(own) if own else None
+        if number is None:
+            number = next((n for n, called in self._open.items() if name in (None, called)), None)
+        message = self._returned(number, content)
+        message["name"] = message["name"] or name
+        if (error := entry.get("error")) and not message["text"]:
+            message["text"] = str(error.get("message", "") if isinstance(error, Mapping) else error)
+        message["contexts"] = _contexts(entry)
+        message["left_out"] += entry.get("left_out", ())
+
+    def _returned(self, number: str | None, content: object) -> Message:
+        """Go on with what the call of this number returned."""
+        message = _new("tool", result_of=number, name=self._open.pop(number or "", None))
+        self._fill(message, content)
+        self._done.append(message)
+        return message
+
+
+def _new(role: Role, *, result_of: str | None = None, name: str | None = None) -> Message:
+    return Message(
+        role=role, text="", calls=[], result_of=result_of, name=name, contexts=[], left_out=[]
+    )
+
+
+def _role(entry: Mapping[str, Any], place: int) -> Role:
+    roles = [entry[key] for key in ("role", "type", "from") if entry.get(key)]
+    role = next((_ROLES[role] for role in roles if role in _ROLES), None)
+    if role is None:
+        problem = f"has the role {roles[0]!r}" if roles else "has no role"
+        raise ValueError(f"isn't a conversation: its entry {place} {problem}")
+    return role
+
+
+def _parts(content: object) -> Iterator[Any]:
+    """The texts and objects of a content, which may be a text, an object or a list of these."""
+    content = plain(content)
+    if content is None:
+        return
+    if isinstance(content, (str, Mapping)):
+        yield content
+        return
+    items = inner_list(content)
+    for item in [content] if items is None else map(plain, items):
+        yield item if isinstance(item, (str, Mapping)) else json.dumps(item, default=str)
+
+
+def _is_result(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in _RESULT_PARTS
+
+
+def _is_call(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a list is a call by itself, as in a list of calls that were expected."""
+    own = entry.get("function", entry)
+    speaks = "role" in entry or "from" in entry or entry.get("type") in _ROLES
+    return not speaks and isinstance(own, Mapping) and "name" in own
+
+
+def _contexts(entry: Mapping[str, Any]) -> list[str]:
+    contexts = entry.get("retrieval_context") or entry.get("contexts") or ()
+    return [str(text) for text in contexts]
+
+
+def _read_arguments(arguments: object) -> Any:
+    """The arguments as an object; a text that isn't the JSON of one stays as it is."""
+    if not isinstance(arguments, str):
+        return arguments
+    if not arguments.strip():
+        return {}
+    try:
+        read = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return read if isinstance(read, dict) else arguments

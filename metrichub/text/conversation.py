@@ -1,0 +1,71 @@
+"""Messages of a conversation: what they are, how a judge is shown them, and their exchanges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class ToolCall(TypedDict):
+    """A call of a tool. Its id is its number in the conversation, from "1"."""
+
+    id: str
+    name: str
+    arguments: Any
+    """An object, or the text that should have been the JSON of one."""
+
+
+class Message(TypedDict):
+    """What a system, user, assistant or tool says, calls or returns; nothing is "", [] or None.
+
+    `result_of` is the id of the call that a tool's message answers, `name` that tool or the
+    speaker. `contexts` are the passages retrieved for it. `left_out` are the kinds of its parts
+    that aren't text, such as "image_url".
+    """
+
+    role: Role
+    text: str
+    calls: list[ToolCall]
+    result_of: str | None
+    name: str | None
+    contexts: list[str]
+    left_out: list[str]
+
+
+def message_texts(messages: Sequence[Message], start: int = 0) -> list[str]:
+    """Each message as JSON text with its number as `index`, without what is empty.
+
+    The text of a message can't be taken for another message, or for the role of its speaker.
+    """
+    texts = []
+    for index, message in enumerate(messages, start):
+        present = {name: value for name, value in message.items() if value}
+        texts.append(json.dumps({"index": index, **present}, ensure_ascii=False))
+    return texts
+
+
+def interactions(messages: Sequence[Message]) -> list[list[int]]:
+    """The numbers of the user's and assistant's messages of every exchange, in order.
+
+    An exchange begins at a user's message that follows an assistant's, and ends with an
+    assistant's. What an assistant says before the first user belongs to the first exchange.
+    Messages of a user that nobody answers make none.
+    """
+    exchanges: list[list[int]] = []
+    current: list[int] = []
+    for index, message in enumerate(messages):
+        if message["role"] not in ("user", "assistant"):
+            continue
+        if message["role"] == "user" and _is_exchange(messages, current):
+            exchanges.append(current)
+            current = []
+        current.append(index)
+    return [*exchanges, current] if _is_exchange(messages, current) else exchanges
+
+
+def _is_exchange(messages: Sequence[Message], numbers: Sequence[int]) -> bool:
+    roles = [messages[number]["role"] for number in numbers]
+    return "user" in roles and roles[-1] == "assistant"

@@ -1,0 +1,300 @@
+"""Conversations: eight formats become the same messages, and errors say what was looked for."""
+
+import json
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, load_metric
+from metrichub.data.conversations import conversation
+from metrichub.errors import InputError
+from metrichub.testing import Scripted
+
+CALL = {"city": "San Francisco", "units": {"temperature": "celsius"}}
+
+OPENAI: list[Any] = [
+    {"role": "developer", "content": "Be kind."},
+    {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "call_9x",
+                "type": "function",
+                "function": {"name": "weather", "arguments": json.dumps(CALL)},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_9x", "content": "sunny"},
+    {"role": "assistant", "content": "It is sunny."},
+]
+RESPONSES = {
+    "instructions": "Be kind.",
+    "input": "Weather?",
+    "output": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I'll look it up."}]},
+        {
+            "type": "function_call",
+            "call_id": "fc_1",
+            "name": "weather",
+            "arguments": json.dumps(CALL),
+        },
+        {"type": "function_call_output", "call_id": "fc_1", "output": "sunny"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "It is sunny."}],
+        },
+    ],
+}
+ANTHROPIC = {
+    "system": "Be kind.",
+    "messages": [
+        {"role": "user", "content": "Weather?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "I'll look it up."},
+                {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": CALL},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "toolu_1",
+                    "content": [{"type": "text", "text": "sunny"}],
+                }
+            ],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "It is sunny."}]},
+    ],
+}
+_OTEL_INPUT = [
+    {"role": "user", "parts": [{"type": "text", "content": "Weather?"}]},
+    {
+        "role": "assistant",
+        "parts": [{"type": "tool_call", "id": "t", "name": "weather", "arguments": CALL}],
+    },
+    {
+        "role": "tool",
+        "parts": [{"type": "tool_call_response", "id": "t", "response": "sunny"}],
+    },
+]
+_OTEL_ATTRIBUTES = {
+    "gen_ai.system_instructions": json.dumps([{"type": "text", "content": "Be kind."}]),
+    "gen_ai.input.messages": json.dumps(_OTEL_INPUT),
+    "gen_ai.output.messages": json.dumps(
+        [{"role": "assistant", "parts": [{"type": "text", "content": "It is sunny."}]}]
+    ),
+}
+_EARLIER = {"attributes": {"gen_ai.input.messages": json.dumps(_OTEL_INPUT[:1])}}
+OTEL = {"spans": [_EARLIER, {"name": "chat", "attributes": _OTEL_ATTRIBUTES}]}
+OTLP = {
+    "resourceSpans": [
+        {
+            "scopeSpans": [
+                {
+                    "spans": [
+                        {
+                            "attributes": [
+                                {"key": key, "value": {"stringValue": value}}
+                                for key, value in _OTEL_ATTRIBUTES.items()
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+    ]
+}
+LANGCHAIN = [
+    {"type": "system", "content": "Be kind."},
+    {"type": "human", "content": "Weather?"},
+    {"type": "ai", "content": "", "tool_calls": [{"name": "weather", "args": CALL, "id": "z"}]},
+    {"type": "tool", "content": "sunny", "tool_call_id": "z"},
+    {"type": "ai", "content": "It is sunny."},
+]
+
+
+def _constructor(kind: str, **kwargs: Any) -> dict[str, Any]:
+    path = ["langchain", "schema", "messages", kind]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": kwargs}
+
+
+LANGSMITH = {
+    "inputs": {
+        "messages": [
+            [
+                _constructor("SystemMessage", content="Be kind."),
+                _constructor("HumanMessage", content="Weather?"),
+                _constructor("AIMessage", content="", tool_calls=LANGCHAIN[2]["tool_calls"]),
+                _constructor("ToolMessage", content="sunny", tool_call_id="z"),
+            ]
+        ]
+    },
+    "outputs": {
+        "generations": [[{"message": _constructor("AIMessageChunk", content="It is sunny.")}]]
+    },
+}
+LANGGRAPH = {"inputs": {"messages": LANGCHAIN[:2]}, "outputs": {"messages": LANGCHAIN}}
+INSPECT = [
+    {"id": "m1", "role": "system", "content": "Be kind."},
+    {"role": "user", "content": "Weather?", "source": "input"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "reasoning", "reasoning": "I'll look it up."},
+            {"type": "text", "text": ""},
+        ],
+        "tool_calls": [{"id": "k", "function": "weather", "arguments": CALL, "type": "function"}],
+    },
+    {"role": "tool", "content": "sunny", "tool_call_id": "k", "function": "weather"},
+    {"role": "assistant", "content": "It is sunny."},
+]
+RAGAS = [
+    {"type": "system", "content": "Be kind."},
+    {"type": "human", "content": "Weather?"},
+    {"type": "ai", "content": "", "tool_calls": [{"name": "weather", "args": CALL}]},
+    {"type": "tool", "content": "sunny"},
+    {"type": "ai", "content": "It is sunny."},
+]
+DEEPEVAL = {
+    "turns": [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "Weather?"},
+        {
+            "role": "assistant",
+            "content": "It is sunny.",
+            "tools_called": [{"name": "weather", "input_parameters": CALL, "output": "sunny"}],
+        },
+    ]
+}
+FORMATS: dict[str, Any] = {
+    **{"openai": OPENAI, "responses": RESPONSES, "anthropic": ANTHROPIC, "otel": OTEL},
+    **{"otlp": OTLP, "langchain": LANGCHAIN, "langsmith": LANGSMITH, "langgraph": LANGGRAPH},
+    **{"inspect": INSPECT, "ragas": RAGAS, "deepeval": DEEPEVAL},
+}
+EMPTY: dict[str, Any] = {"calls": [], "result_of": None, "name": None, "contexts": []}
+MESSAGES = [
+    {"role": role, "text": text, **EMPTY, **more, "left_out": []}
+    for role, text, more in [
+        ("system", "Be kind.", {}),
+        ("user", "Weather?", {}),
+        ("assistant", "", {"calls": [{"id": "1", "name": "weather", "arguments": CALL}]}),
+        ("tool", "sunny", {"result_of": "1", "name": "weather"}),
+        ("assistant", "It is sunny.", {}),
+    ]
+]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_becomes_the_same_messages(name: str) -> None:
+    assert conversation(FORMATS[name]) == MESSAGES
+    assert conversation(json.dumps(FORMATS[name])) == MESSAGES
+
+
+def test_messages_stay_as_they_are() -> None:
+    assert conversation(MESSAGES) == MESSAGES
+
+
+def test_objects_of_a_library_are_read_as_the_mappings_that_they_say_they_are() -> None:
+    class Turn:
+        def model_dump(self) -> dict[str, str]:
+            return {"role": "user", "content": "Hello"}
+
+    (message,) = conversation([Turn()])
+    assert (message["role"], message["text"]) == ("user", "Hello")
+
+
+def test_results_find_their_calls_by_id_in_any_order() -> None:
+    calls = [{"id": own, "function": {"name": own, "arguments": ""}} for own in ("a", "b")]
+    results = [{"role": "tool", "tool_call_id": own, "content": own} for own in ("b", "a")]
+    messages = conversation([{"role": "assistant", "tool_calls": calls}, *results])
+    assert [(m["result_of"], m["name"]) for m in messages[1:]] == [("2", "b"), ("1", "a")]
+
+
+def test_results_without_an_id_belong_to_the_first_open_call_of_their_name() -> None:
+    calls = [{"name": "a", "args": {}}, {"name": "b", "args": {}}, {"name": "a", "args": {}}]
+    results = [{"type": "tool", "content": "", "name": name} for name in ("b", "a", "a")]
+    messages = conversation([{"type": "ai", "content": "", "tool_calls": calls}, *results])
+    assert [message["result_of"] for message in messages[1:]] == ["2", "1", "3"]
+
+
+def test_arguments_that_are_not_an_object_stay_a_text() -> None:
+    written = ['{"a": 1', "[1]", '{"a": 1}', ""]
+    calls = [{"function": {"name": "f", "arguments": text}} for text in written]
+    (message,) = conversation([{"role": "assistant", "tool_calls": calls}])
+    assert [call["arguments"] for call in message["calls"]] == ['{"a": 1', "[1]", {"a": 1}, {}]
+
+
+def test_thinking_is_no_text_and_other_parts_are_named() -> None:
+    content = [
+        {"type": "thinking", "thinking": "secret"},
+        {"type": "text", "text": "Look:"},
+        {"type": "image_url", "image_url": {"url": "data:"}},
+        {"type": "text", "text": " a cat."},
+    ]
+    (message,) = conversation([{"role": "assistant", "content": content}])
+    assert (message["text"], message["left_out"]) == ("Look: a cat.", ["image_url"])
+
+
+def test_a_call_after_text_belongs_to_its_message() -> None:
+    # OpenAI's Responses have two items where Chat has one message with both.
+    call = {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}
+    items = [{"role": "assistant", "content": "One moment."}, call, call | {"call_id": "2"}]
+    (message,) = conversation(items)
+    assert (message["text"], len(message["calls"])) == ("One moment.", 2)
+
+
+def test_a_list_of_calls_is_a_message_that_makes_them() -> None:
+    (message,) = conversation([{"name": "f", "input_parameters": {"a": 1}}, {"name": "g"}])
+    assert message["role"] == "assistant"
+    assert [call["name"] for call in message["calls"]] == ["f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("Hello!", "isn't JSON, and begins 'Hello!'"),
+        ("", "isn't JSON"),
+        (None, "is None"),
+        (3, "is 3 (int)"),
+        (["Hi"], "its entry 0 is 'Hi' (str)"),
+        ([{"role": "user", "content": "Hi"}, {"content": "Ho"}], "its entry 1 has no role"),
+        ([{"role": "robot", "content": "Hi"}], "its entry 0 has the role 'robot'"),
+        ({"text": "Hi"}, "it is an object with 'text'"),
+        ([{"role": "assistant", "tool_calls": [{"id": "1"}]}], "a tool call in it has no name"),
+        ({"spans": [{"attributes": {"gen_ai.system": "x"}}]}, "no span has gen_ai.input.messages"),
+        ("[" * 100_000, "isn't"),
+    ],
+)
+def test_an_error_says_what_is_there_and_what_is_read(value: object, problem: str) -> None:
+    hub = Hub(load_metric("role_adherence", judge=Scripted({}), role="a clerk"))
+    with pytest.raises(InputError) as caught:
+        hub.evaluate(messages=[OPENAI, value])
+    assert "messages[1] isn't a conversation" in str(caught.value)
+    assert problem in str(caught.value)
+    assert "LangSmith, inspect, ragas or deepeval" in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["messages", "conversation", "turns", "trajectory", "trace"])
+def test_metrics_of_text_read_the_last_answer_with_a_note(column: str) -> None:
+    talk = [*OPENAI, {"role": "assistant", "content": None}, {"role": "user", "content": "Thanks!"}]
+    data = {column: [talk], "references": ["It is sunny."]}
+    report = Hub("exact_match").evaluate(data)
+    assert report.scores() == {"exact_match": {"score": 1.0}}
+    (note,) = report.notes()["exact_match"]
+    assert note.startswith(f"predictions were read from {column}: the last text of the assistant")
+
+
+def test_predictions_win_over_a_conversation() -> None:
+    data = {"predictions": ["It rains."], "messages": [OPENAI], "references": ["It rains."]}
+    assert Hub("exact_match")(data) == {"exact_match": {"score": 1.0}}
+
+
+def test_a_conversation_without_an_answer_is_an_empty_prediction() -> None:
+    data = {"messages": [OPENAI[:2]], "references": ["It is sunny."]}
+    assert Hub("exact_match")(data) == {"exact_match": {"score": 0.0}}
