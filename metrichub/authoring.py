@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from metrichub.metric import Resampler as Resampler
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
+    from metrichub.metric import TraceItem as TraceItem
     from metrichub.metric import Unscored as Unscored
     from metrichub.metric import WithTrace as WithTrace
     from metrichub.models.embedders import Embedder as Embedder
@@ -111,8 +112,8 @@ _HOMES = {
         ),
         "judge.sentences": "sentences",
         "metric": (
-            "Array CorpusMetric MAX_GATHERED Measured Metric Resampler Row Scores Unscored "
-            "WithTrace"
+            "Array CorpusMetric MAX_GATHERED Measured Metric Resampler Row Scores TraceItem "
+            "Unscored WithTrace"
         ),
         "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",

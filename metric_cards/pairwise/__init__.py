@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from metrichub.authoring import Choice, JudgeMetric, Questions, Unscored, WithTrace
+from metrichub.authoring import Choice, JudgeMetric, Questions, TraceItem, Unscored, WithTrace
 from metrichub.errors import ParameterError
 
 _OUTCOMES = {0: "win", 1: "loss", None: "tie"}
@@ -54,7 +56,30 @@ class Pairwise(JudgeMetric):
             "losses": outcome == "loss",
             "consistent": choice.agreed,
         }
-        return WithTrace(row, {"outcome": outcome, "reason": choice.reason})
+        step: dict[str, Any] = {"outcome": outcome, "reason": choice.reason}
+        if choice.place is not None:
+            step["preferred"] = ("first", "second")[choice.place]
+        if outcome != "tie" and len(prediction) != len(reference):
+            step["longer_won"] = (outcome == "win") == (len(prediction) > len(reference))
+        return WithTrace(row, step)
+
+    def step_notes(self, steps: Sequence[TraceItem]) -> Sequence[str]:
+        """How often the order of the answers decided, and how often the longer one won."""
+        places = Counter(step["preferred"] for step in steps if "preferred" in step)
+        lengths = Counter(step["longer_won"] for step in steps if "longer_won" in step)
+        notes = []
+        if places:
+            notes.append(
+                f"the order decided {places.total()} of {len(steps)} comparisons: the judge "
+                f"preferred the answer shown first in {places['first']}, the second in "
+                f"{places['second']}"
+            )
+        if lengths:
+            notes.append(
+                f"the longer answer won {lengths[True]} of the {lengths.total()} comparisons with "
+                "a winner and answers of different lengths"
+            )
+        return notes
 
     async def _choice(self, prediction: str, reference: str, question: str) -> Choice:
         if prediction == reference:

@@ -8,7 +8,7 @@ bear it out. `benchmarks/coverage_calibrated.py` measures how often the interval
 
 from __future__ import annotations
 
-from math import isnan, sqrt
+from math import isnan, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrichub.agreement.shares import Share, agresti_coull, check_confidence, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import quantile, student
+from metrichub.evaluation.kappa import cohen_kappa
 
 Array = NDArray[np.float64]
 LEAST_YES_NO, LEAST_OTHERS = 10, 8
@@ -31,7 +32,9 @@ class CalibratedMean(NamedTuple):
     its yes and no contradict the labels. `raw` is the mean of the judge on all samples,
     `labels_alone` that of the labels, with the interval that they alone give. `rarer` counts the
     labels that aren't the most common one: of yes/no the rarer answer. Where the labels carry no
-    interval, its ends are `nan`, and `why` says the reason.
+    interval, its ends are `nan`, and `why` says the reason. `judged` is the judge's mean on the
+    labelled samples, of yes/no the share of its yes; `same` and `kappa` are the share of labels
+    that it gives, too, and Cohen's kappa, `nan` for ratings.
     """
 
     mean: float
@@ -46,6 +49,20 @@ class CalibratedMean(NamedTuple):
     labels_high: float
     rarer: int
     why: str | None = None
+    judged: float = nan
+    same: float = nan
+    kappa: float = nan
+
+    @property
+    def lean(self) -> str:
+        """How far the judge leans to one side on the labelled samples, in words."""
+        if isnan(self.same):
+            side = "above" if self.judged > self.labels_alone else "below"
+            off = abs(self.judged - self.labels_alone)
+            return f"on {self.labelled} labels the judge is {off:.3g} {side} people on average"
+        shares = f"says yes to {self.judged:.0%} and people to {self.labels_alone:.0%}"
+        kappa = "" if isnan(self.kappa) else f", Cohen's kappa {self.kappa:.2f}"
+        return f"on {self.labelled} labels the judge {shares}; they agree on {self.same:.0%}{kappa}"
 
     @property
     def few(self) -> bool:
@@ -90,7 +107,12 @@ def calibrated_mean(
         estimate = _of_ratings(y, f, u, confidence, weight)
     rarer = len(y) - int(np.unique(y, return_counts=True)[1].max())
     counts = len(y), len(u), float(every.mean())
-    result = CalibratedMean(*estimate.whole, estimate.weight, *counts, *estimate.labels, rarer)
+    judged = f >= _YES if shares else f
+    against = (float((judged == y).mean()), cohen_kappa(judged.tolist(), (y == 1).tolist()))
+    result = CalibratedMean(
+        *(*estimate.whole, estimate.weight, *counts, *estimate.labels, rarer, None),
+        *(float(judged.mean()), *(against if shares else ())),
+    )
     if shares and len(y) < LEAST_YES_NO:
         return _without(result, f"{len(y)} yes/no labels: an interval takes {LEAST_YES_NO}")
     if not shares and rarer < LEAST_OTHERS:

@@ -135,6 +135,9 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, level: floa
     means = [mean for outputs in calibrated.values() for mean in outputs.values()]
     for text in dict.fromkeys(_reservation(mean) for mean in means if mean.few or mean.why):
         note(f"{column}: {text}")
+    for metric, outputs in calibrated.items():
+        for output, mean in outputs.items():
+            note(f"{metric}{'' if output == 'score' else f' {output}'}: {mean.lean}")
     return Calibrated(calibrated)
 
 

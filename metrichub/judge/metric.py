@@ -255,7 +255,9 @@ class JudgeMetric(ModelMetric):
         mirrored = None if back.winner is None else 1 - back.winner
         if there.winner == mirrored:
             return there
-        return Choice(None, f"the order decided: {there.reason} / {back.reason}", agreed=False)
+        reason = f"the order decided: {there.reason} / {back.reason}"
+        place = there.winner if there.winner == back.winner else None
+        return Choice(None, reason, agreed=False, place=place)
 
     def _prompt_for(
         self,

@@ -68,12 +68,14 @@ class Sampling(NamedTuple):
 class Choice(NamedTuple):
     """The position of the better candidate, or None for a tie, and the reason.
 
-    `agreed` is False if the judge was asked in both orders and its answers differ.
+    `agreed` is False if the judge was asked in both orders and its answers differ. `place` is that
+    of the candidate which it preferred both times, 0 where it was the one shown first.
     """
 
     winner: int | None
     reason: str
     agreed: bool = True
+    place: int | None = None
 
 
 @runtime_checkable

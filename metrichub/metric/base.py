@@ -248,6 +248,10 @@ class Metric:
         """Notes for the reader of the corpus score, from the summed statistics if it has any."""
         return ()
 
+    def step_notes(self, steps: Sequence[TraceItem]) -> Sequence[str]:
+        """Notes for the reader from the traces of all samples."""
+        return ()
+
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Raise `MetricError`: a hub computes the scores of a metric."""
         raise MetricError(f"{self.name} can't be called; {_BY_A_HUB}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import isnan
 from typing import NamedTuple
 
@@ -50,6 +51,8 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += [f"{n} cut: {what}" for what, n in trace.cuts.items()] if trace.cuts else []
         why += _of_runs(measurement.runs.get(name, ()))
         why += agreement_notes(trace.votes) if trace.votes else []
+        if trace.steps:
+            why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
         read = {*map(column_of, result.metric.inputs())}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
         why += [note_of_fallback(column, names) for column, names in found_in.items()]

@@ -208,3 +208,21 @@ def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
     # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
     labels = np.array([1.0, 3.0])
     assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)
+
+
+def test_labels_show_where_the_judge_leans_and_how_far_it_agrees() -> None:
+    # Of 10 labels, 6 yes: the judge says yes to those and to 2 of the 4 others, and agrees on 8.
+    # Kappa: chance agrees on .8 * .6 + .2 * .4 = .56, so that it is (.8 - .56) / (1 - .56).
+    human = [1] * 6 + [0] * 4
+    mean = calibrated_mean([1] * 8 + [0] * 2, human)
+    assert (mean.judged, mean.labels_alone, mean.same) == (0.8, 0.6, 0.8)
+    assert mean.kappa == pytest.approx(0.24 / 0.44)
+    assert mean.lean == (
+        "on 10 labels the judge says yes to 80% and people to 60%; they agree on 80%, "
+        "Cohen's kappa 0.55"
+    )
+
+
+def test_ratings_show_how_far_the_judge_is_off_on_average() -> None:
+    mean = calibrated_mean([4, 5, 4, 5], [3, 4, 3, 4.5])
+    assert mean.lean == "on 4 labels the judge is 0.875 above people on average"

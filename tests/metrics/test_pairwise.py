@@ -139,10 +139,10 @@ def test_the_criteria_are_in_the_prompt_and_the_signature() -> None:
 
 def test_the_explanation_has_the_outcome_and_the_reason() -> None:
     step = compared(preferring(THEIRS)).explain("pairwise", 0).steps[0]
-    assert step == {"outcome": "loss", "reason": "of mine and theirs"}
+    assert step == {"outcome": "loss", "reason": "of mine and theirs", "longer_won": True}
     step = compared(Deciding(decide=lambda _: 0)).explain("pairwise", 0).steps[0]
     reason = "the order decided: of mine and theirs / of theirs and mine"
-    assert step == {"outcome": "tie", "reason": reason}
+    assert step == {"outcome": "tie", "reason": reason, "preferred": "first"}
 
 
 def test_of_several_rivals_the_best_outcome_counts_and_on_request_the_mean() -> None:
@@ -200,3 +200,32 @@ def test_outcomes_sum_to_one_and_swapped_systems_mirror_the_rate(choices: list[A
 def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric("pairwise", **parameters)
+
+
+def test_notes_say_how_often_the_order_decided_and_whether_the_first_answer_won() -> None:
+    def decide(candidates: Sequence[str]) -> int | None:
+        return {"first": 0, "second": 1}.get(candidates[0].split()[0])
+
+    hub = Hub(load_metric("pairwise", judge=Deciding(decide=decide), question=False))
+    # Pairs in which the place decides: the first twice, the second once; and two ties.
+    mine = ["first a", "first b", "second c", "tie d", "tie e"]
+    report = hub.evaluate(predictions=mine, references=[f"{text} too" for text in mine])
+    order, *others = report.notes()["pairwise"]
+    assert order == (
+        "the order decided 3 of 5 comparisons: the judge preferred the answer shown first in 2, "
+        "the second in 1"
+    )
+    assert not others
+
+
+def test_notes_say_how_often_the_longer_answer_won() -> None:
+    longest = Deciding(
+        decide=lambda both: both.index(max(both, key=lambda text: (len(text), text)))
+    )
+    hub = Hub(load_metric("pairwise", judge=longest, question=False))
+    report = hub.evaluate(predictions=["aa", "b", "cc"], references=["a", "bb", "dd"])
+    # The answers of the third pair, which has a winner too, are equally long.
+    assert report.notes()["pairwise"] == [
+        "the longer answer won 2 of the 2 comparisons with a winner and answers of different "
+        "lengths"
+    ]
