@@ -127,7 +127,7 @@ def _rows(samples: Iterable[Row], expected: int, path: str) -> Iterator[Row | No
 
 
 def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample's texts, id, epoch, choices and scores, and what its metadata say in few words.
+    """A sample's texts, messages, id, epoch, choices and scores, and the short ones of its metadata.
 
     Names by which texts are found are left to the texts: a "summary" in the metadata isn't what
     was generated.
@@ -142,6 +142,8 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
     own = {"id": sample["id"], "epoch": sample["epoch"], **texts}
     if sample.get("choices"):
         own["choices"] = [_resolved(choice, attached) for choice in sample["choices"]]
+    if sample.get("messages"):
+        own["messages"] = _resolved(sample["messages"], attached)
     known = {
         name: value
         for name, value in (sample.get("metadata") or {}).items()
@@ -188,8 +190,12 @@ def _text_of_message(message: Mapping[str, Any]) -> str:
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
 
 
-def _resolved(text: Any, attached: Mapping[str, str]) -> Any:
-    """The text with what was stored beside it for its length; each of a list."""
-    if isinstance(text, list):
-        return [_resolved(item, attached) for item in text]
-    return _ATTACHED.sub(lambda match: attached.get(match[1], match[0]), str(text))
+def _resolved(value: Any, attached: Mapping[str, str]) -> Any:
+    """A value whose texts have what was stored beside them for its length."""
+    if isinstance(value, list):
+        return [_resolved(item, attached) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _resolved(item, attached) for name, item in value.items()}
+    if not isinstance(value, str):
+        return value
+    return _ATTACHED.sub(lambda match: attached.get(match[1], match[0]), value)

@@ -349,6 +349,6 @@ def _column(name: str, values: Sequence[Any]) -> Column:
     ]
     offsets = np.concatenate(([0], np.cumsum([len(group) for group in groups], dtype=np.int64)))
     flat = list(chain.from_iterable(groups))
-    return Column(
-        flat, None if len(flat) == len(groups) == (np.diff(offsets) == 1).sum() else offsets
-    )
+    # A conversation is a list also where it has one message.
+    single = name not in names.CONVERSATIONS and (np.diff(offsets) == 1).all()
+    return Column(flat, None if single else offsets)
