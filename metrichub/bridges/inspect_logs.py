@@ -127,7 +127,7 @@ def _rows(samples: Iterable[Row], expected: int, path: str) -> Iterator[Row | No
 
 
 def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample's texts, messages, id, epoch, choices and scores, and the short ones of its metadata.
+    """A sample's texts, messages, id, epoch, choices and scores, and what is short of its metadata.
 
     Names by which texts are found are left to the texts: a "summary" in the metadata isn't what
     was generated.

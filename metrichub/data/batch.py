@@ -344,11 +344,8 @@ def _column(name: str, values: Sequence[Any]) -> Column:
         check_texts(name, values, lists)
     if all(items is None for items in lists):
         return Column(values, None)
-    groups = [
-        [value] if items is None else items for value, items in zip(values, lists, strict=True)
-    ]
+    groups = [[v] if items is None else items for v, items in zip(values, lists, strict=True)]
     offsets = np.concatenate(([0], np.cumsum([len(group) for group in groups], dtype=np.int64)))
     flat = list(chain.from_iterable(groups))
-    # A conversation is a list also where it has one message.
     single = name not in names.CONVERSATIONS and (np.diff(offsets) == 1).all()
     return Column(flat, None if single else offsets)

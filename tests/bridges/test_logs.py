@@ -57,8 +57,16 @@ def json_log() -> dict[str, Any]:
     return log
 
 
+def without_messages(path: Path) -> dict[str, Any]:
+    """The columns of a log but for its messages, whose last ones are the predictions."""
+    columns = dict(read(path))
+    messages = columns.pop("messages")
+    assert [conversation[-1]["content"] for conversation in messages] == CAPITALS["predictions"]
+    return columns
+
+
 def test_a_log_of_inspect_is_read_without_inspect() -> None:
-    assert dict(read(LOG)) == CAPITALS
+    assert without_messages(LOG) == CAPITALS
 
 
 def test_a_log_is_read_a_few_samples_at_a_time() -> None:
@@ -72,7 +80,7 @@ def test_a_log_is_read_a_few_samples_at_a_time() -> None:
 def test_a_json_log_of_inspect_gives_the_same(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text(json.dumps(json_log()), encoding="utf-8")
-    assert dict(read(path)) == CAPITALS
+    assert without_messages(path) == CAPITALS
 
 
 def test_ids_epochs_and_short_metadata_stay_with_the_report() -> None:
