@@ -264,6 +264,8 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
         advice = "decode it: value.decode('utf-8')"
     elif isinstance(value, (list, tuple)):
         advice = "the lists are nested too deeply; give one text or one list of texts per sample"
+    elif isinstance(value, Mapping) and "role" in value:
+        advice = "a conversation belongs in the column messages, whose last answer is scored then"
     elif isinstance(value, Mapping):
         advice = "convert it, json.dumps(value)"
     else:

@@ -298,3 +298,8 @@ def test_predictions_win_over_a_conversation() -> None:
 def test_a_conversation_without_an_answer_is_an_empty_prediction() -> None:
     data = {"messages": [OPENAI[:2]], "references": ["It is sunny."]}
     assert Hub("exact_match")(data) == {"exact_match": {"score": 0.0}}
+
+
+def test_a_conversation_among_predictions_is_told_where_it_belongs() -> None:
+    with pytest.raises(InputError, match="a conversation belongs in the column messages"):
+        Hub("exact_match")(predictions=[OPENAI], references=["It is sunny."])
