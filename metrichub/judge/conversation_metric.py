@@ -13,14 +13,14 @@ from metrichub.judge.metric import YES_NO, FieldText, JudgeMetric
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Verdict
 from metrichub.models.usage import cuts_of_row, tokens_in
-from metrichub.text.conversation import Message, message_texts
+from metrichub.text.conversation import Message, message_text, message_texts
 
 
 class Part(NamedTuple):
     """Some messages in a row of a conversation, and the number of the first."""
 
     start: int
-    messages: Sequence[Message]
+    messages: list[Message]
 
     @property
     def texts(self) -> list[str]:
@@ -52,7 +52,7 @@ class ConversationMetric(JudgeMetric):
             if not parts or size + tokens > self.limit_tokens:
                 parts.append(Part(index, []))
                 size = 0
-            parts[-1] = Part(parts[-1].start, [*parts[-1].messages, cut])
+            parts[-1].messages.append(cut)
             size += tokens
         return parts
 
@@ -112,24 +112,19 @@ class ConversationMetric(JudgeMetric):
 
         The judge sees the conversation and, for each message, what is `beside` its number.
         """
-        beside = beside or {}
 
         async def judged(part: Part) -> list[Verdict]:
-            end = part.start + len(part.messages)
-            own = [number for number in numbers if part.start <= number < end]
+            own = [n for n in numbers if part.start <= n < part.start + len(part.messages)]
             items = [
-                json.dumps(
-                    {**json.loads(part.texts[n - part.start]), **beside.get(n, {})},
-                    ensure_ascii=False,
-                )
+                message_text(part.messages[n - part.start], n, beside.get(n) if beside else None)
                 for n in own
             ]
-            found = await self.verify(
+            verified = await self.verify(
                 prompt, items, verdicts=verdicts, conversation=part.texts, **fields
             )
             return [
                 replace(verdict, index=number, item=messages[number]["text"])
-                for number, verdict in zip(own, found, strict=True)
+                for number, verdict in zip(own, verified, strict=True)
             ]
 
         judged_parts = await asyncio.gather(*map(judged, self.parts(messages)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -40,11 +40,13 @@ def message_texts(messages: Sequence[Message], start: int = 0) -> list[str]:
 
     The text of a message can't be taken for another message, or for the role of its speaker.
     """
-    texts = []
-    for index, message in enumerate(messages, start):
-        present = {name: value for name, value in message.items() if value}
-        texts.append(json.dumps({"index": index, **present}, ensure_ascii=False))
-    return texts
+    return [message_text(message, index) for index, message in enumerate(messages, start)]
+
+
+def message_text(message: Message, index: int, beside: Mapping[str, Any] | None = None) -> str:
+    """One message as `message_texts` shows it, and what is to stand beside it."""
+    present = {name: value for name, value in message.items() if value}
+    return json.dumps({"index": index, **present, **(beside or {})}, ensure_ascii=False)
 
 
 def interactions(messages: Sequence[Message]) -> list[list[int]]:
