@@ -196,7 +196,11 @@ def _reports(
             else read(file, format=chosen.input_format, where=chosen.where)
             for name, file in fresh.items()
         }
-        check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
+        if not check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems()):
+            note(
+                "samples are paired by their position: the files have no ids, nor a column that "
+                "the metrics read and the systems share"
+            )
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
     ids = next(filter(None, (report.metadata.get("id") for report in measured.values())), None)

@@ -285,14 +285,18 @@ def check_same_samples(
     needs: Mapping[str, str],
     columns: Mapping[str, str],
     own: Collection[str] = ("predictions",),
-) -> None:
-    """Raise `FileError` at the first row that isn't about the baseline's sample.
+) -> bool:
+    """Whether ids, or a column that the metrics read, show that all systems have the same samples.
 
-    Compared are ids, and every column that the metrics read but the systems' `own`. `needs` maps
-    each column to a metric that asks for it, `columns` to its name in the files.
+    The systems' `own` columns show nothing. `needs` maps each column to a metric that asks for it,
+    `columns` to its name in the files.
+
+    Raises:
+        FileError: a row isn't about the baseline's sample; the text names the first.
     """
+    shown = True
     if len(systems) < 2:
-        return
+        return shown
     first, *others = systems.values()
     needed = {column: metric for column, metric in needs.items() if column not in own}
     for other in others:
@@ -301,8 +305,9 @@ def check_same_samples(
             mine = resolve(needed, first, columns)
             theirs = resolve(needed, other, columns)
         except MissingColumn:
-            return  # Measuring says it, with the file.
+            return shown  # Measuring says it, with the file.
         pairs += [(mine[column], theirs[column]) for column in needed]
+        shown = shown and bool(pairs)
         for name, other_name in pairs:
             _same_column(first, other, name, other_name)
         if first.size != other.size:
@@ -310,6 +315,7 @@ def check_same_samples(
                 f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
                 f"{first.size}{_shared(first, other)}; {_SAME}"
             )
+    return shown
 
 
 def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:

@@ -161,3 +161,17 @@ def test_compare_needs_two_files_and_a_metric() -> None:
     assert "give at least two files" in error(run("compare", "a.jsonl", "-m", "wer"), 2)
     found = error(run("compare", "a.jsonl", "b.jsonl"), 2)
     assert "for example: metrichub compare a.jsonl b.jsonl -m" in found
+
+
+def test_recorded_numbers_without_ids_are_paired_by_position_and_a_note_says_so() -> None:
+    rows = [{"acc": 1}, {"acc": 0}, {"acc": 1}]
+    write("one.jsonl", rows)
+    write("two.jsonl", rows[::-1])
+    chosen = ("-m", "recorded(column='acc')", "--trials", "9")
+    result = run("compare", "one.jsonl", "two.jsonl", *chosen)
+    assert result.exit_code == 0, result.stderr
+    assert "samples are paired by their position" in result.stderr
+    for name in ("one.jsonl", "two.jsonl"):
+        write(name, [{**row, "id": place} for place, row in enumerate(rows)])
+    result = run("compare", "one.jsonl", "two.jsonl", *chosen)
+    assert "paired by their position" not in result.stderr
