@@ -9,15 +9,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from metric_cards._bases.citation_marks import cited_numbers
 from metric_cards._bases.listed_ids import read_listed, ways_of
 from metrichub.authoring import Array, Measured, Metric, Scores
 from metrichub.errors import ParameterError
-
-WIDEST = 100
-"""A range of more numbers, such as [1-2000], counts as its two ends."""
-_NUMBERS = r"\d{1,6}(?:\s{0,3}[-–,;]\s{0,3}\^?\d{1,6})*"
-_MARK = re.compile(rf"\[\^?({_NUMBERS})\]|【(\d{{1,6}})[^】\n]{{0,80}}】")
-_RANGE = re.compile(r"(\d+)\s*(?:[-–]\s*\^?(\d+))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,15 +95,11 @@ class CitationIds(Metric):
 
     def _cited(self, reply: str) -> Iterator[str]:
         """The ids in a reply's marks."""
-        if self.pattern is not None:
-            for match in re.finditer(self.pattern, reply):
-                yield (match[1] if match.re.groups else match[0]) or ""
+        if self.pattern is None:
+            yield from map(str, cited_numbers(reply))
             return
-        for match in _MARK.finditer(reply):
-            for part in _RANGE.finditer(match[1] or match[2]):
-                first, last = int(part[1]), int(part[2] or part[1])
-                whole = 0 <= last - first < WIDEST
-                yield from map(str, range(first, last + 1) if whole else (first, last))
+        for match in re.finditer(self.pattern, reply):
+            yield (match[1] if match.re.groups else match[0]) or ""
 
 
 def relevant_of(listed: Sequence[str] | Mapping[str, float]) -> set[str]:
