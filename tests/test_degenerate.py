@@ -16,7 +16,7 @@ from metrichub.testing.under_test import MetricUnderTest
 
 PASSAGES = Path(__file__).parents[1] / "examples" / "summaries.jsonl"
 FEW = {"resamples": 20, "trials": 20}
-FIRST_WORD_A_CLAIM = {"answer_correctness", "faithfulness", "hallucination"}
+FIRST_WORD_A_CLAIM = {"answer_correctness", "atomic_facts", "faithfulness", "hallucination"}
 """Without a model, a word alone is a claim. A model finds none in it: the sample is unanswered."""
 
 
