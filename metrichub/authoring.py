@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from metrichub.judge.metric import no_claims as no_claims
     from metrichub.judge.metric_bases import GradedMetric as GradedMetric
     from metrichub.judge.metric_bases import OpenGradedMetric as OpenGradedMetric
+    from metrichub.judge.metric_bases import OpenMetric as OpenMetric
     from metrichub.judge.metric_bases import OpinionMetric as OpinionMetric
     from metrichub.judge.metric_bases import RankedMetric as RankedMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
@@ -103,7 +104,7 @@ _HOMES = {
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.conversation_metric": "ConversationMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
-        "judge.metric_bases": "GradedMetric OpenGradedMetric OpinionMetric RankedMetric",
+        "judge.metric_bases": "GradedMetric OpenGradedMetric OpenMetric OpinionMetric RankedMetric",
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",
         "judge.prompt_files": "Prompt SHARED_PROMPTS",

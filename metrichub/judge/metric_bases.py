@@ -68,11 +68,11 @@ class GradedMetric(JudgeMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenGradedMetric(GradedMetric):
-    """A graded metric whose user chooses the inputs: `observe` takes them as `**texts`.
+class OpenMetric(JudgeMetric):
+    """A judge metric whose user chooses the inputs: `observe` takes them as `**texts`.
 
     Attributes:
-        sees: The inputs that the judge sees: first the text to grade, then what it is compared
+        sees: The inputs that the judge sees: first the text to judge, then what it is compared
             with, such as "source", "question", "contexts", "reference" or the name of another
             column.
     """
@@ -90,6 +90,11 @@ class OpenGradedMetric(GradedMetric):
     def inputs(self) -> tuple[str, ...]:
         """The inputs that the judge sees."""
         return self.sees
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenGradedMetric(OpenMetric, GradedMetric):
+    """A graded metric whose user chooses the inputs; see `OpenMetric`."""
 
 
 @dataclass(frozen=True, kw_only=True)
