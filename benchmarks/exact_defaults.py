@@ -184,8 +184,8 @@ def _one_text() -> list[Comparison]:
 
 WITHOUT: dict[str, tuple[str, ...]] = {
     "The score depends on the judge's model and the prompts": (
-        *("answer_accuracy", "answer_correctness", "answer_relevancy", "atomic_facts", "bias"),
-        *("citations", "coherence", "conciseness", "consistency", "context_entity_recall"),
+        *("answer_accuracy", "answer_correctness", "answer_relevancy", "aspect", "atomic_facts"),
+        *("bias", "citations", "coherence", "conciseness", "consistency", "context_entity_recall"),
         *("context_precision", "context_recall", "context_relevance", "context_relevance_graded"),
         *("context_utilization", "contextual_relevancy", "factual_correctness", "faithfulness"),
         *("fluency", "g_eval", "goal_accuracy", "hallucination", "noise_sensitivity", "pairwise"),

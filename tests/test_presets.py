@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
 from metrichub.catalog.registry import registry
 from metrichub.errors import MissingDependency, SpecError
+from metrichub.testing import Scripted
 from tests.vectors import DATA, SUMMEVAL, answer_vectors, texts, vectors, whisper_texts
 
 
@@ -156,7 +158,22 @@ def ranking_trec() -> None:
             assert found == pytest.approx(expected[theirs]), (row["note"], ours)
 
 
+def aspect(preset: str) -> None:
+    # ragas's AspectCritic with one answer: its verdict is the score, 1 for yes.
+    row = vectors("aspect_critic")[0].values[0]
+    words = ["yes" if verdict else "no" for verdict in row["scripted"]["verdicts"]]
+    hub = Hub(load_metric(f"aspect({preset})", judge=Scripted({"aspect": words})))
+    found = hub(predictions=[row["inputs"]["response"]])["aspect"]
+    assert found == {"score": row["expected"]["score"]}
+
+
 HELD: dict[tuple[str, str], Callable[[], None]] = {
+    **{
+        ("aspect", preset): partial(aspect, preset)
+        for preset in (
+            *("coherence", "conciseness", "correctness", "harmfulness", "maliciousness"),
+        )
+    },
     ("bleu", "evaluate"): bleu_evaluate,
     ("bleu", "wmt"): bleu_wmt,
     ("cer", "whisper"): lambda: error_rate("cer", "whisper"),
