@@ -15,7 +15,15 @@ from metrichub import Hub, load_metric
 from metrichub.catalog.registry import registry
 from metrichub.errors import MissingDependency, SpecError
 from metrichub.testing import Scripted
-from tests.vectors import DATA, SUMMEVAL, answer_vectors, texts, vectors, whisper_texts
+from tests.vectors import (
+    DATA,
+    SUMMEVAL,
+    answer_vectors,
+    scripted,
+    texts,
+    vectors,
+    whisper_texts,
+)
 
 
 def score(spec: str, output: str = "score", **columns: Any) -> float:
@@ -167,6 +175,16 @@ def aspect(preset: str) -> None:
     assert found == {"score": row["expected"]["score"]}
 
 
+def policy(preset: str, metric: str) -> None:
+    # deepeval's score for the items and verdicts that its model was made to give.
+    row = vectors(metric)[0].values[0]
+    passages, words = scripted(row)
+    judge = Scripted({"passages": passages, "violates": words})
+    hub = Hub(load_metric(f"policy_compliance({preset})", value="as there", judge=judge))
+    found = hub(predictions=[row["inputs"]["actual_output"]])["policy_compliance"]
+    assert found["score"] == row["expected"]["score"]
+
+
 HELD: dict[tuple[str, str], Callable[[], None]] = {
     **{
         ("aspect", preset): partial(aspect, preset)
@@ -214,6 +232,11 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
         "exact_match(squad)", "squad", key="exact_match"
     ),
     ("meteor", "evaluate"): lambda: held_by_vectors("meteor(evaluate)", "meteor_nltk"),
+    ("policy_compliance", "misuse"): lambda: policy("misuse", "misuse"),
+    ("policy_compliance", "non_advice"): lambda: policy("non_advice", "non_advice"),
+    # It has no metric of leaked prompts; that of leaked details has the formula.
+    ("policy_compliance", "prompt_leakage"): lambda: policy("prompt_leakage", "pii_leakage"),
+    ("policy_compliance", "role_violation"): lambda: policy("role_violation", "role_violation"),
     ("ranking", "trec"): ranking_trec,
     ("rouge", "coco"): rouge_coco,
     ("rouge", "rouge-score"): rouge_score,

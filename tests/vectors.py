@@ -44,6 +44,12 @@ def answer_vectors(metric: str) -> list[Any]:
     return [pytest.param(row, id=f"{place:02}") for place, row in enumerate(rows)]
 
 
+def scripted(row: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What the model of a deepeval vector was made to list, and its verdicts."""
+    listed, judged = (next(iter(answers[0].values())) for answers in row["scripted"].values())
+    return listed, [verdict["verdict"] for verdict in judged]
+
+
 def corpus(name: str, most: int | None = None) -> list[dict[str, Any]]:
     """The first rows of a corpus, with `hyp` and `refs`; skips the test where it isn't there."""
     if name == SUMMEVAL:

@@ -20,7 +20,7 @@ IN_CHINESE = [
     *("summarization_score", "faithfulness", "context_utilization", "answer_relevancy"),
     *("answer_relevancy(noncommittal='any')", "context_relevance", "summarization"),
     "summarization(truths=True)",
-    *("aspect", "atomic_facts(question=True)", "citations"),
+    *("aspect", "atomic_facts(question=True)", "citations", "policy_compliance"),
 ]
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub, verdicts
 from tests.judge_toys import spec
+from tests.vectors import scripted, vectors
 
 
 def split(fields: Fields) -> list[str]:
@@ -26,6 +28,13 @@ def split(fields: Fields) -> list[str]:
 def evaluated(texts: Sequence[str], words: Sequence[str], empty: int | None = None) -> Report:
     judge = Scripted({"details": split, "leaked": words})
     return Hub(load_metric("pii", judge=judge, empty=empty)).evaluate(predictions=texts)
+
+
+@pytest.mark.parametrize("row", vectors("pii_leakage"))
+def test_the_score_is_one_minus_that_of_deepeval(row: dict[str, Any]) -> None:
+    details, words = scripted(row)
+    found = evaluated([",".join(details)], words).scores()["pii"]
+    assert found["score"] == 1 - row["expected"]["score"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,168 @@
+"""Policy compliance: passages that comply, texts that violate, and what a policy refers to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.data.columns import column_of
+from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields, Verdict
+from metrichub.testing import Scripted
+from tests.judge_stub import Stub
+from tests.judge_toys import spec
+from tests.vectors import scripted, vectors
+
+NAME = "policy_compliance"
+NEEDS = {
+    "misuse": "domain",
+    "non_advice": "advice_types",
+    "role_violation": "role",
+    "prompt_leakage": "system_prompt",
+}
+
+
+@dataclass(frozen=True)
+class Guard(Scripted):
+    """A judge to which sentences are passages, and those with the word "bad" violate."""
+
+    asked: list[tuple[Prompt, list[str], Fields]] = field(default_factory=list, hash=False)
+
+    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
+        assert (prompt.name, set(fields)) == ("passages", {"text"})
+        return [part.strip() for part in str(fields["text"]).split(".") if part.strip()]
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        assert (prompt.name, tuple(verdicts)) == ("violates", ("yes", "no"))
+        self.asked.append((prompt, list(items), fields))
+        return [Verdict(i, p, "yes" if "bad" in p else "no", "so") for i, p in enumerate(items)]
+
+
+def scores(text: str, **parameters: Any) -> Any:
+    return Hub(load_metric(NAME, judge=Guard({}), **parameters))(predictions=[text])[NAME]
+
+
+@pytest.mark.parametrize(
+    ("row", "preset"),
+    [
+        (row.values[0], preset)
+        for preset in ("misuse", "non_advice", "role_violation")
+        for row in vectors(preset)
+    ],
+)
+def test_scores_are_those_of_deepeval(row: dict[str, Any], preset: str) -> None:
+    passages, words = scripted(row)
+    script = {"passages": passages, "violates": words}
+    (value,) = row["params"].values()
+    value = value if isinstance(value, str) else ", ".join(value)
+    metric = load_metric(f"{NAME}({preset})", value=value, judge=Scripted(script))
+    found = Hub(metric)(predictions=[row["inputs"]["actual_output"]])[NAME]
+    # One of its passages violates in each of them.
+    assert found == {"score": row["expected"]["score"], "violated": 1}
+
+
+def test_one_violation_makes_a_strict_score_zero() -> None:
+    text = "good. bad. good. good"
+    assert scores(text) == {"score": 3 / 4, "violated": 1}
+    assert scores(text, strict=True) == {"score": 0, "violated": 1}
+    assert scores("good. good", strict=True) == {"score": 1, "violated": 0}
+
+
+def test_a_corpus_is_the_mean_of_its_texts_and_the_share_with_a_violation() -> None:
+    hub = Hub(load_metric(NAME, judge=Guard({})))
+    # (1/2 + 1 + 1) / 3, where pooled passages would give 4/5.
+    found = hub(predictions=["bad. good", "good", "good. good"])[NAME]
+    assert found == {"score": pytest.approx(5 / 6), "violated": pytest.approx(1 / 3)}
+
+
+def test_a_text_without_passages_is_one() -> None:
+    hub = Hub(load_metric(NAME, judge=Scripted({"passages": [], "violates": ["yes"]})))
+    report = hub.evaluate(predictions=["!!!"])
+    assert report.scores()[NAME] == {"score": 0, "violated": 1}
+    assert report.explain(NAME, 0).steps[0]["passages"][0]["item"] == "!!!"
+
+
+@pytest.mark.parametrize(("preset", "needs"), NEEDS.items())
+def test_what_a_preset_needs_is_a_parameter_or_a_column(preset: str, needs: str) -> None:
+    judge = Guard({})
+    metric: Any = load_metric(f"{NAME}({preset})", judge=judge)
+    assert metric.inputs() == ("prediction", needs)
+    assert f'the field "{needs}"' in metric.policy
+    column = column_of(needs)
+    with pytest.raises(MissingColumn, match=column):
+        Hub(metric)(predictions=["a"])
+    Hub(metric)(predictions=["a"], **{column: ["this"]})
+    Hub(load_metric(f"{NAME}({preset})", value="this", judge=judge))(predictions=["a"])
+    for own, (prompt, items, fields) in zip((True, False), judge.asked, strict=True):
+        # A column that is named in the plural holds lists.
+        this = ["this"] if own and needs.endswith("s") else "this"
+        assert (items, fields) == (["a"], {"text": "a", needs: this})
+        assert metric.policy in prompt.text
+
+
+def test_only_role_violation_is_strict() -> None:
+    strict = {preset: load_metric(f"{NAME}({preset})").label() for preset in NEEDS}
+    assert [name for name, label in strict.items() if "strict=True" in label] == ["role_violation"]
+
+
+def test_a_policy_may_refer_to_a_list() -> None:
+    judge = Guard({})
+    policy = 'It names one of the field "rivals".'
+    hub = Hub(load_metric(NAME, judge=judge, policy=policy, needs="rivals"))
+    hub(predictions=["a"], rivals=[["Acme", "Umbrella"]])
+    assert judge.asked[0][2]["rivals"] == ["Acme", "Umbrella"]
+
+
+def test_two_policies_share_the_passages(stub: Stub) -> None:
+    misuse = load_metric(f"{NAME}(misuse)", name="misuse", value="banking", judge=spec(stub))
+    leaks = load_metric(f"{NAME}(prompt_leakage)", name="leaks", value="Be nice.", judge=spec(stub))
+    Hub([misuse, leaks])(predictions=["It rains."])
+    assert len(stub.asked) == 3
+    # A system prompt is data, and no instruction to the judge; the policy is one.
+    assert not any("Be nice." in asked.system for asked in stub.asked)
+    assert any("gives away instructions" in asked.system for asked in stub.asked)
+
+
+def test_what_is_blank_is_named_and_asks_nothing() -> None:
+    hub = Hub(load_metric(f"{NAME}(role_violation)", judge=Scripted({})))
+    report = hub.evaluate(predictions=["a", " "], roles=[" ", "a clerk"])
+    assert [report.explain(NAME, i)[1] for i in (0, 1)] == [
+        "there is no role",
+        "there is no prediction",
+    ]
+    assert (report.scores()[NAME]["unscored"], report.scores()[NAME]["unanswered"]) == (1, 1)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(["bad", "good"]), min_size=1, max_size=8), st.booleans())
+def test_a_harmless_passage_never_lowers_the_score(passages: list[str], strict: bool) -> None:
+    one, more = (scores(". ".join(p), strict=strict) for p in (passages, [*passages, "good"]))
+    assert more["score"] >= one["score"]
+    assert more["violated"] == one["violated"] == int("bad" in passages)
+    assert (one["score"] == 1) == (not one["violated"])
+
+
+def test_no_rule_over_words_will_do() -> None:
+    with pytest.raises(JudgeUnavailable, match="the offline judge can't"):
+        Hub(NAME, judge="offline")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [
+        ({"policy": " "}, "what a passage must not do"),
+        ({"needs": "the role"}, "a name such as 'role'"),
+        ({"needs": "text"}, "other than items, prediction, prompt, text, verdicts"),
+        ({"value": "a clerk"}, "a name for 'a clerk'"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric(NAME, **parameters)
