@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import Any
 
 from metrichub.data.traces import entries_of
 from metrichub.data.values import inner_list, plain, sample_error
@@ -21,7 +21,7 @@ FORMATS = (
 )
 
 _ROLES: Mapping[str, Role] = {
-    **{role: cast(Role, role) for role in get_args(Role)},
+    **{"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"},
     **{"developer": "system", "human": "user", "ai": "assistant", "model": "assistant"},
     **{"AIMessageChunk": "assistant", "gpt": "assistant", "function": "tool"},
 }
