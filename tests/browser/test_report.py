@@ -239,6 +239,17 @@ def test_a_sample_of_three_systems_and_eleven_references_fits_on_a_screen(
     expect(side.locator("> .figures")).to_contain_text("rouge1_recall")
 
 
+def test_texts_are_aligned_by_their_own_direction(page: Page, tmp_path: Path) -> None:
+    report = Hub("exact_match").evaluate(predictions=["سبت"], references=["Saturday"])
+    report.to_html(tmp_path / "report.html", resamples=2)
+    page.goto((tmp_path / "report.html").as_uri())
+    page.get_by_role("button", name="sample 0").click()
+    sides = "made => [getComputedStyle(made).direction, getComputedStyle(made).textAlign]"
+    for text, direction in (("Saturday", "ltr"), ("سبت", "rtl")):
+        shown = page.locator("#sample-0 p.text").get_by_text(text, exact=True).first
+        assert shown.evaluate(sides) == [direction, "start"]
+
+
 def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Path) -> None:
     Hub("wer").evaluate(**numbered(3)).save(tmp_path / "saved.json")
     Report.load(tmp_path / "saved.json").to_html(tmp_path / "report.html", resamples=2)
