@@ -50,6 +50,7 @@ from metrichub.report.tables import Cell, Table
 SCRIPTS = (
     "labels.js",
     "steps.js",
+    "conversation.js",
     "details.js",
     "ngrams.js",
     "filters.js",

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.columns import CONVERSATIONS
 from metrichub.data.values import json_value
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.report.scoreboard import chosen_outputs
+from metrichub.text.conversation import Message
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
@@ -151,8 +153,12 @@ class SystemRecords:
 
     def texts(self, sample: int) -> dict[str, Any]:
         """The columns of a sample; nothing where none were kept."""
-        texts = self.report.texts
-        return json_value(texts[sample]) if texts else {}
+        texts = dict(self.report.texts[sample]) if self.report.texts else {}
+        for name in CONVERSATIONS:
+            if name in texts:
+                messages = texts[name] if isinstance(texts[name], list) else [texts[name]]
+                texts[name] = [_message_data(message) for message in messages]
+        return {name: json_value(value) for name, value in texts.items()}
 
     def steps(self, sample: int, explain: Iterable[str]) -> dict[str, Any]:
         """The steps of judges, and of the metrics that are to explain the sample."""
@@ -209,15 +215,35 @@ def _record(
     metrics: Sequence[str],
     explaining: Sequence[set[str]],
 ) -> dict[str, Any]:
-    """What the systems share of a sample, what each has said, and the steps of its metrics."""
+    """What the systems share of a sample, what each has said, and the steps of its metrics.
+
+    Their conversations are shared if they are the same.
+    """
     shared: dict[str, Any] = {}
-    predictions, steps = [], []
+    predictions, messages, steps = [], [], []
     for system, able in zip(systems, explaining, strict=True):
         texts = system.texts(sample)
         predictions.append(texts.pop("predictions", None))
+        messages.append(texts.get("messages"))
         shared = texts | shared
         steps.append(system.steps(sample, [name for name in metrics if name in able]))
-    return {"shared": shared, "said": predictions, "steps": steps}
+    record = {"shared": shared, "said": predictions, "steps": steps}
+    if all(own == messages[0] for own in messages):
+        return record
+    del shared["messages"]
+    return record | {"messages": messages}
+
+
+def _message_data(message: Message) -> dict[str, Any]:
+    """What a message has, with arguments as indented JSON: JavaScript rounds long numbers."""
+    calls = [call | {"arguments": _indented(call["arguments"])} for call in message["calls"]]
+    return {name: part for name, part in {**message, "calls": calls}.items() if part}
+
+
+def _indented(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
 
 
 class _Explained(NamedTuple):

@@ -1,19 +1,31 @@
 "use strict";
 // An opened sample: what the systems share, then a column each, one metric at a time.
 const sampleDetails = (data, number) => {
-  const { element, own, shown, value } = steps;
+  const { element, folded, own, shown, value } = steps;
   const several = data.systems.length > 1;
   const LONG = 600, MANY = 5;
 
   // Names of columns and systems are the user's own, and stay as they are.
   const label = text => element("p", "label", text);
-  const folded = (summary, ...parts) =>
-    element("details", "", element("summary", "", summary), ...parts);
 
   const outputsOf = metric => data.outputs.filter(output => output.metric === metric);
   const scores = (sample, metric, system, outputs = outputsOf(metric)) => outputs
     .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
     .join(" · ");
+
+  const metrics = [...new Set(data.outputs.map(output => output.metric))];
+  const messagesOf = (found, system) => found?.shared.messages ?? found?.messages?.[system] ?? null;
+
+  // The verdicts of a metric on messages that are shown.
+  const judged = (found, system, metric) => {
+    const given = own(found.steps[system], metric) ?? [];
+    const messages = messagesOf(found, system);
+    const items = given.length === 1 && messages ? own(given[0], "messages") : null;
+    return conversation.judged(items, messages) ? items : [];
+  };
+  const conversationOf = (found, systems) => conversation.of(messagesOf(found, systems[0]),
+    systems.flatMap(system => metrics.map(metric =>
+      [systems.length > 1 ? `${data.systems[system]} ${metric}` : metric, judged(found, system, metric)])));
 
   const seen = (sample, chosen, system, found) => {
     const { metric } = chosen;
@@ -30,8 +42,12 @@ const sampleDetails = (data, number) => {
     }
     const given = own(found?.steps[system], metric);
     if (given) {
-      const steps = given.flatMap((step, i) =>
-        [...(given.length > 1 ? [label(`candidate ${i + 1}`)] : []), ...value(step)]);
+      const verdicts = judged(found, system, metric);
+      const steps = given.flatMap((step, i) => {
+        const { messages, ...others } = step;
+        return [...(given.length > 1 ? [label(`candidate ${i + 1}`)] : []), ...value(verdicts.length ? others : step)];
+      });
+      if (verdicts.length) steps.unshift(label(`on messages: ${conversation.counts(verdicts.map(one => one.verdict))}`));
       // Beside other systems, marked texts repeat what is read already; what a judge said doesn't.
       const repeats = several && data.explaining.includes(metric);
       parts.push(...(repeats ? [folded(`What ${metric} saw`, ...steps)] : steps));
@@ -54,7 +70,10 @@ const sampleDetails = (data, number) => {
     : text.split(/(\s+)/).map(segment => ({ segment, isWordLike: segment.trim() !== "" }));
   const wordsOf = part => new Set(
     cut(first(part)).filter(one => one.isWordLike).map(one => one.segment.toLowerCase()));
-  const first = part => Array.isArray(part) ? first(part[0] ?? "") : String(part ?? "");
+  const first = part => {
+    if (conversation.are(part)) return conversation.plain(part);
+    return Array.isArray(part) ? first(part[0] ?? "") : String(part ?? "");
+  };
 
   // A system's text, with the words marked that no other system has.
   const compared = (part, others) => {
@@ -82,6 +101,7 @@ const sampleDetails = (data, number) => {
 
   // The first text is there to be read at once; the others, and what is very long, are folded.
   const sharedColumn = (name, part) => {
+    if (conversation.are(part)) return [folded(`${name}: ${part.length}`, conversation.of(part))];
     const list = Array.isArray(part) && part.length > 1 && part.every(item => typeof item === "string");
     const [head, rest] = list ? [part[0], part.slice(1)] : [part, []];
     const texts = value(Array.isArray(head) && head.length === 1 ? head[0] : head);
@@ -114,9 +134,12 @@ const sampleDetails = (data, number) => {
 
   const sides = (sample, output, found, texts) => element("div", "sides", ...data.systems.map((_, system) => {
     const said = found?.said[system] ?? null;
+    const messages = texts && found.messages?.[system];
     const others = texts ? found.said.filter((other, k) => k !== system && other !== null) : [];
     return element("div", "side",
-      ...(several ? [heading(sample, output, system)] : texts && said !== null ? [label("prediction")] : []),
+      ...(several ? [heading(sample, output, system)] : []),
+      ...(messages ? [conversationOf(found, [system])] : []),
+      ...(texts && said !== null && (!several || messages) ? [label("prediction")] : []),
       ...(texts && said !== null ? compared(said, others) : []),
       ...seen(sample, output, system, found));
   }));
@@ -127,11 +150,13 @@ const sampleDetails = (data, number) => {
     if (found === null) {
       made.push(label(`The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
     } else {
-      for (const [name, part] of Object.entries(found.shared)) made.push(...sharedColumn(name, part));
+      const { messages, ...others } = found.shared;
+      for (const [name, part] of Object.entries(others)) made.push(...sharedColumn(name, part));
+      if (messages) made.push(label(`${messages.length} messages`), conversationOf(found, [...data.systems.keys()]));
       if (!data.texts) made.push(label("The report doesn't contain the texts."));
     }
     made.push(element("h3", "", metric), sides(sample, chosen, found, found !== null));
-    const others = [...new Set(data.outputs.map(output => output.metric))].filter(name => name !== metric);
+    const others = metrics.filter(name => name !== metric);
     for (const name of others) {
       const main = data.outputs.find(output => output.metric === name && output.output === "score");
       made.push(folded(name, sides(sample, main ?? data.outputs.find(output => output.metric === name), found, false)));
@@ -148,10 +173,11 @@ const sampleDetails = (data, number) => {
     const lines = [`### ${name}`, ""];
     for (const [column, part] of Object.entries(found?.shared ?? {})) lines.push(`${column}:`, "", quoted(part), "");
     data.systems.forEach((system, k) => {
+      const own = found?.messages?.[k];
+      if (own) lines.push(`messages${several ? ` of ${system}` : ""}:`, "", quoted(own), "");
       const said = found?.said[k];
       if (said !== null && said !== undefined) lines.push(`${several ? system : "prediction"}:`, "", quoted(said), "");
     });
-    const metrics = [...new Set(data.outputs.map(output => output.metric))];
     for (const metric of metrics) {
       data.systems.forEach((system, k) =>
         lines.push(`- ${metric}${several ? `, ${system}` : ""}: ${scores(sample, metric, k)}`));
@@ -160,5 +186,5 @@ const sampleDetails = (data, number) => {
     return lines.join("\n");
   };
 
-  return { of, markdown, first };
+  return { of, markdown, first, messagesOf };
 };

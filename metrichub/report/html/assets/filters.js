@@ -56,7 +56,7 @@ const sampleFilters = (data, recordOf) => {
     if (!query) return true;
     if (data.ids && String(data.ids[sample]).toLowerCase() === query) return true;
     const found = recordOf(sample);
-    return found !== null && (holds(found.said, query) || holds(found.shared, query));
+    return found !== null && [found.said, found.shared, found.messages].some(part => part && holds(part, query));
   };
 
   const wins = (output, { i, j, equal }) => {

@@ -121,7 +121,7 @@ const samples = (() => {
     return [index, worstDown(index)];
   };
 
-  // What the systems said; where nothing was kept of that, what they were given.
+  // What a user asked and the systems said; where nothing was kept of that, what they were given.
   const short = sample => {
     const found = record(sample);
     if (found === null) return [];
@@ -129,14 +129,21 @@ const samples = (() => {
       const text = details.first(part);
       return text.length > most ? `${text.slice(0, most)}…` : text;
     };
-    const said = found.said.flatMap((part, system) => {
+    const line = (className, ...parts) => {
+      const made = element("span", className, ...parts);
+      made.dir = "auto";
+      return made;
+    };
+    const messages = data.systems.map((_, system) => details.messagesOf(found, system));
+    const asked = messages.filter(Boolean).slice(0, 1)
+      .map(own => line("asked", shortened(conversation.asked(own), 160)));
+    const answered = found.said.flatMap((prediction, system) => {
+      const part = prediction ?? (messages[system] && conversation.answered(messages[system]));
       if (part === null) return [];
       const name = several ? [element("b", "", data.systems[system]), " "] : [];
-      const line = element("span", "said", ...name, shortened(part, several ? 110 : 160));
-      line.dir = "auto";
-      return system < 3 ? [line] : [];
+      return system < 3 ? [line("said", ...name, shortened(part, several ? 110 : 160))] : [];
     });
-    return said.length ? said : [shortened(Object.values(found.shared)[0] ?? "", 160)];
+    return answered.length ? [...asked, ...answered] : [shortened(Object.values(found.shared)[0] ?? "", 160)];
   };
 
   const button = (text, does) => {
@@ -289,7 +296,8 @@ const samples = (() => {
       [several ? `${system}.${one.metric}.${one.output}` : `${one.metric}.${one.output}`, Number.isFinite(one.values[k][sample]) ? one.values[k][sample] : null])));
     const metadata = Object.fromEntries(Object.entries(data.metadata).map(([name, values]) => [name, values[sample]]));
     const said = Object.fromEntries(data.systems.map((system, k) => [several ? `${system}.prediction` : "prediction", found?.said[k] ?? null]));
-    return { sample, ...(data.ids ? { id: data.ids[sample] } : {}), ...metadata, ...(found?.shared ?? {}), ...said, ...scores };
+    const messages = Object.fromEntries((found?.messages ?? []).map((own, k) => [`${data.systems[k]}.messages`, own]));
+    return { sample, ...(data.ids ? { id: data.ids[sample] } : {}), ...metadata, ...(found?.shared ?? {}), ...messages, ...said, ...scores };
   });
   view.offer(rowsOf);
   histogram.onPick((low, high) => { by("low").value = low; by("high").value = high; filter(); });

@@ -15,6 +15,12 @@ const steps = (() => {
     return made;
   };
 
+  const folded = (summary, ...parts) => {
+    const made = element("details", "", element("summary", "", summary), ...parts);
+    made.firstChild.dir = "auto";
+    return made;
+  };
+
   const isObject = value => value !== null && typeof value === "object" && !Array.isArray(value);
   const isSegment = value => isObject(value) && "text" in value && "kind" in value;
   const isRun = value => isObject(value) && "kind" in value && "prediction" in value && "reference" in value;
@@ -86,5 +92,5 @@ const steps = (() => {
     return numbers.length ? [...others, element("p", "figures", numbers.join(" · "))] : others;
   };
 
-  return { element, own, shown, value };
+  return { element, folded, isObject, own, shown, text, value };
 })();
