@@ -13,9 +13,9 @@ import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, offsets_of, spans
 from metrichub.text.scripts import ScriptCounts, ascii_letters, mostly
-from metrichub.text.tokenize.characters import Characters
+from metrichub.text.tokenize.characters import Characters, strings_without_spaces
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
-from metrichub.text.tokenize.tokenizers import Tokenizer, tokenize
+from metrichub.text.tokenize.tokenizers import Tokenizer, inside_words, tokenize
 from metrichub.text.tokenize.tokens import Tokens
 
 A = TypeVar("A", bound=Tokenizer)
@@ -145,7 +145,10 @@ class Texts(Sequence[str]):
         return list(map(tokenizer, self._items))
 
     def _strings(self, tokenizer: str) -> list[str]:
-        return list(map(CHARACTER_STRINGS[tokenizer], self._items))
+        found = None
+        if tokenizer == "nospace":
+            found = strings_without_spaces(self.characters, inside_words(self))
+        return found or list(map(CHARACTER_STRINGS[tokenizer], self._items))
 
     @cached_property
     def letters(self) -> ScriptCounts:
@@ -204,6 +207,10 @@ class _Taken(Texts):
 
     def _tokenize(self, tokenizer: str) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)
+
+    def _strings(self, tokenizer: str) -> list[str]:
+        strings = self._base.strings(tokenizer) or []
+        return [strings[row] for row in self._rows.tolist()]
 
     def _lower(self) -> Texts:
         return _Taken(self._base.lower(), self._rows)

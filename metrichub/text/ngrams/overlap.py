@@ -62,7 +62,7 @@ def clipped_matches(
         grams.sum_rows(np.minimum(grams.predicted, grams.referenced))
         for grams in _orders(together, max_order)
     ]
-    totals = _totals(lengths(prediction, tokenizer), max_order)
+    totals = ngram_totals(lengths(prediction, tokenizer), max_order)
     return Matches(np.stack(matches, axis=1), totals)
 
 
@@ -73,7 +73,7 @@ def novel_ngrams(
     together = intern_both(prediction, references, tokenizer)
     *_, grams = _orders(together, order)
     novel = grams.sum_rows(grams.predicted * (grams.predicted == grams.counts))
-    return Novel(novel, _totals(lengths(prediction, tokenizer), order)[:, -1])
+    return Novel(novel, ngram_totals(lengths(prediction, tokenizer), order)[:, -1])
 
 
 def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distinct:
@@ -82,7 +82,7 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
         grams.sum_rows(np.ones(len(grams.valid), np.int64))
         for grams in _orders(intern_one(prediction, tokenizer), max_order)
     ]
-    totals = _totals(lengths(prediction, tokenizer), max_order)
+    totals = ngram_totals(lengths(prediction, tokenizer), max_order)
     return Distinct(np.stack(unique, axis=1), totals)
 
 
@@ -110,7 +110,8 @@ def closest_lengths(prediction: Texts, references: Texts | RaggedTexts, tokenize
     return closest
 
 
-def _totals(lengths: Integers, max_order: int) -> Integers:
+def ngram_totals(lengths: Integers, max_order: int) -> Integers:
+    """The number of n-grams of texts of so many tokens, for orders 1 to K, (N, K)."""
     totals: Integers = np.maximum(lengths[:, None] - np.arange(max_order), 0)
     return totals
 

@@ -7,16 +7,16 @@ six orders of characters take three fifths of its time, two of words nine tenths
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ngrams.interning import alphabet, intern_both
-from metrichub.text.ngrams.overlap import BITS, clipped_matches
-from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows, spans
-from metrichub.text.tokenize.tokens import Tokens
+from metrichub.text.ngrams.overlap import BITS, clipped_matches, lengths, ngram_totals
+from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows
+from metrichub.text.tokenize.characters import narrow_code_points
 
 _NEW = np.uint64(2**BITS - 1)
 """Differs from a name in the first token, so that a new n-gram of every order begins."""
@@ -32,13 +32,13 @@ class Shared(NamedTuple):
 
 def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> Shared:
     """How many n-grams each pair of texts shares, counted as often as both texts have them."""
-    predicted, expected = prediction.tokens(tokenizer), reference.tokens(tokenizer)
-    pairs = _paired(prediction, reference, tokenizer)
+    predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+    pairs = _paired(prediction, reference, tokenizer, max_order)
     if pairs.bits * max_order < BITS:
         matches = _matches(pairs, max_order)
     else:
         matches = clipped_matches(prediction, reference, tokenizer, max_order).matches
-    return Shared(matches, _counts(predicted, max_order), _counts(expected, max_order))
+    return Shared(matches, ngram_totals(predicted, max_order), ngram_totals(expected, max_order))
 
 
 def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers:
@@ -51,45 +51,38 @@ def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers
     return best
 
 
-def _counts(tokens: Tokens, max_order: int) -> Integers:
-    counts: Integers = np.maximum(tokens.lengths[:, None] - np.arange(max_order), 0)
-    return counts
-
-
 class _Pairs(NamedTuple):
     """The tokens of N pairs of texts, T in all, each prediction before its reference.
 
     Attributes:
-        ids: from 1; equal within a pair if and only if the tokens are equal, (T,).
+        ids: from 1; equal within a pair if and only if the tokens are equal, (T,). Of any type.
         segments: where the tokens of each text start, (2N+1,).
         bits: what an id needs, and `end`, which is none.
         end: stands where a reference has ended; 0 stands where a prediction has.
     """
 
-    ids: Integers
+    ids: NDArray[np.integer[Any]]
     segments: Integers
     bits: int
     end: int
 
 
-def _paired(prediction: Texts, reference: Texts, tokenizer: str) -> _Pairs:
-    predicted, expected = prediction.tokens(tokenizer), reference.tokens(tokenizer)
-    if predicted.codes is not None and expected.codes is not None:
-        codes = _merged(predicted.codes, predicted.offsets, expected.codes, expected.offsets)
-        segments = offsets_of(np.stack((predicted.lengths, expected.lengths), axis=1).ravel())
-        ids = alphabet(codes).take(codes)
+def _paired(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> _Pairs:
+    predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
+    ids: NDArray[np.integer[Any]]
+    if predicted is not None and expected is not None:
+        texts = list(chain.from_iterable(zip(predicted, expected, strict=True)))
+        segments = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+        ids = narrow_code_points("".join(texts))
+        # Most often the codes themselves are small enough.
+        few = (int(ids.max(initial=0)) + 1).bit_length() * max_order < BITS
+        if not few or not ids.all():
+            ids = alphabet(ids).take(ids)
     else:
         together = intern_both(prediction, reference, tokenizer)
         ids, segments = together.ids, together.segments
     end = int(ids.max(initial=0)) + 1
     return _Pairs(ids, segments, end.bit_length(), end)
-
-
-def _merged(first: Integers, starts: Integers, second: Integers, others: Integers) -> Integers:
-    """Every row of the one before the same row of the other."""
-    own = (first[start:end] for start, end in spans(starts))
-    other = (second[start:end] for start, end in spans(others))
-    return np.concatenate([first[:0], *chain.from_iterable(zip(own, other, strict=True))])
 
 
 def _matches(pairs: _Pairs, max_order: int) -> Integers:

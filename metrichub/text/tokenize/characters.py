@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from metrichub.text.ragged import Bytes, Flags, Integers, offsets_of
+from metrichub.text.ragged import Bytes, Flags, Integers, offsets_of, spans
 from metrichub.text.tokenize.tokens import Tokens, decode, encode
 
 SEPARATOR = " "
 """Stands before, between and after the rows; it belongs to none of them."""
+
+_ASCII_SPACES = bytes(code for code in range(128) if chr(code).isspace())
 
 UNKNOWN, GAP, WORD, ALONE, NUMBER, POINT, DASH = range(7)
 """Classes of characters: between tokens, in one, one by itself, and those that look around."""
@@ -74,9 +77,14 @@ class Characters:
 
 def code_points(text: str) -> Integers:
     """The code points of a text, (len(text),)."""
+    return narrow_code_points(text).astype(np.int64)
+
+
+def narrow_code_points(text: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
+    """The code points of a text in few bytes, not to be changed, (len(text),)."""
     if text.isascii():
-        return np.frombuffer(text.encode(), np.uint8).astype(np.int64)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
+        return np.frombuffer(text.encode(), np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
 
 
 def runs(characters: Characters, inside: Flags, breaks: Flags | None = None) -> Tokens:
@@ -107,6 +115,19 @@ def single(characters: Characters, inside: Flags) -> Tokens:
     starts, ends = characters.bytes_at(at), characters.bytes_at(at + 1)
     offsets = np.searchsorted(at, characters.rows)
     return Tokens(characters.data, starts, ends, offsets, characters.codes.take(at))
+
+
+def strings_without_spaces(characters: Characters, inside: Flags) -> list[str] | None:
+    """The characters of each row that `inside` has, which leaves out only white space, (R,).
+
+    None if some of that isn't ASCII.
+    """
+    text = decode(characters.data.translate(None, _ASCII_SPACES))
+    spaces = np.flatnonzero(~inside)
+    if len(text) + len(spaces) != len(inside):
+        return None
+    limits = characters.rows - np.searchsorted(spaces, characters.rows)
+    return [text[start:end] for start, end in spans(limits)]
 
 
 def around(alone: Flags) -> Flags:

@@ -69,7 +69,12 @@ def characters(text: str) -> list[str]:
 
 def ink(text: str) -> list[str]:
     """Every code point that isn't white space."""
-    return list("".join(text.split()))
+    return list(without_spaces(text))
+
+
+def without_spaces(text: str) -> str:
+    """The text without its white space."""
+    return "".join(text.split())
 
 
 def chrf_words(text: str) -> list[str]:
@@ -210,5 +215,9 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
 }
 """Every tokenizer that needs no further package, by name."""
 
-CHARACTER_STRINGS: dict[str, Callable[[str], str]] = {"chars": str, "jiwer-chars": str.strip}
+CHARACTER_STRINGS: dict[str, Callable[[str], str]] = {
+    "chars": str,
+    "nospace": without_spaces,
+    "jiwer-chars": str.strip,
+}
 """The text whose code points are the tokens, for the tokenizers that have one."""

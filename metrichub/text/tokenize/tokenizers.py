@@ -171,13 +171,13 @@ def tokenize(texts: TextColumn, tokenizer: str) -> Tokens:
     raise ParameterError(None, "tokenize", tokenizer, allowed)
 
 
-def _inside(texts: TextColumn) -> Flags:
+def inside_words(texts: TextColumn) -> Flags:
     """Which characters aren't white space, (M,); not to be changed."""
-    return texts.cached("inside", lambda: SPACES.of(texts.characters) == WORD)
+    return texts.cached("inside words", lambda: SPACES.of(texts.characters) == WORD)
 
 
 def _words(texts: TextColumn) -> Tokens:
-    return runs(texts.characters, _inside(texts))
+    return runs(texts.characters, inside_words(texts))
 
 
 def _rouge_words(texts: TextColumn) -> Tokens:
@@ -220,7 +220,7 @@ def _international_words(texts: TextColumn) -> Tokens:
 
 
 def _chrf_words(texts: TextColumn) -> Tokens:
-    characters, inside = texts.characters, _inside(texts)
+    characters, inside = texts.characters, inside_words(texts)
     first, last = limits(inside, None)
     several = last - first > 1
     tail = several & (MARKS(characters.codes[last - 1]) == ALONE)
@@ -255,7 +255,7 @@ def _characters(texts: TextColumn) -> Tokens:
 
 
 def _ink(texts: TextColumn) -> Tokens:
-    return single(texts.characters, _inside(texts))
+    return single(texts.characters, inside_words(texts))
 
 
 def _jiwer_characters(texts: TextColumn) -> Tokens:
