@@ -183,9 +183,28 @@ class Texts(Sequence[str]):
         return tokenize(self, tokenizer)
 
     def _lower(self) -> Texts:
+        if self.characters.is_ascii:
+            return _Lowered(self.characters, self.number)
         lower = Texts([item.lower() for item in self._items])
         lower.number = self.number
         return lower
+
+
+class _Lowered(Texts):
+    """A column of ASCII in lower case, whose strings are made when they are asked for."""
+
+    def __init__(self, characters: Characters, number: int) -> None:
+        self.characters = Characters(characters.data.lower(), characters.rows)
+        self.number = number
+        self._memo = {}
+
+    def __len__(self) -> int:
+        return len(self.characters.rows) - 1
+
+    @cached_property
+    def _items(self) -> list[str]:
+        text = self.characters.data.decode()
+        return [text[start : end - 1] for start, end in spans(self.characters.rows)]
 
 
 class _Taken(Texts):
