@@ -12,7 +12,7 @@ from metric_cards._bases.nltk_words import word_tokens
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
 from metrichub.authoring import Array, LocalPath, Metric, Range
-from metrichub.text import Texts, Tokens
+from metrichub.text import Texts, Tokenizer, lengths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,14 @@ class Meteor(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score and its parts, (N,) each; all 0 where no word matches."""
         near = open_wordnet(self.synonyms).synonyms if self.synonyms else None
-        predicted, expected = self._tokens(prediction), self._tokens(reference)
-        pairs, chunks = pair_tokens(predicted, expected, near)
+        tokenizer: Tokenizer = word_tokens
+        if self.tokenizer != "nltk":
+            prediction, reference = prediction.lower(), reference.lower()
+            tokenizer = self.tokenizer
+        pairs, chunks = pair_tokens(prediction, reference, tokenizer, near)
         matched = np.maximum(pairs, 1)
-        precision = pairs / np.maximum(predicted.lengths, 1)
-        recall = pairs / np.maximum(expected.lengths, 1)
+        precision = pairs / np.maximum(lengths(prediction, tokenizer), 1)
+        recall = pairs / np.maximum(lengths(reference, tokenizer), 1)
         weighted = self.alpha * precision + (1 - self.alpha) * recall
         mean = precision * recall / np.where(pairs > 0, weighted, 1)
         penalty = np.where(pairs > 0, self.gamma * (chunks / matched) ** self.beta, 0)
@@ -58,8 +61,3 @@ class Meteor(Metric):
             "without WordNet's synonyms, scores are lower than Hugging Face evaluate's (by 0.013 "
             "on newstest2016); meteor(evaluate) uses them",
         )
-
-    def _tokens(self, column: Texts) -> Tokens:
-        if self.tokenizer == "nltk":
-            return column.cached("nltk-words", lambda: Tokens.of(column.split(word_tokens)))
-        return column.lower().tokens(self.tokenizer)

@@ -15,7 +15,10 @@ import numpy as np
 from metrichub.text import (
     Flags,
     Integers,
+    Texts,
+    Tokenizer,
     Tokens,
+    intern_both,
     intern_tokens,
     porter,
     positions_within,
@@ -36,48 +39,56 @@ class Pairs(NamedTuple):
     chunks: Integers
 
 
-def pair_tokens(prediction: Tokens, reference: Tokens, synonyms: Synonyms | None = None) -> Pairs:
+def pair_tokens(
+    prediction: Texts, reference: Texts, tokenizer: Tokenizer, synonyms: Synonyms | None = None
+) -> Pairs:
     """Pairs of equal tokens, then of those left equal stems, then of those left synonyms.
 
     `synonyms` gives those of a stem; the stem itself is one in any case.
     """
-    size = len(prediction.lengths)
-    tokens = Tokens.joined(prediction, reference).take(np.arange(2 * size).reshape(2, -1).T.ravel())
-    partner = np.full(len(tokens.starts), NOBODY, np.int64)
-    predicted = np.repeat(np.arange(2 * size) % 2 == 0, tokens.lengths)
+    texts = intern_both(prediction, reference, tokenizer)
+    partner = np.full(len(texts.ids), NOBODY, np.int64)
+    predicted = texts.side == 0
     free = np.ones(len(partner), np.bool_)
-    _join(partner, free, np.flatnonzero(free), _equal(tokens, predicted))
-    left = _unpaired(free, predicted, tokens.offsets)
-    stems = tokens.select(left).map(porter)
-    where = np.flatnonzero(left)
-    _join(partner, free, where, _equal(stems, predicted[where]))
+    _join(partner, free, _equal(texts.ids, predicted, texts.offsets))
+    left = _unpaired(free, texts.segments)
+    stems = Tokens.joined(
+        prediction.tokens(tokenizer).select(left[predicted]),
+        reference.tokens(tokenizer).select(left[~predicted]),
+    )
+    # Each prediction before its reference, as their ids are.
+    stems = stems.take(np.arange(2 * len(prediction)).reshape(2, -1).T.ravel()).map(porter)
+    where, rows = np.flatnonzero(left), stems.offsets[::2]
+    _join(partner, free, _equal(intern_tokens(stems, rows), predicted[where], rows), where)
     if synonyms:
         still = free[where]
         stems, where = stems.select(still), where[still]
-        _join(partner, free, where, _related(stems, synonyms))
-    return _counted(partner, tokens.offsets[::2])
+        _join(partner, free, _related(stems, synonyms), where)
+    return _counted(partner, texts.offsets)
 
 
 def _join(
-    partner: Integers, free: Flags, where: Integers, pairs: tuple[Integers, Integers]
+    partner: Integers,
+    free: Flags,
+    pairs: tuple[Integers, Integers],
+    where: Integers | None = None,
 ) -> None:
-    """Note the pairs that were found among the tokens at `where`."""
-    predicted, expected = (where[side] for side in pairs)
+    """Note the pairs that were found among all tokens or those at `where`."""
+    predicted, expected = pairs if where is None else (where[side] for side in pairs)
     partner[predicted] = expected
     free[predicted] = free[expected] = False
 
 
-def _unpaired(free: Flags, predicted: Flags, offsets: Integers) -> Flags:
+def _unpaired(free: Flags, offsets: Integers) -> Flags:
     """The free tokens of the rows that have some on both sides, (T,)."""
     rows = row_sums(free, offsets).reshape(-1, 2).all(axis=1)
     return free & np.repeat(np.repeat(rows, 2), np.diff(offsets))
 
 
-def _equal(tokens: Tokens, predicted: Flags) -> tuple[Integers, Integers]:
+def _equal(ids: Integers, predicted: Flags, offsets: Integers) -> tuple[Integers, Integers]:
     """The places of equal tokens of both texts, the k-th from the end with the k-th from it."""
-    offsets = tokens.offsets[::2]
     width = np.uint64(int(np.diff(offsets).max(initial=0)).bit_length())
-    keys = intern_tokens(tokens, offsets).astype(np.uint64) << width
+    keys = ids.astype(np.uint64) << width
     keys |= positions_within(offsets).astype(np.uint64)
     sort_rows(keys, offsets)
     place = (keys & ((np.uint64(1) << width) - np.uint64(1))).astype(np.int64)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from metrichub.text.tokenize.porter import porter as porter
     from metrichub.text.tokenize.reference import category as category
     from metrichub.text.tokenize.tokenizers import Classes as Classes
+    from metrichub.text.tokenize.tokenizers import Tokenizer as Tokenizer
     from metrichub.text.tokenize.tokens import Tokens as Tokens
     from metrichub.text.unicode import well_formed as well_formed
 
@@ -71,7 +72,7 @@ _HOMES = {
         ),
         "tokenize.porter": "porter",
         "tokenize.reference": "category",
-        "tokenize.tokenizers": "Classes",
+        "tokenize.tokenizers": "Classes Tokenizer",
         "tokenize.tokens": "Tokens",
         "unicode": "well_formed",
     }.items()

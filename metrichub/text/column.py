@@ -107,8 +107,8 @@ class Texts(Sequence[str]):
             watching.update(tokenized)
         return value
 
-    def tokens(self, tokenizer: str) -> Tokens:
-        """The tokens of every row.
+    def tokens(self, tokenizer: Tokenizer) -> Tokens:
+        """The tokens of every row, by the name of a tokenizer or a function of one text.
 
         Raises:
             ParameterError: there is no such tokenizer.
@@ -120,9 +120,9 @@ class Texts(Sequence[str]):
         """The tokens of each row by a function of one text, (N,)."""
         return self._cut(tokenizer, self._split)
 
-    def strings(self, tokenizer: str) -> list[str] | None:
+    def strings(self, tokenizer: Tokenizer) -> list[str] | None:
         """Strings whose code points are the tokens, (N,), if the tokenizer is that simple."""
-        if tokenizer not in CHARACTER_STRINGS:
+        if not isinstance(tokenizer, str) or tokenizer not in CHARACTER_STRINGS:
             return None
         return self._cut(tokenizer, self._strings)
 
@@ -179,8 +179,10 @@ class Texts(Sequence[str]):
             data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
         return any(lead in data for lead in _DECOMPOSED)
 
-    def _tokenize(self, tokenizer: str) -> Tokens:
-        return tokenize(self, tokenizer)
+    def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
+        if isinstance(tokenizer, str):
+            return tokenize(self, tokenizer)
+        return Tokens.of(map(tokenizer, self._items))
 
     def _lower(self) -> Texts:
         if self.characters.is_ascii:
@@ -224,7 +226,7 @@ class _Taken(Texts):
         """Which of the rows that were taken."""
         return self._base.mostly(scripts)[self._rows]
 
-    def _tokenize(self, tokenizer: str) -> Tokens:
+    def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)
 
     def _strings(self, tokenizer: str) -> list[str]:

@@ -84,9 +84,7 @@ def test_equals_nltk_on_any_text(samples, alpha, beta, gamma):
 )
 def test_synonyms_are_matched_as_nltk_does(prediction, reference, synonyms):
     said, wanted = Texts([" ".join(prediction)]), Texts([" ".join(reference)])
-    pairs, chunks = pair_tokens(
-        said.tokens("whitespace"), wanted.tokens("whitespace"), lambda w: synonyms.get(w, ())
-    )
+    pairs, chunks = pair_tokens(said, wanted, "whitespace", lambda w: synonyms.get(w, ()))
     expected = official(said[0], list(wanted), synonyms)
     if pairs[0] == 0:
         assert expected == 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ragged import Integers, offsets_of, positions_within, spans, take_rows
+from metrichub.text.tokenize.tokenizers import Tokenizer
 from metrichub.text.tokenize.tokens import Tokens, first_equal
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -70,12 +71,14 @@ class InternedIds:
 
 
 def intern_both(
-    prediction: Texts | RaggedTexts, references: Texts | RaggedTexts, tokenizer: str
+    prediction: Texts | RaggedTexts, references: Texts | RaggedTexts, tokenizer: Tokenizer
 ) -> InternedIds:
     """The ids of predictions and references together; computed once per pair of columns."""
     first, second = _ragged(prediction), _ragged(references)
-    key = ("joint", first.offsets.tobytes(), *_beside(first, second), tokenizer)
-    return first.items.cached(key, lambda: _join(first, second, tokenizer))
+    # Tokenizers that cut alike share tokens, and so these; the names of both count as taken.
+    both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
+    key = ("joint", first.offsets.tobytes(), second.offsets.tobytes(), *both)
+    return first.items.cached(key, lambda: _join(first, second, *both))
 
 
 def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
@@ -118,18 +121,11 @@ def _ragged(column: Texts | RaggedTexts) -> RaggedTexts:
     )
 
 
-def _beside(first: RaggedTexts, second: RaggedTexts) -> tuple[Texts | None, bytes]:
-    """What tells the second column apart; a column that held itself would outlive its block."""
-    other = None if second.items is first.items else second.items
-    return other, second.offsets.tobytes()
-
-
-def _join(first: RaggedTexts, second: RaggedTexts, tokenizer: str) -> InternedIds:
-    both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
+def _join(first: RaggedTexts, second: RaggedTexts, own: Tokens, others: Tokens) -> InternedIds:
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
     sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
-    tokens = Tokens.joined(*both)
+    tokens = Tokens.joined(own, others)
     places, segments = take_rows(tokens.offsets, order)
     offsets = segments[offsets_of(first.counts + second.counts)]
     ids = _small_numbers(tokens, np.repeat(rows, tokens.lengths), places, offsets)

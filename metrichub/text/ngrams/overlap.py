@@ -24,6 +24,7 @@ from metrichub.text.ragged import (
     spans,
     start_runs,
 )
+from metrichub.text.tokenize.tokenizers import Tokenizer
 
 BITS = 64
 
@@ -86,7 +87,7 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
     return Distinct(np.stack(unique, axis=1), totals)
 
 
-def lengths(column: Texts | RaggedTexts, tokenizer: str) -> Integers:
+def lengths(column: Texts | RaggedTexts, tokenizer: Tokenizer) -> Integers:
     """The number of tokens of every text, (N,); of every item for `RaggedTexts`."""
     items = column.items if isinstance(column, RaggedTexts) else column
     strings = items.strings(tokenizer)

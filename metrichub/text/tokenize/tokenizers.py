@@ -177,7 +177,7 @@ def inside_words(texts: TextColumn) -> Flags:
 
 
 def _words(texts: TextColumn) -> Tokens:
-    return runs(texts.characters, inside_words(texts))
+    return texts.cached("words", lambda: runs(texts.characters, inside_words(texts)))
 
 
 def _rouge_words(texts: TextColumn) -> Tokens:
