@@ -196,7 +196,7 @@ class _Lowered(Texts):
     """A column of ASCII in lower case, whose strings are made when they are asked for."""
 
     def __init__(self, characters: Characters, number: int) -> None:
-        self.characters = Characters(characters.data.lower(), characters.rows)
+        self.__dict__["characters"] = Characters(characters.data.lower(), characters.rows)
         self.number = number
         self._memo = {}
 

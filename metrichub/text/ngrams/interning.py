@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ragged import Integers, offsets_of, positions_within, spans, take_rows
+from metrichub.text.tokenize.characters import Codes
 from metrichub.text.tokenize.tokenizers import Tokenizer
 from metrichub.text.tokenize.tokens import Tokens, first_equal
 
@@ -99,7 +98,7 @@ def intern_tokens(tokens: Tokens, offsets: Integers) -> Integers:
     return _small_numbers(tokens, rows, np.arange(len(rows)), offsets)
 
 
-def alphabet(codes: NDArray[np.integer[Any]]) -> Integers:
+def alphabet(codes: Codes) -> Integers:
     """For code points up to the highest that occurs the place among those that do, from 1."""
     present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
     present[codes] = True

@@ -7,7 +7,7 @@ six orders of characters take three fifths of its time, two of words nine tenths
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.ngrams.interning import alphabet, intern_both
 from metrichub.text.ngrams.overlap import BITS, clipped_matches, lengths, ngram_totals
 from metrichub.text.ragged import Integers, Words, offsets_of, sort_rows
-from metrichub.text.tokenize.characters import narrow_code_points
+from metrichub.text.tokenize.characters import Codes, code_points
+
+_ASCII = 1 << 7
+"""Code points; as many more fit in a byte."""
 
 _NEW = np.uint64(2**BITS - 1)
 """Differs from a name in the first token, so that a new n-gram of every order begins."""
@@ -61,7 +64,7 @@ class _Pairs(NamedTuple):
         end: stands where a reference has ended; 0 stands where a prediction has.
     """
 
-    ids: NDArray[np.integer[Any]]
+    ids: Codes
     segments: Integers
     bits: int
     end: int
@@ -69,20 +72,28 @@ class _Pairs(NamedTuple):
 
 def _paired(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> _Pairs:
     predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
-    ids: NDArray[np.integer[Any]]
+    ids: Codes
     if predicted is not None and expected is not None:
         texts = list(chain.from_iterable(zip(predicted, expected, strict=True)))
         segments = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
-        ids = narrow_code_points("".join(texts))
-        # Most often the codes themselves are small enough.
-        few = (int(ids.max(initial=0)) + 1).bit_length() * max_order < BITS
-        if not few or not ids.all():
-            ids = alphabet(ids).take(ids)
+        ids = _numbered(code_points("".join(texts)), max_order)
     else:
         together = intern_both(prediction, reference, tokenizer)
         ids, segments = together.ids, together.segments
     end = int(ids.max(initial=0)) + 1
     return _Pairs(ids, segments, end.bit_length(), end)
+
+
+def _numbered(codes: Codes, max_order: int) -> Codes:
+    """Numbers from 1, equal if and only if the code points are: most often they themselves."""
+    wide = np.flatnonzero(codes >= _ASCII)
+    if 0 < len(wide) < len(codes) // 8:
+        kinds, number = np.unique(codes[wide], return_inverse=True)
+        if len(kinds) < _ASCII:
+            codes = codes.astype(np.uint8)
+            codes[wide] = _ASCII + number
+    fit = (int(codes.max(initial=0)) + 1).bit_length() * max_order < BITS
+    return codes if fit and codes.all() else alphabet(codes).take(codes)
 
 
 def _matches(pairs: _Pairs, max_order: int) -> Integers:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.ragged import Bytes, Flags, Integers, offsets_of, spans
 from metrichub.text.tokenize.tokens import Tokens, decode, encode
+
+Codes: TypeAlias = NDArray[np.integer[Any]]
 
 SEPARATOR = " "
 """Stands before, between and after the rows; it belongs to none of them."""
@@ -46,8 +49,8 @@ class Characters:
         return len(self.data) == int(self.rows[-1])
 
     @cached_property
-    def codes(self) -> Integers:
-        """The code point of every character, (M,)."""
+    def codes(self) -> Codes:
+        """The code point of every character, (M,); not to be changed."""
         return code_points(decode(self.data))
 
     @cached_property
@@ -75,16 +78,11 @@ class Characters:
         return np.flatnonzero(np.bincount(rows))
 
 
-def code_points(text: str) -> Integers:
-    """The code points of a text, (len(text),)."""
-    return narrow_code_points(text).astype(np.int64)
-
-
-def narrow_code_points(text: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
-    """The code points of a text in few bytes, not to be changed, (len(text),)."""
+def code_points(text: str) -> Codes:
+    """The code points of a text, in a byte each if that is enough; not to be changed."""
     if text.isascii():
         return np.frombuffer(text.encode(), np.uint8)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
 
 
 def runs(characters: Characters, inside: Flags, breaks: Flags | None = None) -> Tokens:
@@ -114,7 +112,8 @@ def single(characters: Characters, inside: Flags) -> Tokens:
     at = np.flatnonzero(inside)
     starts, ends = characters.bytes_at(at), characters.bytes_at(at + 1)
     offsets = np.searchsorted(at, characters.rows)
-    return Tokens(characters.data, starts, ends, offsets, characters.codes.take(at))
+    codes = characters.codes.take(at).astype(np.int64, copy=False)
+    return Tokens(characters.data, starts, ends, offsets, codes)
 
 
 def strings_without_spaces(characters: Characters, inside: Flags) -> list[str] | None:

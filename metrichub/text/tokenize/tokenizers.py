@@ -25,6 +25,7 @@ from metrichub.text.tokenize.characters import (
     UNKNOWN,
     WORD,
     Characters,
+    Codes,
     around,
     limits,
     row_edges,
@@ -81,7 +82,7 @@ class Classes:
         self._classify = classify
         self._known: Bytes = np.zeros(0x110000, np.uint8)
 
-    def __call__(self, codes: Integers) -> Bytes:
+    def __call__(self, codes: Codes) -> Bytes:
         """The classes of the code points, in the same shape."""
         classes: Bytes = self._known.take(codes)
         unknown = classes == UNKNOWN
