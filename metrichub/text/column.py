@@ -185,7 +185,8 @@ class Texts(Sequence[str]):
         return Tokens.of(map(tokenizer, self._items))
 
     def _lower(self) -> Texts:
-        if self.characters.is_ascii:
+        # Characters that aren't ASCII stay unmade: `letters` then counts those in lower case.
+        if "".join(self._items).isascii():
             return _Lowered(self.characters, self.number)
         lower = Texts([item.lower() for item in self._items])
         lower.number = self.number

@@ -24,9 +24,13 @@ from metrichub.text.ragged import (
     spans,
     start_runs,
 )
+from metrichub.text.tokenize.characters import Codes
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
 BITS = 64
+
+_NEW = np.uint64(2**BITS - 1)
+"""Differs from a name in the first token, so that a new n-gram of every order begins."""
 
 
 class Matches(NamedTuple):
@@ -56,14 +60,19 @@ def clipped_matches(
     """How many n-grams of the prediction a reference also has, for orders 1 to K.
 
     An n-gram counts as often as it occurs in the prediction, but at most as often as in the
-    reference that has the most of it.
+    reference that has the most of it. With one reference a running balance counts what otherwise
+    has to be counted side by side.
     """
     together = intern_both(prediction, references, tokenizer)
+    totals = ngram_totals(lengths(prediction, tokenizer), max_order)
+    if isinstance(references, Texts) or (references.counts == 1).all():
+        pairs = Pairs.of(together.ids, together.segments)
+        if pairs.bits * max_order < BITS:
+            return Matches(paired_matches(pairs, max_order), totals)
     matches = [
         grams.sum_rows(np.minimum(grams.predicted, grams.referenced))
         for grams in _orders(together, max_order)
     ]
-    totals = ngram_totals(lengths(prediction, tokenizer), max_order)
     return Matches(np.stack(matches, axis=1), totals)
 
 
@@ -115,6 +124,90 @@ def ngram_totals(lengths: Integers, max_order: int) -> Integers:
     """The number of n-grams of texts of so many tokens, for orders 1 to K, (N, K)."""
     totals: Integers = np.maximum(lengths[:, None] - np.arange(max_order), 0)
     return totals
+
+
+class Pairs(NamedTuple):
+    """The tokens of N pairs of texts, T in all, each prediction before its reference.
+
+    Attributes:
+        ids: from 1; equal within a pair if and only if the tokens are equal, (T,). Of any type.
+        segments: where the tokens of each text start, (2N+1,).
+        bits: what an id needs, and `end`, which is none.
+        end: stands where a reference has ended; 0 stands where a prediction has.
+    """
+
+    ids: Codes
+    segments: Integers
+    bits: int
+    end: int
+
+    @classmethod
+    def of(cls, ids: Codes, segments: Integers) -> Pairs:
+        """The pairs with what their ids need."""
+        end = int(ids.max(initial=0)) + 1
+        return cls(ids, segments, end.bit_length(), end)
+
+
+def paired_matches(pairs: Pairs, max_order: int) -> Integers:
+    """The n-grams that both texts have, for orders 1 to K, from one sort, (N, K).
+
+    Where the names of a pair stand sorted, those of one n-gram stand together. Their minimum
+    over both sides is half of what the sum of both counts has over the difference, and the
+    difference is that of a running balance.
+    """
+    names, rows = _names(pairs, max_order), pairs.segments[::2]
+    sort_rows(names, rows)
+    balance = np.zeros(len(names) + 1, np.int32)
+    np.cumsum((names & np.uint64(1)).astype(np.int8) * 2 - 1, dtype=np.int32, out=balance[1:])
+    step = np.empty(len(names) + 1, np.uint64)
+    np.bitwise_xor(names[1:], names[:-1], out=step[1:-1])
+    step[rows] = _NEW
+    size = np.diff(rows)
+    some = np.flatnonzero(size)
+    matches = np.zeros((len(size), max_order), np.int64)
+    for order in range(1, max_order + 1):
+        limits = np.flatnonzero(step >= np.uint64(1 << (1 + pairs.bits * (max_order - order))))
+        surplus = np.diff(balance.take(limits))
+        np.abs(surplus, out=surplus)
+        runs = np.searchsorted(limits, rows[some])
+        matches[some, order - 1] = (size[some] - np.add.reduceat(surplus, runs)) // 2
+    return matches
+
+
+def _names(pairs: Pairs, max_order: int) -> Words:
+    """The n-gram that starts at every token as one number, its ids and the side, (T,).
+
+    Where a text ends before, a mark of its side follows, so that such an n-gram never matches.
+    """
+    bits = np.uint64(pairs.bits)
+    sizes = np.diff(pairs.segments)
+    sides = np.tile(np.arange(2, dtype=np.uint64), len(sizes) // 2)
+    stream = np.zeros(len(pairs.ids) + max_order - 1, np.uint64)
+    stream[: len(pairs.ids)] = pairs.ids
+    names = _windows(stream, max_order, bits)
+    for left in range(1, max_order):
+        long = sizes >= left
+        cut = pairs.segments[1:][long] - left
+        below = bits * np.uint64(max_order - left)
+        marks = sides[long] * np.uint64(pairs.end)
+        names[cut] = names[cut] >> below << below | marks << (below - bits)
+    names <<= np.uint64(1)
+    names |= np.repeat(sides, sizes)
+    return names
+
+
+def _windows(stream: Words, width: int, bits: np.uint64) -> Words:
+    """The numbers at each place and the `width` - 1 after it packed into one."""
+    if width == 1:
+        return stream.copy()
+    half = width // 2
+    parts = _windows(stream, half, bits)
+    packed: Words = parts[:-half] << bits * np.uint64(half)
+    packed |= parts[half:]
+    if width % 2:
+        packed = packed[:-1] << bits
+        packed |= stream[width - 1 :]
+    return packed
 
 
 class _Sides:
