@@ -185,6 +185,13 @@ class Batch:
         return Batch(columns, stop - start, keys=keys, answers=answers)
 
     def _cuts(self, characters: int) -> list[tuple[int, int]]:
+        number = np.cumsum(self.characters) // characters
+        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
+        return [(a, b) for a, b in pairwise(starts) if a < b]
+
+    @property
+    def characters(self) -> NDArray[np.int64]:
+        """How many characters every sample has, about, (N,)."""
         sizes = np.zeros(self.size, np.int64)
         for column in self.columns.values():
             lengths = np.full(len(column.items), 8)
@@ -192,9 +199,7 @@ class Batch:
                 lengths = np.fromiter(map(len, column.items), np.int64, len(column.items))
             offsets = column.offsets
             sizes += lengths if offsets is None else row_sums(lengths, offsets)
-        number = np.cumsum(sizes) // characters
-        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
-        return [(a, b) for a, b in pairwise(starts) if a < b]
+        return sizes
 
 
 class View(NamedTuple):

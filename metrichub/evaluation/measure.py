@@ -44,6 +44,9 @@ from metrichub.text.column import watched
 if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
 
+_SHARED_BLOCK = 1.6
+"""Texts of so many blocks are one for all metrics, if any wants larger ones: they share tokens."""
+
 _KEPT_BYTES = 31 << 20
 """How much freed memory the C library may keep for the next block; glibc's bound is 32 MiB."""
 
@@ -76,7 +79,7 @@ class Measure:
         mixed: dict[str, tuple[str, ...]] = {}
         traces: dict[str, list[tuple[int, Trace]]] = {}
         usage = Usage()
-        for characters, metrics in self._groups().items():
+        for characters, metrics in self._groups(batch).items():
             parts: dict[str, list[_Part]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
@@ -162,11 +165,15 @@ class Measure:
             return WeighedResult.of_rows(result, self.corpora[metric.name])
         return result
 
-    def _groups(self) -> dict[int | None, list[Metric]]:
-        """The metrics by the size of the blocks that they want."""
+    def _groups(self, batch: Batch) -> dict[int | None, list[Metric]]:
+        """The metrics by the size of the blocks that they want; few texts are a block for all."""
+        own = {metric.block_characters for metric in self.metrics} - {None}
+        default = None
+        if own and batch.characters.sum() <= _SHARED_BLOCK * self.block_characters:
+            default = min(filter(None, own))
         groups: dict[int | None, list[Metric]] = {}
         for metric in self.metrics:
-            groups.setdefault(metric.block_characters, []).append(metric)
+            groups.setdefault(metric.block_characters or default, []).append(metric)
         return groups
 
     def _observed(

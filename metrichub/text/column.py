@@ -197,15 +197,16 @@ class _Lowered(Texts):
     """A column of ASCII in lower case, whose strings are made when they are asked for."""
 
     def __init__(self, characters: Characters, number: int) -> None:
-        self.__dict__["characters"] = Characters(characters.data.lower(), characters.rows)
+        super().__init__(())
+        del self._items
+        self.characters = Characters(characters.data.lower(), characters.rows)
         self.number = number
-        self._memo = {}
 
     def __len__(self) -> int:
         return len(self.characters.rows) - 1
 
     @cached_property
-    def _items(self) -> list[str]:
+    def _items(self) -> list[str]:  # type: ignore[override]
         text = self.characters.data.decode()
         return [text[start : end - 1] for start, end in spans(self.characters.rows)]
 
