@@ -165,14 +165,14 @@ class Batch:
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""
-        for start, stop in self._cuts(characters):
+        for start, stop in self.cuts(characters):
             columns = {name: c.part(start, stop) for name, c in self.columns.items()}
             answers = self.answers and self.part(start, stop).answers
             yield Block(columns, start, stop, answers)
 
     def parts(self, characters: int) -> Iterator[Batch]:
         """The batch cut into batches of about so many characters, in order."""
-        for start, stop in self._cuts(characters):
+        for start, stop in self.cuts(characters):
             yield self.part(start, stop)
 
     def part(self, start: int, stop: int) -> Batch:
@@ -184,14 +184,8 @@ class Batch:
         answers = {name: column.part(start, stop) for name, column in self.answers.items()}
         return Batch(columns, stop - start, keys=keys, answers=answers)
 
-    def _cuts(self, characters: int) -> list[tuple[int, int]]:
-        number = np.cumsum(self.characters) // characters
-        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
-        return [(a, b) for a, b in pairwise(starts) if a < b]
-
-    @property
-    def characters(self) -> NDArray[np.int64]:
-        """How many characters every sample has, about, (N,)."""
+    def cuts(self, characters: int) -> list[tuple[int, int]]:
+        """Where each block of about so many characters starts and ends."""
         sizes = np.zeros(self.size, np.int64)
         for column in self.columns.values():
             lengths = np.full(len(column.items), 8)
@@ -199,7 +193,9 @@ class Batch:
                 lengths = np.fromiter(map(len, column.items), np.int64, len(column.items))
             offsets = column.offsets
             sizes += lengths if offsets is None else row_sums(lengths, offsets)
-        return sizes
+        number = np.cumsum(sizes) // characters
+        starts = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), self.size]
+        return [(a, b) for a, b in pairwise(starts) if a < b]
 
 
 class View(NamedTuple):

@@ -167,13 +167,12 @@ class Measure:
 
     def _groups(self, batch: Batch) -> dict[int | None, list[Metric]]:
         """The metrics by the size of the blocks that they want; few texts are a block for all."""
-        own = {metric.block_characters for metric in self.metrics} - {None}
-        default = None
-        if own and batch.characters.sum() <= _SHARED_BLOCK * self.block_characters:
-            default = min(filter(None, own))
         groups: dict[int | None, list[Metric]] = {}
         for metric in self.metrics:
-            groups.setdefault(metric.block_characters or default, []).append(metric)
+            groups.setdefault(metric.block_characters, []).append(metric)
+        few = int(_SHARED_BLOCK * self.block_characters)
+        if None in groups and len(groups) > 1 and len(batch.cuts(few)) <= 1:
+            groups[min(filter(None, groups))] += groups.pop(None)
         return groups
 
     def _observed(

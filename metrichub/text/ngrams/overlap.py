@@ -65,7 +65,8 @@ def clipped_matches(
     """
     together = intern_both(prediction, references, tokenizer)
     totals = ngram_totals(lengths(prediction, tokenizer), max_order)
-    if isinstance(references, Texts) or (references.counts == 1).all():
+    sides = together.sides
+    if len(sides) == 2 * len(totals) and sides.max(initial=0) <= 1:
         pairs = Pairs.of(together.ids, together.segments)
         if pairs.bits * max_order < BITS:
             return Matches(paired_matches(pairs, max_order), totals)

@@ -51,8 +51,6 @@ class Characters:
     @cached_property
     def codes(self) -> Codes:
         """The code point of every character, (M,); not to be changed."""
-        if self.is_ascii:
-            return np.frombuffer(self.data, np.uint8)
         return code_points(decode(self.data))
 
     @cached_property
