@@ -75,8 +75,6 @@ def _spans(
     without `gaps` that is white space only.
     """
     view, places = _view(text, lowered, dropped)
-    if len(view) != len(places):
-        return None
     spans: list[Span] = []
     end = 0
     for word in words:
@@ -94,7 +92,7 @@ def _view(text: str, lowered: bool, dropped: str) -> tuple[str, Sequence[int]]:
     places: Sequence[int] = range(len(text))
     if len(view) != len(text):
         places = list(_places(text))
-    if dropped and len(view) == len(places):
+    if dropped:
         indices = [i for i, character in enumerate(view) if character not in dropped]
         return "".join([view[i] for i in indices]), [places[i] for i in indices]
     return view, places
