@@ -196,5 +196,5 @@ def _means(values: Any, rows: Sequence[int]) -> Any:
     there = ~np.isnan(values)
     size = max(rows, default=-1) + 1
     sums = np.bincount(rows, np.where(there, values, 0), minlength=size)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         return sums / np.bincount(rows, there, minlength=size)

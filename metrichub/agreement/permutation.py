@@ -183,7 +183,7 @@ def _means(a: Array, b: Array, coins: Coins) -> tuple[Array, Array]:
     for own, other in ((a, b), (b, a)):
         values = np.where(coins, other, own)
         there = ~np.isnan(values)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore"):
             means.append(np.where(there, values, 0).sum(1) / there.sum(1))
     return means[0], means[1]
 
@@ -225,7 +225,7 @@ def swapped_items(
                 there = ~np.isnan(coefficients)
                 sums[k] += np.where(there, coefficients, 0).sum(0)
                 defined[k] += there.sum(0)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore"):
             means = sums / defined
         return means[0], means[1]
 
