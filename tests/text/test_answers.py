@@ -86,6 +86,9 @@ def test_the_last_number_has_no_separators_of_thousands(reply: str, expected: st
         ("I choose (C), since it fits", "C"),
         ("(A) is wrong, so (C)", None),
         ("The answer is A good one", None),
+        ("The answer is B good one", "B"),
+        ("The answer is A, good", "A"),
+        ("Answer: a)good", "A"),
         ("Answer: apple", None),
         ("The answer is F", None),
         ("It's the best", None),
@@ -102,6 +105,11 @@ def test_a_choice_is_also_taken_by_its_words() -> None:
     # "light blue" holds "blue", too.
     assert chosen_letter("The answer is light blue.", LETTERS, colours) is None
     assert chosen_letter("red or blue", LETTERS, colours) is None
+    # What the reply says before it gives an answer doesn't count.
+    assert chosen_letter("Red or blue? The answer is red.", LETTERS, colours) == "A"
+    # The third choice has no letter.
+    assert chosen_letter("The answer is blue.", "AB", ("red", "green", "blue")) is None
+    assert chosen_letter("The answer is blue.", "ABC", ("red", "green", "blue")) == "C"
 
 
 @given(st.text())

@@ -229,3 +229,12 @@ def test_segments_are_the_text_and_count_what_the_engine_counts(
     assert (step["copied"], step["total"]) == (copied.covered[0], len(spans.tokens))
     # Each token of a fragment of n has the length n.
     assert sum(lengths) == copied.squared[0]
+
+
+def test_a_fragment_is_looked_for_behind_what_the_last_try_found() -> None:
+    # "a b a" is found first, and the search goes on behind it, past the place of "a b a c".
+    step = highlights.copied_fragments("a b a c", "a b a b a c", "whitespace")
+    assert marked(step["prediction"]) == "[a b a] [c]"
+    # So does the engine's: squares of 3 and 1.
+    counts = fragments(Texts(["a b a c"]), Texts(["a b a b a c"]), "whitespace")
+    assert counts.squared.tolist() == [10]

@@ -21,6 +21,12 @@ def test_letters_and_digits_are_counted_by_script() -> None:
     assert counts.joined == {"Han": 2, "kana": 1}
 
 
+def test_every_ascii_letter_and_digit_counts() -> None:
+    every = "".join(map(chr, range(128)))
+    for text in (every, f"{every}é"):
+        assert Texts([text]).letters.total == 26 + 26 + 10 + (text != every)
+
+
 def test_texts_whose_words_were_set_apart_have_no_joined_letters() -> None:
     # Three words or more of four letters each or fewer, on average.
     assert Texts(["中文中文 中文中文 中文中文"]).letters.joined == {}

@@ -162,6 +162,12 @@ def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
     ]
     assert in_both_ways(pairs) == official(pairs)
     assert {*official(pairs)} == {79, 80, 119, 120}
+    # Half of 103 / 2 and 25 are 50.75, which are 51 columns before the last, so that 51 is inside.
+    pairs = [
+        (["a", "both"], [f"other{n}" if n != column else "both" for n in range(103)])
+        for column in (50, 51)
+    ]
+    assert in_both_ways(pairs) == official(pairs) == [103, 102]
 
 
 def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
@@ -171,6 +177,23 @@ def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
         (["a", "b"] * 30, ["b", "b", "a"] * 20),
     ]
     assert in_both_ways(pairs) == official(pairs)
+
+
+@pytest.mark.parametrize(("far", "edits"), [(50, 1), (51, 2)])
+def test_words_are_shifted_by_50_places_at_most(far: int, edits: int) -> None:
+    # Tercom looks no further; the word is deleted then, and inserted elsewhere.
+    others = [f"other{n}" for n in range(far)]
+    pairs = [(["moved", *others], [*others, "moved"]), ([*others, "moved"], ["moved", *others])]
+    assert in_both_ways(pairs) == official(pairs) == [edits, edits]
+
+
+@pytest.mark.parametrize(("length", "edits"), [(10, 1), (11, 2)])
+def test_a_shift_is_of_ten_words_at_most(length: int, edits: int) -> None:
+    run, others = (
+        [f"{name}{n}" for n in range(size)] for name, size in (("run", length), ("", 20))
+    )
+    pairs = [([*run, *others], [*others, *run]), ([*others, *run], [*run, *others])]
+    assert in_both_ways(pairs) == official(pairs) == [edits, edits]
 
 
 def test_more_words_than_a_byte_can_name_are_told_apart() -> None:
@@ -201,6 +224,23 @@ def test_references_of_several_numbers_of_bits_equal_sacrebleu(width: int) -> No
     words[source.randrange(width // 2)] = "other"
     pairs = [(words, reference), (reference[-8:] + reference[:-8], reference)]
     assert in_both_ways(pairs) == official(pairs)
+
+
+def test_bits_are_carried_over_the_numbers_of_a_long_text() -> None:
+    # Of three words many columns are equal in a row, which carries a bit far: here over 140 and 200
+    # columns, so that it passes whole numbers of 64 bits.
+    source = random.Random(0)
+    pairs = []
+    for length in (140, 200):
+        reference = [str(source.randrange(3)) for _ in range(length)]
+        start = source.randrange(20, 60)
+        words = reference[start : start + 8] + reference[:start] + reference[start + 8 :]
+        for _ in range(6):
+            words[source.randrange(length)] = "other"
+        pairs.append((words, reference))
+    # Searched one by one, a row is a whole number of Python's. Deleted and inserted, the moved
+    # words take 16 edits, and the others 6.
+    assert all(0 < edits <= 8 + 8 + 6 for edits in in_both_ways(pairs))
 
 
 def test_a_table_is_computed_in_strides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,12 @@ def test_intl_is_the_official_one_where_unicode_versions_agree(text):
     assert plain.international(text) == sacrebleu(TokenizerV14International())(text)
 
 
+@pytest.mark.parametrize("text", ["a <<skipped> b", "&&amp;", "&&&quot; x", "<skipped><skipped>"])
+def test_markup_behind_its_own_beginning_is_the_official_one(text):
+    for name, official in OFFICIAL.items():
+        assert Texts(["plain", text]).tokens(name).strings(1) == official(text), name
+
+
 @given(text=any_text)
 def test_unicode_equals_rouge_on_ascii(text):
     text = text.encode("ascii", "ignore").decode()
