@@ -187,3 +187,15 @@ def test_another_draw_is_refused() -> None:
         resampled("item", "tau_b", *matrices(), Drawn("rows"))
     with pytest.raises(ParameterError, match="draws=-1"):
         resampled("item", "tau_b", *matrices(), Drawn("items", -1))
+
+
+def test_a_draw_of_systems_and_items_has_the_mean_of_scipys_rho() -> None:
+    scores, human = np.random.default_rng(4).normal(size=(2, 6, 5))
+    drawn = resampled("item", "spearman", scores, human, Drawn("both", 8, 3))
+    systems = np.random.default_rng([3, 0]).integers(0, 6, (8, 6))
+    items = np.random.default_rng([3, 1]).integers(0, 5, (8, 5))
+    expected = [
+        np.mean([scipy.stats.spearmanr(scores[of, item], human[of, item])[0] for item in of_items])
+        for of, of_items in zip(systems, items, strict=True)
+    ]
+    assert drawn == pytest.approx(np.array(expected))

@@ -146,3 +146,10 @@ def test_without_pairs_there_is_nothing_to_calibrate(scores: list[list[float]]) 
     found = calibrate(np.asarray(scores), np.asarray(scores))
     assert (found.epsilon, found.ties_nearly_all) == (0, False)
     assert np.isnan(found.accuracy)
+
+
+def test_a_constant_needs_no_threshold_to_tie_all_pairs() -> None:
+    calibration = calibrate(np.ones((2, 4)), np.array([[1.0, 1, 2, 3], [1, 2, 2, 2]]))
+    # People tie 1 of 6 pairs and 3 of 6.
+    assert (calibration.epsilon, calibration.ties_nearly_all) == (0, False)
+    assert calibration.accuracy == pytest.approx((1 / 6 + 3 / 6) / 2)

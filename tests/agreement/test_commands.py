@@ -254,3 +254,47 @@ def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.Monkey
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
     assert study["results"][0]["dimension"] == "good"
     assert "unchanged: agreement.json" in run(*arguments, "--write", "mine").stderr
+
+
+def test_ranks_and_citations_are_shown_on_request_alone() -> None:
+    arguments = ("-m", "token_f1", "--human", "good", "--draws", "9")
+    assert not {"ranks", "cite"} & measured(*arguments).keys()
+    tables = {
+        flag: run("agreement", "rated.jsonl", *arguments, *flag, "--format", "markdown").stdout
+        for flag in ((), ("--ranks",), ("--cite",))
+    }
+    assert [flag for flag, text in tables.items() if " rank " in text] == [("--ranks",)]
+    signature = str(Hub("token_f1").evaluate(ROWS).signatures()["token_f1"])
+    assert [flag for flag, text in tables.items() if signature in text] == [("--cite",)]
+
+
+def test_items_of_a_report_are_known_by_their_labels() -> None:
+    # The rows of system y come in the other order, so that the place of a row isn't its item.
+    rows = [row for name in "xz" for row in ROWS if row["system"] == name]
+    rows += [row for row in reversed(ROWS) if row["system"] == "y"]
+    report = Hub("token_f1").evaluate(rows)
+    agreement = report.agreement("good", coefficient="tau_b", level="item", draws=0)
+    assert agreement.row().value == pytest.approx(2 / 3)
+
+
+def test_scores_of_a_file_have_no_card_to_write_beside() -> None:
+    write("rated.jsonl", [{**row, "mine": f} for row, f in zip(ROWS, F1, strict=True)])
+    arguments = ("agreement", "rated.jsonl", "--score", "mine", "--human", "good", "--draws", "9")
+    result = run(*arguments, "--write", "mine")
+    assert result.exit_code == 2
+    assert "--write needs -m METRIC, as columns of scores have no card" in result.stderr
+
+
+def test_a_study_takes_the_place_of_that_of_the_same_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
+
+    def studies(name: str, *more: str) -> list[tuple[str, int, float]]:
+        run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--write", name, *more)
+        written = json.loads(Path("agreement.json").read_text())["studies"]
+        return [(s["data"]["name"], s["draws"], s["results"][0]["value"]) for s in written]
+
+    for name in ("first", "second", "third"):
+        before = studies(name, "--draws", "9")
+    assert [study[:2] for study in before] == [("first", 9), ("second", 9), ("third", 9)]
+    after = studies("second", "--draws", "10")
+    assert [study[:2] for study in after] == [("first", 9), ("second", 10), ("third", 9)]

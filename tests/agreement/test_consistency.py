@@ -35,3 +35,8 @@ def test_one_run_has_an_order_alone() -> None:
         True,
     )
     assert consistency.as_dict()["order_low"] == consistency.order.low
+
+
+def test_verdicts_may_be_half_right() -> None:
+    assert judge_consistency("mine", [[0, 0.5, 1], [0, 0.5, 1]]).kappa == 1
+    assert np.isnan(judge_consistency("mine", [[0, 0.25, 1], [0, 0.25, 1]]).kappa)

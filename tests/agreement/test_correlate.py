@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrichub.agreement import correlate, protocols
+from metrichub.agreement import correlate, protocols, tie_calibration, wilson
 from metrichub.agreement.layout import Layout
-from metrichub.agreement.levels import rows_at
+from metrichub.agreement.levels import rows_at, value_at
 from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.shares import agresti_coull
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array, starting
@@ -517,3 +518,111 @@ def test_rows_are_told_apart_by_what_differs_alone() -> None:
 
 def test_json_keeps_the_letters_of_a_name() -> None:
     assert '"größe"' in correlate({"größe": SCORES}, HUMAN, draws=0).to_json()
+
+
+def test_items_that_a_system_lacks_are_left_out_of_soft_pairwise_accuracy() -> None:
+    metric, human = np.random.default_rng(5).normal(size=(2, 4, 9))
+    lacking = metric.copy()
+    lacking[2, 3] = np.nan
+    whole = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
+    assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*whole)
+
+
+@pytest.mark.parametrize(("threshold", "pairs"), [(0.5, 1), (0.75, 0)])
+def test_pairs_may_be_of_any_distance(threshold: float, pairs: int) -> None:
+    found = ranked_pairs(np.array([[0.0], [1.0]]), np.array([[0.0], [0.5]]), threshold)
+    assert found.pairs == pairs
+    assert found.human_ties == 1 - pairs
+    if pairs:
+        assert found.accuracy == 1
+
+
+def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two rows of three places have six pairs.
+    scores, human = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    monkeypatch.setattr(tie_calibration, "MOST_PAIRS", 6)
+    tie_calibration.calibrate(scores, human)
+    monkeypatch.setattr(tie_calibration, "MOST_PAIRS", 5)
+    with pytest.raises(InputError, match="sorts all pairs, 6 here"):
+        tie_calibration.calibrate(scores, human)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"metric": "scor"}, "there is no metric 'scor'; did you mean 'score'.* .known: score"),
+        ({"dimension": "human2"}, "there is no dimension 'human2'.* .known: human"),
+        ({"coefficient": "tau"}, "there is no coefficient 'tau'"),
+    ],
+)
+def test_a_row_that_is_not_there_is_named(choice: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        few(coefficient="tau_b").row(**choice)
+
+
+@pytest.mark.parametrize(
+    ("scores", "human", "message"),
+    [({}, HUMAN, "there are no scores to"), (SCORES, {}, "there are no ratings to")],
+)
+def test_there_is_something_to_correlate(scores: Any, human: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        correlate(scores, human)
+
+
+def test_matrices_have_the_same_shape() -> None:
+    with pytest.raises(InputError, match=r"human has the shape \(3, 2\), not \(2, 3\)"):
+        correlate(np.ones((2, 3)), np.ones((3, 2)))
+    with pytest.raises(InputError, match=r"human has the shape \(2, 1, 1\) for 2 samples"):
+        correlate([1, 2], np.ones((2, 1, 1)))
+    with pytest.raises(InputError, match=r"human has the shape \(3, 1\) for 2 samples"):
+        correlate([1, 2], np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("level", ["system", "pooled", "within_system"])
+def test_tau_of_wmt_is_of_pairs_within_an_item(level: str) -> None:
+    with pytest.raises(ParameterError, match="item: tau_wmt uses pairs within an item"):
+        few(coefficient="tau_wmt", level=level)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5])
+def test_a_confidence_lies_between_0_and_1(confidence: float) -> None:
+    for share in (wilson, agresti_coull):
+        with pytest.raises(ParameterError, match="confidence"):
+            share(1, 2, confidence)
+
+
+def test_without_a_complete_item_systems_have_no_soft_accuracy() -> None:
+    metric = np.array([[1.0, np.nan], [np.nan, 2.0]])
+    assert np.isnan(soft_pairwise_accuracy(metric, np.ones((2, 2))))
+    assert np.isnan(soft_pairwise_accuracy(np.ones((1, 2)), np.ones((1, 2))))
+
+
+@pytest.mark.parametrize(("apart", "pairs"), [(24.5, 0), (25, 1)])
+def test_pairs_are_25_points_apart_where_nothing_else_is_said(apart: float, pairs: int) -> None:
+    scores, human = np.array([[0.0], [1.0]]), np.array([[0.0], [apart]])
+    assert value_at("item", "tau_wmt", scores, human).used == pairs
+    assert ranked_pairs(scores, human).pairs == pairs
+
+
+def test_chance_of_soft_pairwise_accuracy_is_of_complete_items() -> None:
+    human = np.array([[1.0, 2, 3, 4], [2, 1, 1, 3], [5, 4, np.nan, 5]])
+    whole = np.delete(human, 2, axis=1)
+    assert soft_pairwise_chance(human) == soft_pairwise_chance(whole) > 0.5
+    assert np.isnan(soft_pairwise_chance(human[:1]))
+    assert np.isnan(soft_pairwise_chance(human[:, 2:3]))
+
+
+def test_one_named_system_is_not_drawn() -> None:
+    drawn = [
+        correlate(SCORES, HUMAN, item=range(6), system=names).drawn.draw
+        for names in (["a"] * 6, None)
+    ]
+    assert drawn == ["items", "items"]
+    assert few().drawn.draw == "both"
+
+
+def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
+    # Of the first item the two scores are equal; of the second all three differ.
+    scores, human = np.array([[1, 1.0], [1, 2], [np.nan, 3]]), np.array([[1, 1.0], [2, 2], [3, 3]])
+    value = value_at("item", "pearson", scores, human)
+    assert (value.value, value.used, value.undefined) == (pytest.approx(1), 1, 1)

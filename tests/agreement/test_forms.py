@@ -249,6 +249,9 @@ def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
 MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
     (): (2, "nothing to correlate with; add --human COLUMN"),
     ("--pair", "one"): (2, "'one' isn't two columns; write A,B"),
+    ("--pair", ",two"): (2, "',two' isn't two columns; write A,B"),
+    ("--pair", "one,"): (2, "'one,' isn't two columns; write A,B"),
+    ("--pair", "one,two,three"): (2, "'one,two,three' isn't two columns; write A,B"),
     ("--pair", "one,tow"): (3, "there is no column 'tow'; did you mean 'two'?"),
     ("--human", "ab"): (2, "token_f1 scores one output, but people chose between two"),
     ("--pair", "one,two", "--human", "gold"): (3, "pair 0: gold is 'b c d e' (str); write 'a'"),

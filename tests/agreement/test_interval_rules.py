@@ -280,3 +280,12 @@ def test_every_interval_is_wider_the_surer_it_is() -> None:
     half, most = ends_at(0.5), ends_at(0.95)
     for name, (low, high) in half.items():
         assert most[name][0] < low < high < most[name][1], name
+
+
+def test_a_label_that_five_samples_have_carries_an_interval() -> None:
+    x, _ = rated(5, 40)
+    agreement = correlate(x, [1] * 5 + [0] * 35, coefficient=["auc", "balanced_accuracy"], cut=0.0)
+    rows = [row for row in agreement.rows if row.metric == "score"]
+    assert [row.note for row in rows] == ["", ""]
+    for row in rows:
+        assert row.low < row.value < row.high

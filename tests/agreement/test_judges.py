@@ -131,6 +131,8 @@ def test_the_alternative_test_names_what_it_can_not_take() -> None:
         alternative_test([1, 2], [[1, 1], [2, 2]])
     with pytest.raises(InputError, match=r"a judge's \(2,\) and the raters' \(2,\) labels don't"):
         alternative_test([1, 2], [1, 2])
+    with pytest.raises(InputError, match=r"a judge's \(2,\) and the raters' \(3, 3\) labels don't"):
+        alternative_test([1, 2], np.ones((3, 3)))
     with pytest.raises(ParameterError, match="score='rmse'"):
         alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]  # a wrong word
 
@@ -219,3 +221,43 @@ def test_preferences_count_ties_and_missing_scores_apart() -> None:
     with pytest.raises(InputError, match="don't match"):
         preference_agreement([1], [2, 3], ["a"])
     assert np.isnan(preference_agreement([1], [2], ["tie"]).accuracy)
+
+
+@pytest.mark.parametrize(("factor", "winning"), [(1.001, 1), (0.999, 0)])
+def test_the_false_discovery_rate_is_benjamini_and_yekutieli_s(
+    factor: float, winning: float
+) -> None:
+    # All three hypotheses are rejected if the largest p is at most rate / (1 + 1/2 + 1/3), and none
+    # if it isn't and the others are just as large.
+    judge, raters = [1] + [0] * 9, [[0] * 3] * 10
+    # The raters lead by 1 once in ten: a mean of .1 with a standard error of .1, .1 below epsilon.
+    p = scipy.stats.t.sf(1, 9)
+    assert alternative_test(judge, raters).p_values == pytest.approx((p, p, p))
+    rate = factor * p * (1 + 1 / 2 + 1 / 3)
+    assert alternative_test(judge, raters, rate=rate).winning_rate == winning
+
+
+def test_a_certain_difference_is_significant_at_any_rate() -> None:
+    raters = [[0] * 3, [1] * 3] * 2
+    assert alternative_test([0, 1, 0, 1], raters, rate=0).p_values == (0, 0, 0)
+    assert alternative_test([0, 1, 0, 1], raters, rate=0).winning_rate == 1
+
+
+def test_each_side_has_its_own_rate_of_yes() -> None:
+    verdicts = verdict_agreement([1, 1, 1, 0], [1, 0, 0, 0])
+    assert (verdicts.rate, verdicts.human_rate) == (3 / 4, 1 / 4)
+    # (TP TN - FP FN) / sqrt of the product of the four margins: (1 - 0) / sqrt(3 · 1 · 3 · 1).
+    assert verdicts.mcc == pytest.approx(1 / 3)
+
+
+def test_no_verdicts_have_no_rates() -> None:
+    verdicts = verdict_agreement([NAN, 1], [1, NAN])
+    rates = (verdicts.rate, verdicts.human_rate, verdicts.mcc, *verdicts.accuracy)
+    assert np.isnan(rates).all()
+    assert verdicts.undecided == 2
+
+
+def test_williams_test_of_four_items_has_a_p_value() -> None:
+    # K = 1 - .36 - .25 - .16 + .24 = .47; t has one degree of freedom, whose tail is an arctangent.
+    t = 0.1 * (3 * 1.4) ** 0.5 / (2 * 0.47 * 3 + 1.1**2 / 4 * 0.6**3) ** 0.5
+    assert williams_test(0.6, 0.5, 0.4, 4) == pytest.approx(0.5 - np.arctan(t) / np.pi)

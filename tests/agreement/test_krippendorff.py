@@ -78,3 +78,9 @@ def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes
         krippendorff_alpha([[1, 2]], "metric")  # type: ignore[arg-type]  # a wrong word
     with pytest.raises(InputError, match="1 and 2 labels"):
         cohen_kappa("a", "ab")
+
+
+@pytest.mark.parametrize("ratings", [["a", "b"], ["", ""]])
+def test_fleiss_kappa_takes_two_raters_or_more(ratings: list[str]) -> None:
+    with pytest.raises(InputError, match=r"two or more, not [01]; krippendorff_alpha takes any"):
+        fleiss_kappa(ratings)

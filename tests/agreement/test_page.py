@@ -110,6 +110,12 @@ def test_more_whole_numbers_than_a_scale_has_are_no_ratings() -> None:
         assert ("mine" in columns.ratings) == is_rating
 
 
+def test_fractions_and_numbers_that_recur_are_ratings_however_many_there_are() -> None:
+    whole = [3 * i for i in range(102)]
+    for numbers in ([i + 0.5 for i in whole], [*whole[:-1], whole[0]]):
+        assert "mine" in rated_columns({"": report_of([1] * 102, mine=numbers)}).ratings
+
+
 def test_labels_of_samples_and_clusters_are_no_ratings() -> None:
     labels = {name: [1, 2, 2, 1] for name in ("id", "doc_id", "item", "system", "group", "mine")}
     columns = rated_columns({"": report_of([1, 2, 3, 4], **labels)}, cluster="group")
@@ -271,3 +277,27 @@ def test_answers_that_are_numbers_are_no_ratings() -> None:
     )
     assert set(report.metadata) == {"extract:last_number"}
     assert not rated_columns({"": report}).ratings
+
+
+def test_ranks_of_samples_have_four_decimals() -> None:
+    # Of seven samples the k-th is above (k - 1/2) / 7 of them: .0714 and .9286 are the ends.
+    parted = parted_samples(np.arange(7.0), -np.arange(7.0), 7)
+    assert parted["lower"][0] == [0, 0, 0.0714, 0.9286]
+    assert parted["higher"][0] == [0, 6, 0.9286, 0.0714]
+
+
+def test_where_more_is_better_people_part_from_the_high(tmp_path: Path) -> None:
+    rows = [
+        {"prediction": p, "reference": "a b", "stars": stars}
+        for p, stars in (("a b", 1), ("a x", 2), ("x y", 3))
+    ]
+    Hub("exact_match").evaluate(rows).to_html(tmp_path / "report.html", **FEW)
+    (parted,) = Page(tmp_path / "report.html").data["people"]["parted"]
+    # exact_match finds sample 0 the best, and people the worst.
+    assert parted["higher"][0][:2] == [0, 0]
+    assert parted["lower"][0][:2] == [0, 2]
+
+
+def test_what_is_missing_for_every_system_is_the_same_for_all() -> None:
+    systems = {name: report_of([1, 2, 3], mine=[1, 2, None]) for name in "ab"}
+    assert rated_columns(systems).left_out == {"mine": "the same for every system"}

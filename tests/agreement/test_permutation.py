@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-from metrichub.agreement import acc_eq, holm, significance_clusters
+from metrichub.agreement import acc_eq, holm, permutation, significance_clusters
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.permutation import (
     SWAPS,
@@ -235,3 +235,46 @@ def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
     right = np.ones((40, 2))
     right[::2, 1] = np.nan
     assert pair_swap_test(right, right - 1) == (1, 1 / 1001, 1 / 1001)
+
+
+def test_a_metric_that_is_not_calibrated_ties_equal_scores_alone() -> None:
+    # The same without a threshold: the first metric orders the pair that people tie.
+    human, scores = np.array([[1.0], [1], [2]]), np.array([[0.0], [1], [5]])
+    result = permutation_test(
+        "item", "acc_eq", scores, np.zeros((3, 1)), human, Swapped("pairs", 20)
+    )
+    assert result.difference == pytest.approx(2 / 3 - 1 / 3)
+
+
+@pytest.mark.parametrize("swap", ["cells", "systems", "systems_xor_items"])
+def test_swaps_of_cells_have_the_mean_of_scipys_r_over_items(swap: str) -> None:
+    a, b, human = trial(np.random.default_rng(11), 5, 4)
+    how = Swapped(swap, 40)
+    result = permutation_test("item", "pearson", a, b, human, how)
+
+    def mean_r(scores: Array) -> float:
+        pairs = zip(scores.T, human.T, strict=True)
+        return float(np.mean([scipy.stats.pearsonr(*pair)[0] for pair in pairs]))
+
+    # Scores change places once both metrics have mean 0 and standard deviation 1.
+    own, other = ((side - side.mean()) / side.std() for side in (a, b))
+    (coins,) = _coins(human.shape, how, swap)
+    drawn = [
+        mean_r(np.where(coin, other, own)) - mean_r(np.where(coin, own, other)) for coin in coins
+    ]
+    difference = mean_r(a) - mean_r(b)
+    assert result.difference == pytest.approx(difference)
+    hits = sum(abs(one) >= abs(difference) - 1e-9 for one in drawn)
+    assert (result.p, result.draws) == ((hits + 1) / 41, 40)
+
+
+@pytest.mark.parametrize(("cells", "sizes"), [(25, [2, 2, 1]), (11, [1] * 5), (1, [1] * 5)])
+def test_a_block_of_coins_holds_as_many_draws_as_fit_and_one_at_least(
+    cells: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (whole,) = _coins((3, 4), Swapped(draws=5), "cells")
+    # A draw has twelve cells.
+    monkeypatch.setattr(permutation, "_CELLS", cells)
+    blocks = list(_coins((3, 4), Swapped(draws=5), "cells"))
+    assert [len(block) for block in blocks] == sizes
+    assert (np.concatenate(blocks) == whole).all()

@@ -12,6 +12,7 @@ from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_n
 from metrichub.agreement import calibrated_mean
 from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
+from metrichub.errors import InputError
 from metrichub.evaluation.distributions import student
 
 NAN = float("nan")
@@ -226,3 +227,16 @@ def test_labels_show_where_the_judge_leans_and_how_far_it_agrees() -> None:
 def test_ratings_show_how_far_the_judge_is_off_on_average() -> None:
     mean = calibrated_mean([4, 5, 4, 5], [3, 4, 3, 4.5])
     assert mean.lean == "on 4 labels the judge is 0.875 above people on average"
+
+
+def test_scores_and_ratings_are_of_the_same_samples() -> None:
+    with pytest.raises(InputError, match=r"\(2,\) scores and \(3,\) ratings don't match"):
+        calibrated_mean([1, 2], [1, 2, 3])
+    with pytest.raises(InputError, match=r"\(1, 2\) scores and \(1, 2\) ratings don't match"):
+        calibrated_mean([[1, 2]], [[1, 2]])
+
+
+def test_labels_of_all_samples_are_a_share_of_their_own() -> None:
+    mean = calibrated_mean([1, 0, 1, 0] * 5, [1, 1, 0, 0] * 5)
+    assert (mean.mean, mean.low, mean.high) == agresti_coull(10, 20)
+    assert mean.weight == 0

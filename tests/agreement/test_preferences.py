@@ -299,3 +299,51 @@ def test_votes_that_fit_no_sample_or_lack_a_column_are_named() -> None:
         Votes.of(VOTES).scores(np.ones(1), ["9"], ["x"])
     with pytest.raises(InputError, match="system 'x' has several samples of item '1'"):
         Votes.of(VOTES).scores(np.ones(2), [1, 1], ["x", "x"])
+
+
+def test_a_note_on_several_raters_needs_them_in_one_dimension_alone() -> None:
+    votes = {"one": PREFERRED, "two": [["a", "b"], *PREFERRED[1:]]}
+    (note,) = correlated(preferred=votes, coefficient="accuracy").notes
+    assert note.startswith("several raters of a pair count once")
+
+
+def test_the_ceiling_and_chance_count_no_pairs() -> None:
+    rows = correlated(coefficient="accuracy").rows[1:]
+    assert [(row.used, row.undefined, row.unscored) for row in rows] == [(0, 0, 0)] * 2
+
+
+def test_items_count_where_a_pair_has_an_outcome() -> None:
+    # The metric says nothing of the pair of item c, and people nothing of the other of item b.
+    inputs = PairInputs.of(
+        {"mine": ([1, 1, 1, NAN], [2, 2, 2, 2])},
+        ["a", "b", None, "a"],
+        list("abbc"),
+        None,
+        "higher",
+    )
+    units = inputs.units(inputs.outcomes("mine", "preferred"), "items")
+    assert (units.items, units.used) == (2, 2)
+
+
+def test_metrics_without_a_value_have_no_test() -> None:
+    # People tie the only pair, which tau leaves out.
+    scores = {"one": ([1], [2]), "other": ([2], [1])}
+    test = correlated(scores, ["tie"], coefficient="tau_wmt").compare("one", "other")
+    assert np.isnan([test.difference, test.p]).all()
+    assert test.draws == 0
+
+
+def test_preferences_have_no_verdicts() -> None:
+    with pytest.raises(InputError, match="only yes/no labels have verdicts"):
+        correlated().verdicts("mine", "preferred")
+
+
+@pytest.mark.parametrize("confidence", [0, 1.5])
+def test_a_confidence_of_preferences_lies_between_0_and_1(confidence: float) -> None:
+    with pytest.raises(ParameterError, match="confidence"):
+        correlated(confidence=confidence)
+
+
+def test_two_verdicts_that_are_missing_are_no_scores_of_two_outputs() -> None:
+    row = correlated({"judge": [None, None]}, ["a", "b"], coefficient="accuracy").row()
+    assert (row.used, row.unscored) == (0, 2)

@@ -1,6 +1,8 @@
 """`report.agreement` beside the forms of what people say: ratings, errors, votes, preferences."""
 
 from collections import Counter
+from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -8,7 +10,7 @@ import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.agreement import correlate, protocols
-from metrichub.authoring import Choice
+from metrichub.authoring import Choice, Metric
 from metrichub.errors import InputError, MissingColumn, ParameterError, ReportError
 from metrichub.testing import Scripted
 
@@ -149,6 +151,26 @@ def test_a_judge_that_is_asked_twice_shows_how_far_it_agrees_with_itself() -> No
     assert "judges" not in repr(Hub("token_f1").evaluate(ROWS).agreement({"g": range(6)}, draws=0))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wavering(Metric):
+    """1 the first time that it is asked about a text; later 0, if the text has a b."""
+
+    asked: ClassVar[Counter[str]] = Counter()
+
+    async def observe(self, prediction: str) -> float:
+        self.asked[prediction] += 1
+        return float(self.asked[prediction] == 1 or "b" not in prediction)
+
+
+def test_a_judge_that_compares_nothing_shows_its_runs_alone() -> None:
+    Wavering.asked.clear()
+    rows = [{"prediction": text, "good": good} for good, text in enumerate(("a", "b", "ab", "c"))]
+    report = Hub(Wavering()).evaluate(rows, repeats=2)
+    (judge,) = report.agreement("good", draws=0).judges
+    assert (judge.runs, judge.same.value) == (2, 2 / 4)
+    assert isnan(judge.order.value)
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
@@ -197,3 +219,48 @@ def test_a_column_that_was_too_long_to_keep_is_named() -> None:
     rows = [row | {"page": "p" * 300} for row in ROWS]
     with pytest.raises(MissingColumn, match=r"over 200 characters; .* keep=\['page'\]"):
         report(rows).agreement(preferences=VOTES, item="page")
+
+
+def test_a_forest_plot_tells_its_lines_apart() -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    from metrichub.agreement.tables import forest
+
+    ratings = [[1, 1], [2, 3], [2, 3]]
+    (panel,) = forest(correlate([1, 2, 3], ratings, coefficient="tau_b", draws=0)).axes
+    ceiling, chance = panel.get_legend().get_lines()
+    assert ceiling.get_color() != chance.get_color()
+    assert ceiling.get_linestyle() != chance.get_linestyle()
+
+
+def test_a_forest_plot_draws_each_metric_on_a_line_of_its_own() -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    from metrichub.agreement.tables import forest
+
+    scores = {"a": [1, 2, 3, 4, 5, 6, 7, 8, 9], "b": [2, 1, 3, 5, 4, 9, 8, 7, 6]}
+    names = ["tau_b", "pearson", "spearman", "acc_eq"]
+    ratings = [1, 2, 2, 3, 5, 4, 6, 6, 7]
+    agreement = correlate(scores, ratings, coefficient=names, draws=50)
+    figure = forest(agreement)
+    # Three panels a row, and room for a line of each metric.
+    assert figure.get_size_inches().tolist() == pytest.approx([1 + 3 * 3.2, 2 * (0.9 + 2 * 0.3)])
+    panel = figure.axes[0]
+    rows = [agreement.row(name, coefficient="tau_b") for name in scores]
+    interval, point, other_interval, other_point, *_ = panel.get_lines()
+    for y, row, drawn in ((0, rows[0], interval), (1, rows[1], other_interval)):
+        assert [list(side) for side in drawn.get_data()] == [[row.low, row.high], [y, y]]
+    for y, row, drawn in ((0, rows[0], point), (1, rows[1], other_point)):
+        assert [list(side) for side in drawn.get_data()] == [[row.value], [y]]
+        assert drawn.get_marker() == "o"
+    # The first metric is above the second, half a line from the edge.
+    assert panel.get_ylim() == (1.5, -0.5)
+    assert panel.get_title() == "human"
+
+
+@pytest.mark.parametrize(("panels", "width"), [(1, 4.2), (2, 7.4), (3, 10.6)])
+def test_a_forest_plot_is_as_wide_as_its_panels(panels: int, width: float) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    from metrichub.agreement.tables import forest
+
+    names = ["tau_b", "pearson", "spearman"][:panels]
+    figure = forest(correlate([1, 2, 3], [1, 2, 2], coefficient=names, draws=0))
+    assert figure.get_size_inches().tolist() == pytest.approx([width, 1.2])
