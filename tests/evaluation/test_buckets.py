@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from benchmarks.bucket_totals import simulate
 from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.errors import InputError, MissingColumn, ReportError
-from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, buckets_for
+from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, BucketSizes, buckets_for
+from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric
+from tests.toy_metrics import Variety
 from tests.vectors import SUMMEVAL, WMT16, corpus, slow
 
 Row = dict[str, Any]
@@ -174,6 +176,16 @@ def test_clusters_are_drawn_whole() -> None:
     assert often["token_f1"]["score"].randomisation_p == once["token_f1"]["score"].randomisation_p
 
 
+def test_the_rows_of_a_corpus_metric_are_drawn_by_their_clusters() -> None:
+    texts = [("a b", "x"), ("a b", "x"), ("c c d d", "y")]
+    report = Hub(Variety()).evaluate([{"prediction": text, "doc": doc} for text, doc in texts])
+    result = report.results["variety"]
+    drawn = Draw(np.array([[0, 0], [1, 1], [0, 1]]))
+    # Eight words each time: of the two of x, of the two of y, and of all four.
+    scores = result.resampler(report.units(result, "doc"))(drawn)["score"]
+    assert scores.tolist() == [2 / 8, 2 / 8, 4 / 8]
+
+
 def test_clusters_have_to_be_there_and_the_same() -> None:
     hub = Hub("bleu")
     report = hub.evaluate(rows(SUMMEVAL, 20))
@@ -253,6 +265,54 @@ def test_few_values_of_a_key_make_rough_intervals() -> None:
         in report.notes()["wer"]
     )
     assert not Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="id").notes()
+
+
+@pytest.mark.parametrize(
+    ("values", "samples", "rough"), [(49, 60, True), (50, 60, False), (49, 49, False)]
+)
+def test_intervals_are_rough_of_fewer_than_50_filled_buckets(
+    values: int, samples: int, rough: bool
+) -> None:
+    # A bucket for each value; where every sample has its own, no two were drawn together.
+    sizes = np.bincount(np.arange(samples) % values, minlength=BUCKETS)
+    notes = BucketSizes(("doc",), sizes, {}).notes()
+    what = "intervals are rough, as 'doc' has only about 49 different values"
+    assert notes == [what] * rough
+    assert BucketSizes((), sizes, {}).notes() == []
+
+
+@pytest.mark.parametrize(("key", "kind"), [("doc", "4 buckets"), ("id", "4 samples")])
+def test_an_interval_counts_the_buckets_that_were_drawn(key: str, kind: str) -> None:
+    samples = [
+        {"prediction": "a", "reference": "a", "doc": doc, "id": f"{doc}{copy}"}
+        for doc in range(4)
+        for copy in range(10 if key == "doc" else 1)
+    ]
+    report = Hub("wer").evaluate(samples, samples=False, key=key)
+    why = f"{kind} are too few; an interval needs 5"
+    assert report.intervals()["wer"]["score"].why == why
+
+
+def test_parts_have_the_buckets_of_all_or_none() -> None:
+    sizes = BucketSizes((), np.bincount([0, 1], minlength=BUCKETS), {})
+    whole = BucketSizes.merged([(2, sizes), (0, None), (2, sizes)])
+    assert whole is not None
+    # By position, the second part comes behind the two samples of the first.
+    assert whole.sizes[:5].tolist() == [1, 1, 1, 1, 0]
+    assert BucketSizes.merged([(2, sizes), (1, None)]) is None
+    assert BucketSizes.merged([]) is None
+
+
+def test_only_columns_that_both_systems_have_need_to_be_the_same() -> None:
+    sizes = np.bincount([0, 1], minlength=BUCKETS)
+    print_of = {n: np.full(BUCKETS, n, np.uint64) for n in (1, 2)}
+    one = BucketSizes((), sizes, {"references": print_of[1], "sources": print_of[1]})
+    for column, number in (("contexts", 2), ("sources", 1)):
+        other = BucketSizes((), sizes, {"references": print_of[1], column: print_of[number]})
+        one.check_same(other)
+        other.check_same(one)
+    with pytest.raises(ReportError, match="the systems have different references and sources;"):
+        one.check_same(BucketSizes((), sizes, dict.fromkeys(one.prints, print_of[2])))
 
 
 def test_a_key_names_columns_that_are_there_and_full() -> None:

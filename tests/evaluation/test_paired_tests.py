@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
-from metrichub.evaluation.paired_tests import p_text
+from metrichub.evaluation.paired_tests import RankedOutput, in_words, p_text
 from metrichub.evaluation.resample import NOT_ESTIMATED, holm
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import TIE, rows_of_scores, rows_of_tests
@@ -279,3 +279,32 @@ def test_samples_that_no_two_systems_share_are_no_test() -> None:
     test = full.compare(none)["ttr"]["score"]
     assert (test.samples, test.left_out) == (0, 2)
     assert np.isnan([test.score, test.other, test.p]).all()
+
+
+def test_several_differences_without_a_direction_have_the_largest_of_their_p_values() -> None:
+    # 12 samples of a and b differ, 8 of a and c, and 4 of c and b: too few for a difference.
+    ranking = compare_all(with_right(12, 0, 4, metric="abstractness"), resamples=9, trials=TRIALS)
+    p = {pair: tests["abstractness"]["score"].p for pair, tests in ranking.pairs.items()}
+    assert p["b", "a"] < p["c", "a"] < 0.05 < p["c", "b"]
+    assert ranking.sentence == (
+        f"abstractness differs between a and b, and between a and c ({p_text(p['c', 'a'], '≤')}); "
+        "neither more nor less is better"
+    )
+
+
+def test_an_output_can_be_tested_if_any_pair_of_systems_can() -> None:
+    ranking = compare_all(with_right(12, 0, 1), resamples=9, trials=TRIALS)
+    tests = {pair: compared["exact_match"]["score"] for pair, compared in ranking.pairs.items()}
+    scores = {name: outputs["exact_match"]["score"] for name, outputs in ranking.scores.items()}
+
+    def words(untested: int) -> str:
+        own = {
+            pair: test._replace(p=float("nan")) if number < untested else test
+            for number, (pair, test) in enumerate(tests.items())
+        }
+        names = ("exact_match", "exact_match", "score")
+        return in_words([RankedOutput(*names, "higher", 0.05, scores, own, None, "exact_match")])[0]
+
+    assert words(3) == "exact_match can't be tested"
+    # Without a test of a and b, a beats c in 11 samples alone, and c differs from b in one.
+    assert words(1).startswith("a beats c on exact_match")

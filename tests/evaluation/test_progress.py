@@ -76,3 +76,17 @@ def test_a_share_above_one_tells_no_more_than_all_samples() -> None:
     told: list[int] = []
     Portion(8, told.append).reach(1.5)
     assert told == [8]
+
+
+def test_a_watching_function_that_failed_is_not_called_again() -> None:
+    told: list[int] = []
+
+    def stop(done: int) -> None:
+        told.append(done)
+        raise KeyError("stop")
+
+    portion = Portion(8, stop)
+    for share in (0.25, 0.5):
+        portion.reach(share)
+    assert told == [2]
+    assert isinstance(portion.error, KeyError)

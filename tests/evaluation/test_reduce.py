@@ -230,3 +230,10 @@ def test_an_unknown_reduction_names_the_choices() -> None:
     unknown: Any = "median"
     with pytest.raises(ParameterError, match=r"reduce='median' .* best, worst, mean, max, min"):
         Hub(Overlap(), reduce=unknown)
+
+
+@pytest.mark.parametrize("how", sorted(CHOICES))
+def test_a_sample_between_others_may_have_no_candidate(how: Any) -> None:
+    contexts = [["b"], [], ["a", "a"]]
+    report = Hub(InContext(), reduce=how).evaluate(predictions=["b", "b", "b"], contexts=contexts)
+    np.testing.assert_equal(report.samples()["in_context"]["score"], [1, np.nan, 0])

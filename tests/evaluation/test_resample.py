@@ -304,3 +304,32 @@ def test_rows_are_taken_in_the_order_of_their_samples() -> None:
     result = Hub(Longest()).evaluate(predictions=TEXTS).results["longest"]
     taken = result.take(np.array([2, 0], np.int64))
     assert (taken.rows, taken.sample.tolist()) == ([2, 1, 3], [0, 1, 1])  # type: ignore[attr-defined]  # rows
+
+
+@pytest.mark.parametrize(
+    ("samples", "cells", "drawn", "tossed"),
+    [
+        # As many rows as fit: 3 of 10 cells; tosses are drawn 32 rows at a time, of which 106 fit.
+        (3, 10, [3, 3, 1], [7]),
+        # One row of more samples than cells.
+        (11, 10, [1] * 7, [7]),
+        # 32 times as many cells are 4 rows of 80.
+        (80, 10, [1] * 7, [4, 3]),
+        (400, 10, [1] * 7, [1] * 7),
+        # Without samples, a row takes one cell.
+        (0, 3, [3, 3, 1], [7]),
+    ],
+)
+def test_a_block_has_as_many_rows_as_fit(
+    samples: int, cells: int, drawn: list[int], tossed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resample, "_CELLS", cells)
+    if samples:
+        assert [len(draw.index) for draw in draws(samples, 7, SEED)] == drawn
+    assert [len(block) for block in swaps(samples, 7, SEED)] == tossed
+
+
+def test_statistics_that_equal_the_observed_one_but_for_rounding_count() -> None:
+    # A float64 near a million is rounded by about 1e-10.
+    assert randomisation_p(np.array([1e6 - 1e-9, 1e6 - 1e-3, 1.0]), 1e6) == 2 / 4
+    assert randomisation_p(np.array([0.1 - 1e-14, 0.1 - 1e-9, 0.0]), 0.1) == 2 / 4

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub
-from metrichub.evaluation.signature import Signature
+from metrichub.evaluation.signature import Signature, prompts_hash
 
 WER = Signature("wer(lowercase=False)", 1, "metrichub", ("0.1.0",), "best")
 OWN = Signature("own", 2, "local:__main__", (), "mean")
@@ -117,3 +117,33 @@ def test_a_hub_whose_settings_change_signs_anew() -> None:
     assert "|reduce:mean|" in hub.evaluate(data).signatures()["rouge"]
     hub.metrics = Hub("rouge(variant='rougeLsum')").metrics
     assert "variant='rougeLsum'" in hub.evaluate(data).signatures()["rouge"]
+
+
+def test_the_order_of_prompts_changes_no_hash() -> None:
+    prompts = {"one": {"text": "a", "examples": ["x", "y"]}, "two": {"text": "b"}}
+    turned = dict(reversed(prompts.items()))
+    assert prompts_hash(prompts) == prompts_hash(turned)
+    assert len(prompts_hash(prompts)) == 8
+    # That of the examples does, as a model reads them in it.
+    other = {**prompts, "one": {"text": "a", "examples": ["y", "x"]}}
+    assert prompts_hash(other) != prompts_hash(prompts)
+    assert prompts_hash({}) == ""
+
+
+def test_prompts_that_differ_are_named() -> None:
+    mine = replace(WER, templates={"one": {"text": "a"}, "two": {"text": "b"}, "old": {}})
+    other = replace(WER, templates={"two": {"text": "c"}, "one": {"text": "a"}, "new": {}})
+    assert mine.other_prompts(other) == other.other_prompts(mine) == ["new", "old", "two"]
+
+
+def test_settings_are_what_a_signature_says_of_each_parameter() -> None:
+    others = {
+        "definition": "definition:1",
+        "home": "metrichub",
+        "reduce": "reduce:best",
+        "repeats": "repeats:0",
+    }
+    assert WER.settings() == {"label": "wer", "lowercase": "lowercase=False", **others}
+    # A label that isn't a call in Python is a setting as a whole.
+    for label in ("wer(<object>)", "wer", "a\0b"):
+        assert replace(WER, label=label).settings() == {"label": label, **others}

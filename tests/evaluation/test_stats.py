@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
 from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.metric import Unscored
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
 
@@ -175,3 +176,42 @@ def test_the_width_of_sums_is_how_many_numbers_a_group_has() -> None:
     # 2 groups of 1, of 3 and of 4 * 5 numbers.
     arrays = {"one": np.zeros(2), "three": np.zeros((2, 3)), "twenty": np.zeros((2, 4, 5))}
     assert GroupSums(arrays, np.zeros(2, np.int64)).width == 24
+
+
+def test_rows_that_lose_their_score_have_new_reasons() -> None:
+    stats = Stats.of({"a": [1, np.nan, 3]}, 3, {1: "old"}, {1: "empty"})
+    without = stats.without({0: Unscored("no letters", "unread_letters"), 1: Unscored("other")})
+    assert without.scored.tolist() == [False, False, True]
+    assert without.totals() == {"a": 3}
+    assert without.reasons == {0: "no letters", 1: "other"}
+    # What is unscored for its reference isn't so for its prediction any more.
+    assert without.undefined_for == {0: "unread_letters"}
+    assert stats.without({}) is stats
+
+
+def test_a_row_takes_the_place_of_those_without_a_score_for_their_prediction_too() -> None:
+    values, kinds = [1, np.nan, np.nan, 4], {1: "no_tokens"}
+    stats = Stats.of({"a": values}, 4, {1: "no words", 2: "no reference"}, kinds)
+    replaced = stats.replaced(np.array([True, True, True, False]), {"a": -1})
+    assert replaced.arrays["a"].tolist() == [-1, -1, 0, 4]
+    assert replaced.scored.tolist() == [True, True, False, True]
+    assert (replaced.reasons, replaced.undefined_for) == ({2: "no reference"}, {})
+
+
+def test_buckets_by_position_move_behind_other_samples() -> None:
+    sums = BucketSums({"a": np.array([1.0, 2, 3])}, np.array([1, 1, 0]), True)
+    # Four samples before are one turn of three buckets and one more.
+    moved = sums.shifted(4)
+    assert moved.arrays["a"].tolist() == [3, 1, 2]
+    assert moved.counts.tolist() == [0, 1, 1]
+    by_key = BucketSums(sums.arrays, sums.counts, False)
+    assert by_key.shifted(4) is by_key
+    assert sums.shifted(0) is sums
+
+
+def test_sums_without_a_scored_sample_take_the_others_shape() -> None:
+    none = GroupSums({"a": np.zeros(2)}, np.zeros(2, np.int64))
+    some = GroupSums({"a": np.ones((5, 3), np.int64)}, np.ones(5, np.int64))
+    assert none.like(some).arrays["a"].tolist() == [[0, 0, 0]] * 2
+    assert none.like(some).arrays["a"].dtype == np.int64
+    assert some.like(none) is some

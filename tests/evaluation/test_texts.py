@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
+from metrichub.evaluation.explanation import Explanation
 from metrichub.metric import Metric
 from metrichub.report.report import Report
+from tests.toy_metrics import Length
 
 PARTS = (slice(0, 2), slice(2, 3))
 COLUMNS: dict[str, list[Any]] = {
@@ -93,3 +95,8 @@ def test_workers_keep_the_samples_too() -> None:
     report = Hub("bleu").evaluate(**COLUMNS, workers=2)
     assert report.texts is not None
     assert report.texts[0]["predictions"] == ["a b"]
+
+
+def test_a_metric_that_explains_nothing_has_no_steps() -> None:
+    report = Hub(Length()).evaluate(predictions=["abc"])
+    assert report.explain("length", 0) == Explanation("ok", None, {"score": 3.0}, ())

@@ -277,3 +277,23 @@ def test_metrics_of_one_pass_and_of_two_go_together() -> None:
     found = rows(40)
     hub = Hub([Rarity(), "bleu", "cider"])
     assert_equals_one_process(hub.evaluate(found, samples=False, key="id"), found, hub)
+
+
+def test_a_corpus_metric_without_any_conclusion_is_named() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Silent(CorpusMetric):
+        card: ClassVar[Card] = card("silent", "prediction")
+
+        def observe(self, prediction: str) -> str:
+            return prediction
+
+    with pytest.raises(MetricError, match="Silent has no `conclude`"):
+        Hub(Silent())(predictions=["a"])
+    with pytest.raises(MetricError, match="Silent has no `weigh`"):
+        Silent().weigh(["a"], 0)
+    # What a metric needn't write says nothing.
+    assert Silent().survey(["a"]) == 0
+    assert Silent().unscored(["a"]) == {}
+    assert Silent().tables(["a"]) == {}
+    assert Silent().notes_of_rows(["a"]) == ()
+    assert Silent().condense(["a"]) == ["a"]

@@ -69,3 +69,11 @@ def test_a_merge_and_a_group_count_anew() -> None:
     group = merged.take([1, 2])
     assert group.scores()["rareness"]["unscored"] == 2
     assert group.notes()["rareness"] == parts[1].notes()["rareness"]
+
+
+def test_a_merge_keeps_the_reasons_of_each_part() -> None:
+    # Both parts lack another text, and so does the whole: "a" three times.
+    parts = [measured(["a", ""]), measured(["a", "a"])]
+    merged = parts[0].merge(parts[1])
+    assert merged.results["rareness"].reasons == {"no other text": 3}
+    assert merged.results["rareness"].unscored == 4
