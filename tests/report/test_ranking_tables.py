@@ -13,6 +13,7 @@ import pytest
 from metrichub import Hub, Ranking, Report, compare_all
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ParameterError
+from metrichub.report import ranking as module
 from metrichub.report.tables import Score, Table
 
 SIZE = 16
@@ -179,3 +180,65 @@ def test_a_column_is_as_wide_as_its_numbers_and_ten_letters_of_its_name() -> Non
     assert str(Table(names, [[0.25, 10.0]], caption="Of 2").rich().title) == "Of 2"
     scores = Table(names, [[Score("0.2"), Score("0.1234567890123")]]).rich()
     assert [column.min_width for column in scores.columns] == [10, 15]
+
+
+def test_all_outputs_show_both_uncorrected_p_values(ranking: Ranking) -> None:
+    _, shown = ranking.tables()
+    _, every = ranking.tables(outputs="all")
+    assert shown.head[3:] == ["p"]
+    assert every.head[3:] == ["p", "p uncorrected", "p sacrebleu bootstrap (too small)"]
+    assert all(len(row) == len(every.head) for row in every.rows)
+    row = next(row for row in every.rows if row[:2] == ["exact_match ↑", "[none]"])
+    test = ranking.pairs["[none]", "right_1"]["exact_match"]["score"]
+    low, high = test.interval[:2]
+    assert str(row[2]) == f"-1.000 [{low:+.3f}, {high:+.3f}]"
+    assert [str(cell) for cell in row[4:]] == [
+        "< .0001" if p < 1e-4 else f"{p:.4f}".removeprefix("0")
+        for p in (test.randomisation_p, test.sacrebleu_bootstrap_p)
+    ]
+
+
+def test_a_ranking_has_the_signatures_of_its_metrics(ranking: Ranking) -> None:
+    assert [line.partition("(")[0] for line in ranking.signatures()] == [
+        "exact_match",
+        "edit_similarity",
+    ]
+
+
+def test_the_foot_says_why_scores_that_are_shown_with_intervals_have_none() -> None:
+    hub = Hub("edit_similarity")
+    few = {
+        name: hub.evaluate(predictions=[name, "x"], references=["a", "x"]) for name in ("a", "b")
+    }
+    feet = {shown: compare_all(few, **HOW).foot(intervals=shown) for shown in (False, True)}
+    (more,) = set(feet[True]) - set(feet[False])
+    assert "2 samples are too few; an interval needs 5" in more
+
+
+@pytest.mark.parametrize(("most", "tested"), [(SIZE, True), (SIZE - 1, False)])
+def test_only_so_many_samples_are_tested_for_the_marks_of_a_table(
+    most: int, tested: bool, ranking: Ranking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "QUICK_SAMPLES", most)
+    tests, reasons = module.quick_tests(ranking.reports)
+    assert (tests is not None) is tested
+    assert set(reasons) == (set() if tested else {"exact_match", "edit_similarity"})
+
+
+def test_scores_of_a_function_have_no_percent() -> None:
+    def half(prediction: str) -> float:
+        return 0.5
+
+    reports = {name: Hub(half).evaluate(predictions=[name] * 2) for name in ("a", "b")}
+    assert "half %" not in compare_all(reports, **HOW).to_markdown(percent=True)
+
+
+def test_the_foot_says_which_samples_a_test_is_of_where_some_were_left_out() -> None:
+    texts = ["a a b", "c d e", "f f f", "g h i"]
+    systems = {
+        name: Hub("ttr").evaluate(predictions=predictions)
+        for name, predictions in (("full", texts), ("half", [*texts[:2], "", ""]))
+    }
+    about = "differences and p are computed on the samples that both systems have scores for"
+    assert about in compare_all(systems, **HOW).foot()
+    assert about not in compare_all(dict.fromkeys("ab", systems["full"]), **HOW).foot()

@@ -738,6 +738,11 @@ def test_a_condensed_report_has_no_samples(ask: Any) -> None:
         ask(report)
     with pytest.raises(ReportError, match="pooled"):
         report.merge(evaluate([(["a"], ["a"])], Hub(Variety())))
+    again = report.merge(copy.copy(report))
+    with pytest.raises(ReportError, match="pooled"):
+        ask(again)
+    # "a b" and "b", twice: 2 distinct words of 6.
+    assert again.scores() == {"variety": {"score": 2 / 6}}
 
 
 def test_systems_with_ids_in_another_order_are_not_paired() -> None:
@@ -764,3 +769,83 @@ def test_systems_with_ids_in_another_order_are_not_paired() -> None:
 def test_a_report_without_samples_says_so(data: Any) -> None:
     [note] = Hub("exact_match").evaluate(data).notes()["exact_match"]
     assert note == "there are no samples; a stream or an iterator can be read only once"
+
+
+def test_a_pooled_report_of_a_corpus_metric_has_no_groups_and_no_test() -> None:
+    one, other = (evaluate([(text, "b")] * 2, Hub(Variety())) for text in ("a b", "b b"))
+    for ask in (
+        lambda: other.pool().take([0]),
+        lambda: one.compare(other.pool(), metrics="variety"),
+    ):
+        with pytest.raises(ReportError, match=r"^variety: this report was pooled, and a "):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (("buckets", "shared", "values"), "the sums over its buckets d"),
+        (("bucket_counts",), "the number of samples in its buckets d"),
+    ],
+)
+def test_buckets_that_do_not_fit_the_sums_are_refused(
+    numbers: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.json"
+    hub = Hub(Overlap())
+    hub.evaluate(predictions=["a", "b"], references=["a", "a"], samples=False).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    reduce(getitem, numbers, content["results"]["overlap"])[0] += 1
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ReportError, match=said):
+        Report.load(path, metrics=hub.metrics)
+
+
+@pytest.mark.parametrize(("number", "whole"), [(1, True), (2, True), (3, False)])
+def test_lengths_are_those_of_every_sample_or_their_sums(
+    number: int, whole: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.json"
+    report = Hub("exact_match").evaluate(predictions=["a b", "c"], references=["a", "c"])
+    report.save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["lengths"] = [[1, 1]] * number
+    path.write_text(json.dumps(content), encoding="utf-8")
+    if whole:
+        lengths = Report.load(path).lengths
+        assert lengths is not None
+        assert lengths.tolist() == [[1, 1]] * number
+    else:
+        with pytest.raises(ReportError, match="it has the lengths of 3 samples"):
+            Report.load(path)
+
+
+def test_a_saved_report_keeps_what_it_says_of_the_data(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    # An empty cell, "NaN" and "null"; an é in both forms of Unicode; a reply without an answer.
+    rows = ["response,reference,id", ",a,x", "NaN,e\u0301,y", "\u00e9 \\boxed{b},null,z"]
+    table.write_text("\n".join(rows), "utf-8")
+    report = Hub(["rouge", "distinct", "exact_match(extract='boxed')"]).evaluate(table)
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    for name in ("blanks", "mixed_forms", "metadata", "unextracted", "candidates"):
+        assert getattr(report, name), name
+        assert getattr(loaded, name) == getattr(report, name), name
+    assert loaded.segments == report.segments
+    assert loaded.letters == report.letters
+    assert report.lengths is not None
+    assert loaded.lengths is not None
+    assert loaded.lengths.tolist() == report.lengths.tolist()
+    assert loaded.notes() == report.notes()
+
+
+def test_a_pooled_report_has_sums_of_lengths_and_no_columns() -> None:
+    rows = [{"prediction": text, "reference": "a", "id": text} for text in ("a b", "c")]
+    report = Hub("distinct").evaluate(rows)
+    assert (report.metadata, report.texts is None) == ({"id": ["a b", "c"]}, False)
+    for pooled in (report.pool(), report.without_samples(), report.condense()):
+        assert pooled.metadata == {}
+        assert pooled.texts is None
+        assert pooled.lengths is not None
+        # Three words of two predictions.
+        assert pooled.lengths.tolist() == [[3, 2]]

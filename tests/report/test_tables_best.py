@@ -202,6 +202,14 @@ def test_a_board_is_cut_where_it_is_too_wide_both_ways() -> None:
     assert [table.head for table in fit_width(BOARD, 1)] == [first.head, second.head]
 
 
+def test_a_table_has_as_many_outputs_as_fit() -> None:
+    # Each output takes 2 characters and 2 spaces beside the 8 of the systems' names.
+    names = [f"m{n}" for n in range(5)]
+    scores = [Score(f".{n}") for n in range(5)]
+    board = Table(["system", *names], [[name * 8, *scores] for name in "ab"], frozenset())
+    assert [table.head[1:] for table in fit_width(board, 16)] == [names[:2], names[2:4], names[4:]]
+
+
 def test_a_board_of_one_system_is_turned() -> None:
     # Whole it needs 6 + 2 + 2 characters and 4 spaces, and turned 6 + 4 and 2.
     one = Table(BOARD.head, [["four", Score(".1"), Score(".2")]], frozenset({(0, 2)}))
