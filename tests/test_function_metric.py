@@ -167,6 +167,16 @@ class Called:
         return self.number
 
 
+def test_a_function_and_a_metric_of_its_name_differ_in_their_settings() -> None:
+    def wer(prediction: str, reference: str) -> float:
+        return 0.0
+
+    columns = {"predictions": ["a"], "references": ["a"]}
+    one, other = (Hub(metric).evaluate(columns) for metric in (wer, "wer"))
+    with pytest.raises(ReportError, match=r"used different settings for wer: .*local:tests"):
+        one.compare(other)
+
+
 @pytest.mark.parametrize(
     "function",
     [

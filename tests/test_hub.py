@@ -424,3 +424,9 @@ def test_splits_and_systems_are_evaluated_side_by_side() -> None:
 def test_an_error_in_one_of_several_systems_names_it() -> None:
     with pytest.raises(MissingColumn, match=r"^theirs: overlap needs the column 'predictions'"):
         HUB.evaluate_all({"ours": TABLE, "theirs": {"references": ["a"]}})
+
+
+def test_columns_are_passed_by_name() -> None:
+    for call in (Hub("exact_match"), Hub("exact_match").evaluate):
+        with pytest.raises(InputError, match=r"pass columns by name, predictions=\[\.\.\.\]"):
+            call(["a"], ["a"])

@@ -217,6 +217,13 @@ def test_a_pickled_metric_keeps_its_extraction() -> None:
         ("regex('a', group=1)", "a group of the pattern, which has 0"),
         ("regex('a', which='all')", "which='first'"),
         ("choice(letters='abc')", "letters='ABCD'"),
+        ("choice(letters='ABb')", "letters='ABCD'"),
+        ("choice(letters='ABA')", "letters='ABCD'"),
+        ("choice(letters='A1')", "letters='ABCD'"),
+        ("choice(letters='AÄ')", "letters='ABCD'"),
+        ("choice(letters='')", "letters='ABCD'"),
+        ("choice(letters=12)", "letters='ABCD'"),
+        ("choice(texts=1)", "letters='ABCD'"),
         ("boxed('x')", "boxed alone"),
         ("", None),
     ],
@@ -227,6 +234,12 @@ def test_an_extraction_that_is_not_valid_says_what_is(extract: str, message: str
         return
     with pytest.raises(ParameterError, match=message):
         load_metric("exact_match", extract=extract)
+
+
+def test_an_extraction_is_a_text() -> None:
+    wrong: Any = 1
+    with pytest.raises(ParameterError, match=r"extract=1 .* a text, such as 'boxed'"):
+        load_metric("exact_match", extract=wrong)
 
 
 @pytest.mark.parametrize(
