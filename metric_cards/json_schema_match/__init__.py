@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from metric_cards._bases.json_schemas import BrokenSchema, Schema, compiled
 from metric_cards._bases.strictjson import read, unfenced
-from metric_cards.json_schema_match.schemas import BrokenSchema, Schema, compiled
 from metrichub.authoring import Array, LocalPath, Metric, Row, Scores
 from metrichub.errors import InputError, ParameterError, what
 
