@@ -43,7 +43,7 @@ class Schema:
             from referencing.jsonschema import DRAFT202012, specification_with
         except ImportError:
             raise MissingDependency(
-                "json_schema_match", "jsonschema", "pip install 'metrichub[jsonschema]'"
+                "a JSON Schema", "jsonschema", "pip install 'metrichub[jsonschema]'"
             ) from None
         contents = _contents(text)
         kind = validator_for(contents, default=jsonschema.Draft202012Validator)
@@ -76,6 +76,14 @@ class Schema:
         present = [path for path, is_there in fields.items() if is_there]
         valid = [path for path in present if path not in wrong]
         return Judgement(not wrong, len(fields), len(present), len(valid))
+
+    def problem(self, value: Any) -> str | None:
+        """Where and how a value breaks the schema, the first time; None if it doesn't."""
+        try:
+            error = next(self._validator.iter_errors(value), None)
+        except (ArithmeticError, RecursionError, ValueError) as problem:
+            return str(problem)
+        return None if error is None else f"{error.message}, at {error.json_path}"
 
     def _wrong(self, value: Any) -> Iterator[Path]:
         """The places of a value in which an error lies, from the root on."""
