@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale as Scale
     from metrichub.catalog.listing import list_metrics as list_metrics
     from metrichub.catalog.registry import Entry as Entry
+    from metrichub.data.conversations import conversation as conversation
     from metrichub.data.files import read as read
     from metrichub.data.files import read_batches as read_batches
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
@@ -70,6 +71,7 @@ _HOMES = {
         "catalog.frontmatter": "Scale",
         "catalog.listing": "list_metrics",
         "catalog.registry": "Entry",
+        "data.conversations": "conversation",
         "data.files": "read read_batches",
         "models.openai_embedder": "OpenAIEmbedder",
         "errors": (

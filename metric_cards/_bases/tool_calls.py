@@ -7,20 +7,21 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metric_cards._bases.strictjson import read
-from metrichub.authoring import Array
+from metrichub import conversation
+from metrichub.authoring import Array, Message
 
 ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
 """What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
 _SPEAKERS = ("human", "ai", "tool", "system")
-"""The types of messages in a conversation of ragas or LangChain."""
+"""The types of messages of ragas and LangChain, whose other messages have a role."""
 _OTHER_BLOCKS = ("text", "thinking", "redacted_thinking", "message", "reasoning")
 """The types of what Anthropic's and OpenAI's replies hold beside calls."""
 
 NAMES = {
-    "predictions": ("tools_called", "user_input"),
-    "references": ("expected_tools", "reference_tool_calls"),
+    "predictions": ("tools_called", "user_input", "messages"),
+    "references": ("expected_tools", "reference_tool_calls", "reference_messages"),
 }
-"""The columns in which rows of deepeval and ragas have calls; a conversation has those made."""
+"""The columns in which rows of deepeval and ragas, and two conversations, have calls."""
 
 _MAPPING = (dict, Mapping)
 """A dict first: whether an object is a Mapping takes eight times as long to say."""
@@ -45,7 +46,7 @@ class _NoCall(ValueError):
 
 
 def read_calls(text: str, *, plain: bool = False) -> Calls:
-    """The calls of a JSON list, or of a message that has one as `tool_calls`.
+    """The calls of a JSON list, of a message that has one as `tool_calls`, or of a conversation.
 
     `null`, OpenAI's word for no calls, is an empty list. `plain` leaves arguments as they are, and
     reads {tool: arguments} too, as BFCL writes calls.
@@ -53,7 +54,7 @@ def read_calls(text: str, *, plain: bool = False) -> Calls:
     value, problem = read(text)
     if problem:
         return Calls(problem=f"it isn't JSON ({problem})")
-    value = _calls_of_message(value)
+    value = _calls_in(value)
     if value is not None and not isinstance(value, list):
         return Calls(problem="it is JSON, but not a list")
     made: list[Call] = []
@@ -63,11 +64,13 @@ def read_calls(text: str, *, plain: bool = False) -> Calls:
                 made.append(_plain_call(entry) if plain else _call(entry))
         except _NoCall as error:
             return Calls(problem=f"its entry {place} {error}")
+        except RecursionError:
+            return Calls(problem=f"its entry {place} has arguments that are nested too deeply")
     return Calls(tuple(made))
 
 
 def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
-    """The calls, or those of the one message or of a conversation, as JSON text.
+    """The calls, or those of a message or of a conversation, as JSON text.
 
     What a model wrote into them is judged when they are read.
 
@@ -75,10 +78,8 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
         ValueError: an entry isn't a call, as no model writes it; the text says which. Or one call
             without a list, as it may be meant for one of several.
     """
-    calls = _calls_of_message(calls)
-    message = calls[0] if isinstance(calls, Sequence) and len(calls) == 1 else calls
-    if (message_calls := _calls_of_message(message)) is not message:
-        calls = message_calls or []
+    calls = _calls_in(calls)
+    calls = [] if calls is None else calls
     if isinstance(calls, Mapping):
         raise ValueError("is one object; give a list of calls, [] for none")
     for place, entry in enumerate(calls):
@@ -97,25 +98,41 @@ def unread_note(totals: Mapping[str, Array]) -> Sequence[str]:
     """A note where no prediction could be read, which is rather a matter of its form."""
     if totals["parsed"]:
         return ()
-    return (
-        "no prediction is a JSON list of tool calls, so that all score 0; of a conversation, give "
-        "the calls alone",
-    )
+    return ("no prediction is a JSON list of tool calls or a conversation, so that all score 0",)
 
 
-def _calls_of_message(value: Any) -> Any:
+def calls_of(messages: Sequence[Message]) -> list[Any]:
+    """The calls of all messages in order, as `Message` has them."""
+    return [call for message in messages for call in message["calls"]]
+
+
+def _calls_in(value: Any) -> Any:
     """The calls of an assistant's message, as OpenAI writes it, or of all in a conversation.
 
     Another value is itself.
     """
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(each, _MAPPING) and each.get("type") in _SPEAKERS for each in value)
-    ):
-        return [call for message in value for call in message.get("tool_calls") or ()]
-    is_message = isinstance(value, _MAPPING) and "tool_calls" in value
-    return value["tool_calls"] if is_message else value
+    if isinstance(value, _MAPPING):
+        if "tool_calls" in value:
+            return value["tool_calls"]
+        parts = [value] if isinstance(value.get("role"), str) else value
+        may_be = "name" not in value or parts is not value
+    else:
+        parts, may_be = value, isinstance(value, list) and any(map(_may_be_message, value))
+    if not may_be:
+        return value
+    try:
+        messages = conversation(parts)
+    except ValueError:
+        return value
+    return calls_of(messages) if messages else value
+
+
+def _may_be_message(entry: Any) -> bool:
+    """Whether an entry of a list is rather a message than a call, or a part beside calls."""
+    if not isinstance(entry, _MAPPING) or "function" in entry or _is_other_block(entry):
+        return False
+    speaks = isinstance(entry.get("role"), str) or entry.get("type") in _SPEAKERS
+    return speaks or not isinstance(entry.get("name"), str)
 
 
 def _is_other_block(entry: Any) -> bool:
@@ -129,9 +146,7 @@ def _written(entry: Any) -> tuple[str, Any]:
     if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
         entry = entry["function"]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        message = isinstance(entry, dict) and "role" in entry
-        conversation = "is a message of a conversation; give its calls alone"
-        raise _NoCall(conversation if message else "doesn't name a tool")
+        raise _NoCall("doesn't name a tool")
     arguments = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
     return entry["name"], next(arguments, None)
 

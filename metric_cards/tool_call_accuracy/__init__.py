@@ -32,6 +32,7 @@ class ToolCallAccuracy(Metric):
 
     text_of_objects = staticmethod(text_of_calls)
     names_of_objects = NAMES
+    reads_conversations = True
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """The score of one sample, and whether its calls could be read and its tools are right."""

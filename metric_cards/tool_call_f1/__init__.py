@@ -26,6 +26,7 @@ class ToolCallF1(Metric):
 
     text_of_objects = staticmethod(text_of_calls)
     names_of_objects = NAMES
+    reads_conversations = True
 
     def observe(self, prediction: str, reference: str) -> Row | Unscored:
         """F1, precision and recall of one sample, and whether its calls could be read."""

@@ -28,6 +28,7 @@ class ToolCallMatch(Metric):
     """The fraction of samples whose calls are all right, and of each first problem."""
 
     text_of_objects = {"predictions": json_text, "references": json_text}  # noqa: RUF012  # as the base has
+    reads_conversations = True
 
     def observe(self, prediction: str, reference: str, functions: Sequence[Any]) -> Row | Unscored:
         """1 for a sample whose calls are right, else for its problem."""

@@ -121,7 +121,7 @@ class Batch:
             return cls.of(**{name: () for name in needed})
         mapping = names.own_names(objects, table.names, mapping) if objects else mapping
         chosen = names.resolve(needed, table.names, mapping)
-        fallbacks = names.fallbacks(chosen, mapping)
+        fallbacks = names.fallbacks(chosen, mapping, objects or {})
         try:
             batch = cls.of(**names.chosen_columns(chosen, table.column, fallbacks, objects or {}))
         except InputError as error:
@@ -150,7 +150,7 @@ class Batch:
         """
         mapping = names.own_names(objects, by_name, mapping) if objects else mapping
         chosen = names.resolve(needed, by_name, mapping)
-        fallbacks = names.fallbacks(chosen, mapping)
+        fallbacks = names.fallbacks(chosen, mapping, objects or {})
         # A column may be an iterator, which is read once.
         by_name = {name: as_list(name, values) for name, values in by_name.items()}
         others = by_name.keys() - set(chosen.values()) - chosen.keys()

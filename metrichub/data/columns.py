@@ -159,13 +159,16 @@ def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
     return f"; the name in the file goes last: {meant}={own[0]}"
 
 
-def fallbacks(chosen: Mapping[str, str], mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Those of the resolved columns that are read from a fallback, which nobody mapped."""
+def fallbacks(
+    chosen: Mapping[str, str], mapping: Mapping[str, str] | None, objects: Mapping[str, TextOf]
+) -> dict[str, str]:
+    """Those of the resolved columns that are read from a fallback as texts; nobody mapped them."""
     mapped = {column_of_alias(column) for column in mapping or ()}
     return {
         column: name
         for column, name in chosen.items()
         if name in FALLBACKS.get(column, ()) and column not in mapped
+        if not getattr(objects.get(column), "conversations", False)
     }
 
 

@@ -55,14 +55,25 @@ def read_conversations(column: str, values: Sequence[Any]) -> list[list[Message]
 
 
 def conversation(value: object) -> list[Message]:
-    """The messages of one conversation in any of the formats.
+    """The messages of one conversation: a list of them, or JSON text of one, in any of the formats.
+
+    The formats are those of OpenAI (Chat and Responses), Anthropic, OpenTelemetry, LangChain,
+    LangSmith, inspect, ragas and deepeval.
+
+    >>> [message["role"] for message in conversation([{"type": "human", "content": "Hello?"}])]
+    ['user']
 
     Raises:
         ValueError: it isn't one; the text says why.
     """
     messages = _Messages()
-    for entry in entries_of(value):
-        messages.read(entry)
+    try:
+        for entry in entries_of(value):
+            messages.read(entry)
+    except (AttributeError, LookupError, TypeError):
+        raise ValueError(
+            "isn't a conversation: a part of it has another form than in any known format"
+        ) from None
     return messages.complete()
 
 
@@ -263,7 +274,11 @@ def _read_arguments(arguments: object) -> Any:
     if not arguments.strip():
         return {}
     try:
-        read = json.loads(arguments)
+        read = json.loads(arguments, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return arguments
     return read if isinstance(read, dict) else arguments
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"JSON has no {constant}")

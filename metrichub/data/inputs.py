@@ -92,17 +92,19 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     A metric's `text_of_objects` makes them, in all columns or in each of a mapping, and its
     `names_of_objects` has by column the names under which other tools keep them. With
     `whole_objects`, whatever a sample has is one object: also a number, or a list of texts. Beside
-    a metric that reads such a list as several texts, it is refused.
+    a metric that reads such a list as several texts, it is refused. With `reads_conversations`,
+    `text_of_objects` gets the whole conversation where predictions are read from `messages`.
     """
     ways: dict[str, dict[TextOf | None, str]] = {}
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
         names = getattr(metric, "names_of_objects", {})
         whole = text_of is not None and getattr(metric, "whole_objects", False)
+        talks = text_of is not None and getattr(metric, "reads_conversations", False)
         for column in map(column_of, metric.inputs()):
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
-            if way and (whole or column in names):
-                way = Objects(way, names.get(column, ()), whole)
+            if way and (whole or talks or column in names):
+                way = Objects(way, names.get(column, ()), whole, talks)
             ways.setdefault(column, {}).setdefault(way, metric.name)
     common: dict[str, TextOf] = {}
     for column, own in ways.items():

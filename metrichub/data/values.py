@@ -19,12 +19,14 @@ _SHOWN = 8
 class Objects(NamedTuple):
     """How a column's objects become text, and under which names other tools keep them.
 
-    `whole` says that whatever a sample has is one object: also a number, or a list of texts.
+    `whole`: whatever a sample has is one object, also a number or a list of texts.
+    `conversations`: a conversation is such an object, and not read as its last answer.
     """
 
     text_of: Callable[[Any], str]
     names: tuple[str, ...] = ()
     whole: bool = False
+    conversations: bool = False
 
 
 TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects

@@ -303,3 +303,26 @@ def test_a_conversation_without_an_answer_is_an_empty_prediction() -> None:
 def test_a_conversation_among_predictions_is_told_where_it_belongs() -> None:
     with pytest.raises(InputError, match="a conversation belongs in the column messages"):
         Hub("exact_match")(predictions=[OPENAI], references=["It is sunny."])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"role": {}}],
+        [{"role": "assistant", "tool_calls": 5}],
+        [{"role": "assistant", "retrieval_context": 5}],
+        {"resourceSpans": [5]},
+        {"inputs": {}, "outputs": {"generations": [[{}]]}},
+    ],
+)
+def test_what_is_malformed_inside_is_an_error_of_its_sample(value: Any) -> None:
+    for own in (value, json.dumps(value)):
+        with pytest.raises(InputError, match=r"messages\[1\] isn't a conversation: "):
+            Hub("call_repetition")(messages=[OPENAI, own])
+
+
+@pytest.mark.parametrize("arguments", ['{"x": NaN}', '{"x": Infinity}', "[1]", "{"])
+def test_arguments_that_are_no_json_object_stay_as_they_were_written(arguments: str) -> None:
+    call = {"function": {"name": "f", "arguments": arguments}}
+    (message,) = conversation([{"role": "assistant", "tool_calls": [call]}])
+    assert message["calls"][0]["arguments"] == arguments

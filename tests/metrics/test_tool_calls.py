@@ -56,24 +56,136 @@ CONVERSATION = [
 ]
 
 
+PLAIN = [{"name": "weather", "arguments": {"city": "Paris"}}]
+# The same conversation as other APIs write it.
+CONVERSATIONS = {
+    "OpenAI": CONVERSATION,
+    "OpenAI's request": {"model": "m", "messages": CONVERSATION},
+    "OpenAI's responses": [
+        {"role": "user", "content": "How is the weather in Paris?"},
+        {
+            "type": "function_call",
+            "call_id": "c",
+            "name": "weather",
+            "arguments": '{"city": "Paris"}',
+        },
+        {"type": "function_call_output", "call_id": "c", "output": "It rains."},
+    ],
+    "Anthropic": [
+        {"role": "user", "content": "How is the weather in Paris?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "id": "t", "name": "weather", "input": {"city": "Paris"}}
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "-"}]},
+    ],
+    "Anthropic's message": {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t", "name": "weather", "input": {"city": "Paris"}}],
+    },
+    "OpenTelemetry": [
+        {
+            "role": "assistant",
+            "parts": [{"type": "tool_call", "name": "weather", "arguments": {"city": "Paris"}}],
+        }
+    ],
+    "LangChain": [
+        {"type": "human", "content": "How is the weather?", "name": "Ann"},
+        {"type": "ai", "content": "", "name": "agent", "tool_calls": PLAIN},
+    ],
+    "deepeval": {"turns": [{"role": "assistant", "content": "Rain.", "tools_called": PLAIN}]},
+}
+
+
 @pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
-def test_a_whole_conversation_is_told_to_be_one(metric):
-    expected = [{"name": "weather", "arguments": {"city": "Paris"}}]
-    calls, text = json.dumps(expected), json.dumps(CONVERSATION)
+@pytest.mark.parametrize("form", CONVERSATIONS)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_the_calls_of_a_whole_conversation_are_read(metric, form, as_text):
+    value = json.dumps(CONVERSATIONS[form]) if as_text else CONVERSATIONS[form]
+    other = [{"name": "weather", "arguments": {"city": "Rome"}}]
+    report = Hub(metric).evaluate(
+        predictions=[value, PLAIN, value], references=[PLAIN, value, other]
+    )
+    assert report.samples()[metric]["score"].tolist() == [1, 1, 0]
+    assert report.scores()[metric]["parsed"] == 1
+
+
+@pytest.mark.parametrize("form", CONVERSATIONS)
+def test_the_calls_of_a_conversation_are_matched_by_the_rules_of_bfcl(form):
+    expected = [{"weather": {"city": ["Paris"]}}]
+    weather = {"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}
+    for value in (CONVERSATIONS[form], json.dumps(CONVERSATIONS[form])):
+        for name in ("predictions", "messages"):
+            columns = {name: [value], "references": [expected], "functions": [[weather]]}
+            assert Hub("tool_call_match")(**columns)["tool_call_match"]["score"] == 1
+
+
+@pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
+@pytest.mark.parametrize("name", ["messages", "conversation", "trace"])
+def test_the_calls_of_messages_count_where_there_is_no_prediction(metric, name):
+    report = Hub(metric).evaluate([{name: CONVERSATION, "references": PLAIN}])
+    assert report.scores()[metric]["score"] == 1
+    assert not report.notes()
+    row = {name: CONVERSATION, "references": PLAIN, "predictions": "[]"}
+    assert Hub(metric)([row])[metric]["score"] == 0
+
+
+@pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
+def test_two_conversations_are_compared_by_their_calls(metric):
+    columns = {"messages": [CONVERSATION], "reference_messages": [CONVERSATIONS["Anthropic"]]}
+    assert Hub(metric)(**columns)[metric]["score"] == 1
+
+
+def test_beside_a_metric_of_text_a_conversation_is_its_last_answer():
+    answer = {"role": "assistant", "content": "It rains."}
+    columns = {"messages": [[*CONVERSATION, answer]], "references": ["It rains."]}
+    assert Hub("exact_match")(**columns)["exact_match"]["score"] == 1
+
+
+def test_one_call_with_broken_arguments_makes_a_conversation_unreadable():
+    for arguments in ('{"city": ', '{"city": NaN}', "[1]"):
+        call = {"name": "weather", "arguments": arguments}
+        made = [*CONVERSATION, {"role": "assistant", "tool_calls": [call]}]
+        for value in (made, json.dumps(made)):
+            scores = Hub("tool_call_f1")(predictions=[value], references=[PLAIN])["tool_call_f1"]
+            assert (scores["score"], scores["parsed"]) == (0, 0)
+
+
+def test_arguments_of_any_depth_have_a_score():
+    deep = '{"a":' * 600 + "1" + "}" * 600
+    made = [{"role": "assistant", "tool_calls": [{"name": "f", "arguments": deep}]}]
+    scores = Hub("tool_call_f1")(predictions=[json.dumps(made)], references=["[]"])
+    assert scores["tool_call_f1"]["score"] == 0
+
+
+@pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
+def test_a_note_says_that_no_prediction_has_calls(metric):
     # As a text it is a model's answer, which never raises.
-    report = Hub(metric).evaluate(predictions=[text, "Paris"], references=[calls, calls])
-    assert report.scores()[metric]["score"] == report.scores()[metric]["parsed"] == 0
+    report = Hub(metric).evaluate(predictions=["Paris"], references=["[]"])
     (note,) = report.notes()[metric]
     assert note == (
-        "no prediction is a JSON list of tool calls, so that all score 0; of a conversation, give "
-        "the calls alone"
+        "no prediction is a JSON list of tool calls or a conversation, so that all score 0"
     )
-    assert not Hub(metric).evaluate(predictions=[calls, text], references=[calls, calls]).notes()
-    with pytest.raises(InputError, match="its entry 0 is a message of a conversation"):
-        Hub(metric).evaluate(predictions=[CONVERSATION], references=[expected])
-    report = Hub(metric).evaluate(predictions=[calls], references=[text])
-    (note, *_) = report.notes()[metric]
-    assert "its entry 0 is a message of a conversation" in note
+    with pytest.raises(InputError, match="its entry 0 doesn't name a tool"):
+        Hub(metric).evaluate(predictions=[[{"role": "poet"}]], references=["[]"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"role": {}}]',
+        '[{"role": "assistant", "tool_calls": 5}]',
+        '[{"role": "assistant", "retrieval_context": 5}]',
+        '{"inputs": {}, "outputs": {"generations": [[{}]]}}',
+        '{"resourceSpans": [5]}',
+        '{"messages": 5}',
+        '{"messages": []}',
+    ],
+)
+def test_what_only_looks_like_a_conversation_is_no_list_of_calls(text):
+    assert read_calls(text).problem
 
 
 @pytest.mark.parametrize("more", ["", ', "arguments": null', ', "args": ""', ', "arguments": {}'])
@@ -98,6 +210,7 @@ def test_an_empty_list_and_null_are_no_calls(text):
         ('[{"args": {}}]', "its entry 0 doesn't name a tool"),
         ('[{"name": 1}]', "its entry 0 doesn't name a tool"),
         ('[{"function": "a"}]', "its entry 0 doesn't name a tool"),
+        ('[{"type": "function", "function": {"name": 1}}]', "its entry 0 doesn't name a tool"),
         ('[{"name": "a", "args": [1]}]', "its entry 0 has arguments that aren't an object"),
         ('[{"name": "a", "args": false}]', "its entry 0 has arguments that aren't an object"),
         ('[{"name": "a", "args": "[1]"}]', "its entry 0 has arguments that aren't an object"),
