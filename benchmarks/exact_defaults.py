@@ -207,8 +207,9 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "These corpora have no numbers for answers; tests hold those of inspect and HELM": (
         "numeric_match",
     ),
-    "These corpora have no tool calls; the tests have ragas's examples and BFCL's verdicts": (
+    "These corpora have no tool calls; tests hold numbers of ragas, BFCL, agentevals, deepeval": (
         *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
+        *("trajectory_match",),
     ),
     "These corpora have no labels; the tests have scikit-learn's numbers": (
         *("classification", "multi_label"),

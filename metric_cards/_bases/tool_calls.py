@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from metric_cards._bases.strictjson import read
 from metrichub import conversation
-from metrichub.authoring import Array, Message
+from metrichub.authoring import Array, Message, ToolCall
 
 ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
 """What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
@@ -22,6 +22,9 @@ NAMES = {
     "references": ("expected_tools", "reference_tool_calls", "reference_messages"),
 }
 """The columns in which rows of deepeval and ragas, and two conversations, have calls."""
+
+_LONG = 200
+"""How many characters of a call's arguments an explanation shows."""
 
 _MAPPING = (dict, Mapping)
 """A dict first: whether an object is a Mapping takes eight times as long to say."""
@@ -101,9 +104,17 @@ def unread_note(totals: Mapping[str, Array]) -> Sequence[str]:
     return ("no prediction is a JSON list of tool calls or a conversation, so that all score 0",)
 
 
-def calls_of(messages: Sequence[Message]) -> list[Any]:
-    """The calls of all messages in order, as `Message` has them."""
+def calls_of(messages: Sequence[Message]) -> list[ToolCall]:
+    """The calls of all messages in order."""
     return [call for message in messages for call in message["calls"]]
+
+
+def shown_call(call: ToolCall) -> str:
+    """A call as an explanation shows it: search({"q": "tea"}); long arguments are cut."""
+    arguments = json.dumps(call["arguments"], ensure_ascii=False, default=str)
+    if len(arguments) > _LONG:
+        arguments = f"{arguments[:_LONG]}…"
+    return f"{call['name']}({'' if arguments == '{}' else arguments})"
 
 
 def _calls_in(value: Any) -> Any:
@@ -162,7 +173,7 @@ def _plain_call(entry: Any) -> Call:
 
 def _call(entry: Any) -> Call:
     name, arguments = _named_arguments(entry)
-    return Call(name, {key: _frozen(item) for key, item in arguments.items()})
+    return Call(name, {key: frozen(item) for key, item in arguments.items()})
 
 
 def _named_arguments(entry: Any) -> tuple[str, dict[str, Any]]:
@@ -178,13 +189,13 @@ def _named_arguments(entry: Any) -> tuple[str, dict[str, Any]]:
     return name, arguments or {}
 
 
-def _frozen(value: Any) -> Hashable:
+def frozen(value: Any) -> Hashable:
     """A value that equals another where JSON's do: 1 is 1.0, but not true; keys have no order."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):
-        return ("array", *map(_frozen, value))
+        return ("array", *map(frozen, value))
     if isinstance(value, dict):
-        return frozenset((key, _frozen(item)) for key, item in value.items())
+        return frozenset((key, frozen(item)) for key, item in value.items())
     plain: Hashable = value
     return plain

@@ -1,0 +1,252 @@
+"""Trajectory match: agentevals' verdicts, and ours where its greedy pairing is wrong."""
+
+import json
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from metrichub.errors import ParameterError
+from tests.vectors import vectors
+
+
+def conversation(*steps):
+    """A conversation whose assistant makes the calls of each step in one message."""
+    messages = [{"role": "user", "content": "q"}]
+    for step in steps:
+        calls = [{"name": name, "args": arguments} for name, arguments in step]
+        messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        messages += [{"role": "tool", "content": "r"}] * len(step)
+    return [*messages, {"role": "assistant", "content": "final"}]
+
+
+def report(made, expected, **parameters):
+    hub = Hub(load_metric("trajectory_match", **parameters))
+    return hub.evaluate(messages=[made], reference_messages=[expected])
+
+
+def scores(made, expected, **parameters):
+    return report(made, expected, **parameters).scores()["trajectory_match"]
+
+
+def rates(*arguments, **parameters):
+    found = scores(*arguments, **parameters)
+    return found["precision"], found["recall"], found["f1"]
+
+
+def problem(*arguments, **parameters):
+    (step,) = report(*arguments, **parameters).explain("trajectory_match", 0).steps
+    return step["problem"]
+
+
+def of(*calls):
+    return conversation(calls)
+
+
+@pytest.mark.parametrize("row", vectors("trajectory_match"))
+def test_the_scores_are_those_of_agentevals(row):
+    inputs, parameters = row["inputs"], row["params"]
+    found = scores(
+        inputs["outputs"],
+        inputs["reference_outputs"],
+        mode=parameters["mode"],
+        arguments=parameters["args"],
+    )
+    assert found["score"] == row["expected"]["score"]
+
+
+Q, QN = ("search", {"q": "x"}), ("search", {"q": "x", "n": 3})
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments", "made", "expected"),
+    [
+        # agentevals 0.0.9 takes the call with n for the expected one without, and then has none
+        # for the one with n: False for this order, True for the other.
+        ("superset", "superset", [QN, Q], [Q, QN]),
+        ("strict", "superset", [QN, Q], [QN, Q]),
+        ("strict", "subset", [Q, QN], [QN, Q]),
+        ("subset", "superset", [Q, QN], [QN, Q]),
+    ],
+)
+def test_no_call_takes_the_partner_of_another(mode, arguments, made, expected):
+    for own in permutations(made):
+        for due in permutations(expected):
+            found = scores(of(*own), of(*due), mode=mode, arguments=arguments)
+            assert found == {"score": 1, "precision": 1, "recall": 1, "f1": 1}
+
+
+def book(date, name, **more):
+    return ("book", {"date": date, "guest": {"name": name, "age": 40}, **more})
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "matches"),
+    [
+        # The first three are what agentevals gives for {"book": ["date", "guest.name"]}.
+        (book(1, "Ann", seat=4), book(1, "Ann"), True),
+        (book(1, "Bob"), book(1, "Ann"), False),
+        (("book", {}), ("book", {"date": None}), True),
+        (("book", {"date": 1, "guest": "Ann"}), book(1, "Ann"), False),
+        (("book", {"date": 1, "guest": "Ann"}), ("book", {"date": 1}), True),
+        (("book", "date: 1"), ("book", "date: 1"), True),
+        (("book", "date: 1"), ("book", {}), False),
+        # Other tools keep the rule of all.
+        (("cancel", {"date": 1, "x": 2}), ("cancel", {"date": 1}), False),
+    ],
+)
+def test_an_override_names_the_arguments_that_count(made, expected, matches):
+    found = scores(of(made), of(expected), overrides=["search=ignore", "book=date, guest.name"])
+    assert found["score"] == matches
+
+
+def test_an_override_names_another_rule():
+    made, expected = of(("search", {"q": "tea"}), Q), of(("search", {"q": "coffee"}), Q)
+    assert scores(made, expected)["score"] == 0
+    assert scores(made, expected, overrides=["search=ignore"])["score"] == 1
+    assert scores(of(QN), of(Q), overrides=["search=superset"])["score"] == 1
+    assert scores(of(Q), of(QN), overrides=["search=superset"])["score"] == 0
+    assert scores(of(Q), of(QN), overrides=["search=subset"])["score"] == 1
+    assert scores(of(QN), of(Q), arguments="ignore", overrides=["search=exact"])["score"] == 0
+    # An argument of that name, which only a comma tells from the rule.
+    one, other = of(("search", {"ignore": 1, "q": 1})), of(("search", {"ignore": 1, "q": 2}))
+    assert scores(one, other, overrides=["search=ignore,"])["score"] == 1
+    assert scores(one, of(("search", {"ignore": 2})), overrides=["search=ignore,"])["score"] == 0
+
+
+@pytest.mark.parametrize("override", ["search", "search=", "=ignore", "search=,"])
+def test_an_override_without_tool_or_rule_is_refused(override):
+    with pytest.raises(ParameterError, match="as in 'search=ignore'"):
+        load_metric("trajectory_match", overrides=[override])
+
+
+def test_overrides_can_be_written_in_a_spec_and_show_in_the_signature():
+    spec = "trajectory_match(overrides=['search=ignore', 'book=date, guest.name'])"
+    found = Hub(spec).evaluate(messages=[of(Q)], reference_messages=[of(("search", {}))])
+    assert found.scores()["trajectory_match"]["score"] == 1
+    assert "'book=date, guest.name'" in found.signatures()["trajectory_match"]
+
+
+A, B, C = (("a", {}), ("b", {}), ("c", {}))
+
+
+@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+def test_the_rates_are_of_matched_calls(mode):
+    # Two of three calls made, and of four expected: F1 = 2·2/(3 + 4).
+    made, expected = of(A, B, C), of(A, A, B, B)
+    assert rates(made, expected, mode=mode) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    none = conversation()
+    assert rates(none, none, mode=mode) == (1, 1, 1)
+    for one, other in ((none, made), (made, none)):
+        assert rates(one, other, mode=mode) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "nothing_made", "nothing_expected"),
+    # As in agentevals: nothing that is expected is missing, or nothing that is made is unexpected.
+    [("strict", 0, 0), ("unordered", 0, 0), ("subset", 1, 0), ("superset", 0, 1)],
+)
+def test_calls_on_one_side_alone_match_where_the_mode_lets_them(
+    mode, nothing_made, nothing_expected
+):
+    assert scores(conversation(), of(A), mode=mode)["score"] == nothing_made
+    assert scores(of(A), conversation(), mode=mode)["score"] == nothing_expected
+
+
+def test_strict_pairs_the_calls_of_each_message_with_those_of_its_own():
+    made, expected = conversation([A], [B, C]), conversation([A], [C, B])
+    assert scores(made, expected)["score"] == 1
+    # Only b is in another message than it should be.
+    assert rates(conversation([A, B], [C]), expected) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("mode", "made", "expected", "words"),
+    [
+        ("unordered", of(A, ("b", {"x": 1})), of(A), 'call 2, b({"x": 1}), isn\'t expected'),
+        (
+            "unordered",
+            of(A, ("b", {"x": 1})),
+            of(("b", {"x": 2}), A),
+            'call 2, b({"x": 1}), doesn\'t match b({"x": 2})',
+        ),
+        ("unordered", of(A), of(A, B), "the expected b() isn't called"),
+        ("superset", of(A, C), of(A, B), "the expected b() isn't called"),
+        (
+            "superset",
+            of(("b", {"x": 1})),
+            of(("b", {"x": 2})),
+            'the expected b({"x": 2}) isn\'t called, but b({"x": 1})',
+        ),
+        ("subset", of(A, C), of(A, B), "call 2, c(), isn't expected"),
+        ("strict", of(A)[1:], of(A), "message 0 has the role assistant, not user"),
+        ("strict", of(A)[:-1], of(A), "there are 3 messages, and 4 in the reference"),
+        (
+            "strict",
+            conversation(),
+            of(A),
+            "message 1 calls no tool, unlike that of the reference",
+        ),
+        ("strict", of(A, B), conversation([A, C]), "call 2, b(), isn't expected"),
+        ("strict", of(A), of(A), ""),
+    ],
+)
+def test_the_first_thing_that_does_not_match_is_said(mode, made, expected, words):
+    assert problem(made, expected, mode=mode) == words
+    assert scores(made, expected, mode=mode)["score"] == (not words)
+
+
+def test_every_call_is_explained_by_the_one_that_it_matches():
+    (step,) = report(of(B, A), of(A, C), mode="unordered").explain("trajectory_match", 0).steps
+    assert step["calls"] == [{"call": "b()", "expected": ""}, {"call": "a()", "expected": "a()"}]
+    assert step["missing"] == ["c()"]
+
+
+def test_long_arguments_are_cut_in_an_explanation():
+    assert len(problem(of(("a", {"x": "y" * 1000})), of(B), mode="subset")) < 250
+
+
+def test_lists_of_calls_are_conversations_and_formats_may_differ():
+    row = {
+        "tools_called": [{"name": "a", "input_parameters": {"x": 1}}],
+        "expected_tools": [{"name": "a", "input_parameters": {"x": 1.0}}],
+    }
+    assert Hub("trajectory_match")([row])["trajectory_match"]["score"] == 1
+    use = {"type": "tool_use", "id": "1", "name": "a", "input": {"x": 1}}
+    anthropic = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r"}]},
+        {"role": "assistant", "content": "final"},
+    ]
+    assert scores(json.dumps(anthropic), of(("a", {"x": 1})))["score"] == 1
+
+
+def test_arguments_are_compared_as_json_means_them():
+    assert scores(of(("a", {"x": [1]})), of(("a", {"x": [1.0]})))["score"] == 1
+    for one, other in ((True, 1), ("1", 1), ({"y": [True]}, {"y": [1]})):
+        assert scores(of(("a", {"x": one})), of(("a", {"x": other})))["score"] == 0
+
+
+def test_the_recall_of_names_is_the_tool_correctness_of_deepeval():
+    (row,) = (v.values[0] for v in vectors("tool_correctness") if v.id == "tool_correctness-019")
+    columns = {"messages": "tools_called", "reference_messages": "expected_tools"}
+    hub = Hub("trajectory_match(mode='unordered', arguments='ignore')")
+    found = hub.evaluate([row["inputs"]], columns=columns).scores()["trajectory_match"]
+    assert found["recall"] == pytest.approx(row["expected"]["score"])
+
+
+steps = st.lists(st.sampled_from([A, B, Q, QN]), max_size=5)
+
+
+@given(steps, steps, st.sampled_from(["exact", "ignore", "subset", "superset"]))
+def test_unordered_is_both_and_no_order_of_calls_counts(made, expected, arguments):
+    def score(mode, own=made):
+        return scores(of(*own), of(*expected), mode=mode, arguments=arguments)
+
+    both = score("subset")["score"] * score("superset")["score"]
+    assert score("unordered")["score"] == both
+    assert score("unordered", made[::-1]) == score("unordered")
+    assert score("subset", made[::-1]) == score("subset")
