@@ -20,7 +20,8 @@ def read_tools(metric: str, described: Iterable[Any]) -> dict[str, Schema]:
     """The schema of each tool's arguments, by the tool's name.
 
     A description is OpenAI's (Chat or Responses), Anthropic's or MCP's, as an object or as JSON
-    text; a text may hold a list of them. A tool without a schema takes any object.
+    text; a text may hold a list of them. A text that isn't JSON is the name of a tool. A tool
+    without a schema takes any object.
 
     Raises:
         InputError: a description has no name, or a schema that can't be used.
@@ -55,6 +56,9 @@ def problem_of_call(call: ToolCall, tools: Mapping[str, Schema]) -> str | None:
 
 def _tools(metric: str, described: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
     for entry in described:
+        if isinstance(entry, str) and not entry.lstrip().startswith(("{", "[")):
+            yield {"name": entry.strip()}
+            continue
         value, problem = read(entry) if isinstance(entry, str) else (entry, None)
         if problem:
             raise _error(metric, f"a text that isn't JSON ({problem})")

@@ -54,7 +54,9 @@ def test_a_tool_that_is_not_described_has_no_right_arguments():
     assert problem({"city": "Paris"}, name="wether") == "there is no tool 'wether'"
 
 
-@pytest.mark.parametrize("tool", [{"name": "clock"}, {"name": "clock", "parameters": None}])
+@pytest.mark.parametrize(
+    "tool", [{"name": "clock"}, {"name": "clock", "parameters": None}, "clock", " clock\n"]
+)
 def test_a_tool_without_a_schema_takes_any_object(tool):
     assert problem({"zone": 1}, [tool], "clock") is None
     assert problem("CET", [tool], "clock") == "the arguments aren't a JSON object"
@@ -64,7 +66,7 @@ def test_a_tool_without_a_schema_takes_any_object(tool):
     ("described", "message"),
     [
         ([{"parameters": SCHEMA}], "holds a description without the name of a tool"),
-        (["weather"], r"holds a text that isn't JSON \(syntax\)"),
+        (['{"name": weather}'], r"holds a text that isn't JSON \(syntax\)"),
         ([3], "holds .*int.*, which doesn't describe a tool"),
         ([{"name": "f", "parameters": {"type": "dict"}}], "holds a broken JSON Schema for 'f': at"),
         (
