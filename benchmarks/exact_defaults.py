@@ -208,8 +208,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "numeric_match",
     ),
     "These corpora have no tool calls; tests hold numbers of ragas, BFCL, agentevals, deepeval": (
-        *("tool_call_accuracy", "tool_call_f1", "tool_call_match"),
-        *("tool_permission", "trajectory_match"),
+        *("call_repetition", "tool_call_accuracy", "tool_call_f1"),
+        *("tool_call_match", "tool_permission", "trajectory_match"),
     ),
     "These corpora have no labels; the tests have scikit-learn's numbers": (
         *("classification", "multi_label"),
