@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+import numpy as np
+
+from metric_cards._bases.pairing import best_pairing
 from metric_cards._bases.tool_calls import NAMES, Call, read_calls, text_of_calls, unread_note
-from metrichub.authoring import Array, Metric, Row, Unscored
+from metric_cards.tool_call_f1.partial import equal_share, heaviest_subsequence
+from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Row, Unscored
+
+Key = tuple[str, frozenset[Any]]
+"""A call that can be counted: its tool, and its arguments with their values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,11 +23,18 @@ class ToolCallF1(Metric):
     """F1 of calls with the same tool and arguments, averaged over samples (macro).
 
     Attributes:
+        order: Whether calls have to be made in the order of the reference; the longest common
+            subsequence counts.
+        partial: Whether a call of the right tool counts by the fraction of its arguments that are
+            right, of those of both sides together; an object in them likewise. If False, all have
+            to be right.
         repeats: Whether a call that is made twice must be expected twice. If False, the calls are
             compared as sets.
         both_empty: The score, precision and recall if no call was expected and none was made.
     """
 
+    order: bool = field(default=False, metadata=OMIT_DEFAULT)
+    partial: bool = field(default=False, metadata=OMIT_DEFAULT)
     repeats: bool = True
     both_empty: Literal[0, 1] = 1
 
@@ -34,8 +48,8 @@ class ToolCallF1(Metric):
         if problem:
             return Unscored(f"the reference isn't a list of tool calls: {problem}")
         made, broken = read_calls(prediction)
-        done, due = self._bag(made), self._bag(expected)
-        shared, predicted, required = (done & due).total(), done.total(), due.total()
+        done, due = self._keys(made), self._keys(expected)
+        shared, predicted, required = self._shared(done, due), len(done), len(due)
         if broken is None and predicted + required == 0:
             shared = predicted = required = self.both_empty
         return {
@@ -49,6 +63,20 @@ class ToolCallF1(Metric):
         """That no prediction is a list of calls, if so."""
         return [*super().notes(totals), *unread_note(totals)]
 
-    def _bag(self, calls: tuple[Call, ...]) -> Counter[object]:
+    def _keys(self, calls: Sequence[Call]) -> list[Key]:
         keys = [(call.name, frozenset(call.arguments.items())) for call in calls]
-        return Counter(keys if self.repeats else set(keys))
+        return keys if self.repeats else list(dict.fromkeys(keys))
+
+    def _shared(self, done: Sequence[Key], due: Sequence[Key]) -> float:
+        """How many calls both sides have, of the pairs that make the most of them."""
+        if not (self.order or self.partial):
+            return (Counter(done) & Counter(due)).total()
+        weights = [[self._weight(own, other) for other in due] for own in done]
+        if self.order:
+            return heaviest_subsequence(weights)
+        return best_pairing(np.array(weights)) if done and due else 0.0
+
+    def _weight(self, own: Key, other: Key) -> float:
+        if own == other or not self.partial:
+            return float(own == other)
+        return equal_share(own[1], other[1]) if own[0] == other[0] else 0.0

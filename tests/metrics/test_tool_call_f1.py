@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import vectors
 
 
 def listed(*calls):
@@ -69,6 +71,95 @@ def test_no_call_where_none_was_due_is_right_unless_it_counts_zero(parameters, v
     assert three([], [], **parameters) == (value,) * 3
 
 
+DEEPEVAL = {v.id[-3:]: v.values[0] for v in vectors("tool_correctness")}
+
+
+@pytest.mark.parametrize(
+    ("number", "parameters"),
+    [
+        # Arguments count, in any order, and in that of the reference.
+        *[("020", {"partial": True}), ("023", {"partial": True})],
+        *[("021", {"order": True, "partial": True}), ("023", {"order": True, "partial": True})],
+        # Nothing has arguments.
+        *[("024", {"partial": True}), ("025", {}), ("041", {"order": True, "partial": True})],
+    ],
+)
+def test_recall_is_the_tool_correctness_of_deepeval(number, parameters):
+    row = DEEPEVAL[number]
+    found = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
+    assert found["recall"] == pytest.approx(row["expected"]["score"])
+
+
+def test_a_perfect_score_in_order_is_the_exact_match_of_deepeval():
+    made = DEEPEVAL["022"]["inputs"]
+    hub = Hub("tool_call_f1(order=True)")
+    assert hub([made])["tool_call_f1"]["score"] == DEEPEVAL["022"]["expected"]["score"] == 1
+    turned = made | {"tools_called": made["tools_called"][::-1]}
+    assert hub([turned])["tool_call_f1"]["score"] < 1
+
+
+def test_equal_calls_are_counted_where_deepeval_makes_them_one():
+    row = DEEPEVAL["040"]
+    # Two calls of two, of which deepeval finds one (its issue 3141).
+    assert row["expected"]["score"] == 1 / 2
+    for parameters in ({}, {"partial": True}, {"order": True}):
+        found = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
+        assert (found["score"], found["recall"]) == (1, 1)
+    found = Hub("tool_call_f1(repeats=False, order=True)")([row["inputs"]])["tool_call_f1"]
+    assert found["precision"] == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "shared"),
+    [
+        # Of x, y and z, x is equal.
+        ({"x": 1, "y": 2}, {"x": 1, "z": 2}, 1 / 3),
+        ({"x": {"a": 1, "b": 2}}, {"x": {"a": 1, "b": 3}}, 1 / 2),
+        ({"x": {"a": {"b": 1}}, "y": 0}, {"x": {"a": {"b": 1}}}, 1 / 2),
+        ({"x": [1, 2]}, {"x": [1, 3]}, 0),
+        ({"x": {"a": 1}}, {"x": [["a", 1]]}, 0),
+        ({"x": True}, {"x": 1}, 0),
+        ({}, {"x": 1}, 0),
+        ({}, {}, 1),
+    ],
+)
+@pytest.mark.parametrize("order", [True, False])
+def test_a_call_counts_by_its_right_arguments(made, expected, shared, order):
+    found = three([("a", made)], [("a", expected)], partial=True, order=order)
+    assert found == pytest.approx((shared,) * 3)
+    assert three([("a", made)], [("b", expected)], partial=True, order=order) == (0, 0, 0)
+
+
+def test_the_best_pairs_count_and_not_the_first():
+    # In order, the second call made is worth 1, and the first 1/2; the pairs don't cross.
+    half, whole = ("a", {"x": 1, "y": 0}), ("a", {"x": 1, "y": 1})
+    assert three([half, whole], [whole], partial=True, order=True) == pytest.approx((2 / 3, 0.5, 1))
+    # Any order: both are worth 1; in order one of 1, or two of a half.
+    assert three([half, whole], [whole, half], partial=True) == (1, 1, 1)
+    assert three([half, whole], [whole, half], partial=True, order=True)[0] == 1 / 2
+    # deepeval gives the only call to the first expected one, where it is worth 1/3 and not 1.
+    only = ("a", {"x": 1, "y": 2, "z": 3})
+    assert three([only], [("a", {"x": 1}), only], partial=True)[2] == 1 / 2
+
+
+def test_calls_in_order_are_the_longest_common_subsequence():
+    made, expected = [WEATHER, AIR, INDEX], [AIR, WEATHER, INDEX]
+    assert three(made, expected, order=True) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+    assert three(made, expected) == (1, 1, 1)
+    assert three(made[::-1], made, order=True)[0] == pytest.approx(1 / 3)
+    assert three([], [WEATHER], order=True) == three([WEATHER], [], order=True) == (0, 0, 0)
+    assert three([], [], order=True, both_empty=0) == (0, 0, 0)
+    assert three([WEATHER, AIR, AIR], [WEATHER, AIR], order=True, repeats=False) == (1, 1, 1)
+
+
+def test_parameters_of_order_show_in_the_signature_where_they_are_set():
+    columns = {"predictions": ["[]"], "references": ["[]"]}
+    (plain,) = Hub("tool_call_f1").evaluate(**columns).signatures().values()
+    assert "order" not in plain
+    (ordered,) = Hub("tool_call_f1(order=True)").evaluate(**columns).signatures().values()
+    assert "order=True" in ordered
+
+
 def test_a_prediction_that_is_no_list_of_calls_scores_zero():
     for expected in (listed(WEATHER), "[]"):
         found = scores("It is sunny.", expected)
@@ -113,6 +204,25 @@ def test_f1_is_that_of_multisets_of_texts(made, expected):
 @given(calls, st.booleans())
 def test_calls_that_equal_their_reference_score_one_in_any_order(made, repeats):
     assert three(made[::-1], made, repeats=repeats) == (1, 1, 1)
+
+
+@given(calls, calls)
+def test_in_order_no_other_pairs_are_worth_more(made, expected):
+    def share(a, b):
+        if a[0] != b[0]:
+            return 0
+        keys = {**a[1], **b[1]}
+        equal = [k in a[1] and k in b[1] and repr(a[1][k]) == repr(b[1][k]) for k in keys]
+        return sum(equal) / len(keys) if keys else 1
+
+    best = max(
+        sum(map(share, own, due))
+        for size in range(min(len(made), len(expected)) + 1)
+        for own in combinations(made, size)
+        for due in combinations(expected, size)
+    )
+    recall = best / len(expected) if expected else float(not made)
+    assert three(made, expected, order=True, partial=True)[2] == pytest.approx(recall)
 
 
 @pytest.mark.parametrize(
