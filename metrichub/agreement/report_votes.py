@@ -63,7 +63,7 @@ def read_votes(data: Data, item: str | None = None) -> Votes:
     """The votes in a table or a file: columns such as item, system_a, system_b and winner."""
     from metrichub import read
     from metrichub.agreement.preference_votes import Votes
-    from metrichub.data.columns import Frame
+    from metrichub.data.metadata import Frame
 
     if isinstance(data, (str, Path)):
         return Votes.of(read(data), item)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.columns import Frame
-from metrichub.data.metadata import read_keys, read_metadata
+from metrichub.data.metadata import Frame, read_keys, read_metadata
 from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError

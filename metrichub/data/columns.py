@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from metrichub.data.values import (
     Objects,
@@ -15,9 +15,8 @@ from metrichub.data.values import (
     column_of_path,
     joined,
     sample_error,
-    values_at,
 )
-from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
+from metrichub.errors import InputError, MissingColumn, did_you_mean, listed
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
 
@@ -247,29 +246,6 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     return error
 
 
-def only_split(data: Any) -> Any:
-    """The one split of a data set that has one, such as a file that `load_dataset` read.
-
-    Raises:
-        InputError: it has several.
-    """
-    if not _has_splits(data):
-        return data
-    if len(data) == 1:
-        return next(iter(data.values()))
-    first = next(iter(data))
-    raise InputError(
-        f"the data has several splits: {listed(map(str, data))}; choose one, data[{first!r}], or "
-        "score them all: hub.evaluate_all(data)"
-    )
-
-
-def _has_splits(data: object) -> bool:
-    return isinstance(data, Mapping) and any(
-        hasattr(value, "column_names") for value in data.values()
-    )
-
-
 def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> None:
     """Raise `InputError` if the error's sample is a row without the key of its column."""
     if error.column is None or error.sample is None or not isinstance(data, (list, tuple)):
@@ -281,51 +257,6 @@ def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> Non
     if isinstance(row, Mapping) and key not in row:
         keys = f"has no {key!r}; it has {listed(map(repr, row))}" if row else "is empty"
         raise sample_error(error.column, error.sample, f"is missing: this row {keys}") from error
-
-
-_PLAIN_FEATURES = ("Value", "ClassLabel", "List", "LargeList", "Sequence")
-"""The types of `datasets` whose values are texts, numbers or lists."""
-
-
-class Frame(NamedTuple):
-    """A table of any library: its column names, and how to read one."""
-
-    names: Sequence[str]
-    source: Any
-
-    @classmethod
-    def of(cls, data: object) -> Frame:
-        """The table that `data` is.
-
-        Raises:
-            InputError: it is none, or several splits of one.
-        """
-        data = only_split(data)
-        if isinstance(data, Mapping):
-            return cls([str(name) for name in data], data)
-        if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
-            keys = list(dict.fromkeys(chain.from_iterable(data)))
-            return cls(keys, {k: [row.get(k) for row in data] for k in keys})
-        for attribute in ("column_names", "columns"):
-            columns = getattr(data, attribute, None)
-            if columns is not None and hasattr(data, "__getitem__"):
-                return cls([str(name) for name in columns], data)
-        raise InputError(
-            f"the data is {what(data)}; pass columns by name (predictions=[...]), a mapping of "
-            "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
-        )
-
-    def plain_names(self) -> Sequence[str]:
-        """The columns but for those that a data set says hold pictures, sound or mappings."""
-        features = getattr(self.source, "features", None)
-        if not isinstance(features, Mapping):
-            return self.names
-        # By their names, since `datasets` isn't imported here.
-        return [n for n in self.names if type(features.get(n)).__name__ in _PLAIN_FEATURES]
-
-    def column(self, name: str) -> Iterable[Any]:
-        """The values of one column, or of what a path such as "doc.answer" finds in one."""
-        return values_at(name, self.names, self.source.__getitem__)
 
 
 def chosen_columns(

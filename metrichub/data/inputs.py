@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import TEXT, column_of, column_of_alias, is_typo, only_split
+from metrichub.data.columns import TEXT, column_of, column_of_alias, is_typo
+from metrichub.data.metadata import only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
 from metrichub.data.values import Objects, TextOf, check_mapping
