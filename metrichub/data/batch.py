@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -121,8 +122,10 @@ class Batch:
         mapping = names.own_names(objects, table.names, mapping) if objects else mapping
         chosen = names.resolve(needed, table.names, mapping)
         fallbacks = names.fallbacks(chosen, mapping, objects or {})
+        beside = partial(names.present, available=table.names, mapping=mapping)
         try:
-            batch = cls.of(**names.chosen_columns(chosen, table.column, fallbacks, objects or {}))
+            read = names.chosen_columns(chosen, table.column, fallbacks, objects or {}, beside)
+            batch = cls.of(**read)
         except InputError as error:
             names.check_key(error, data, chosen)
             raise
@@ -152,10 +155,13 @@ class Batch:
         fallbacks = names.fallbacks(chosen, mapping, objects or {})
         # A column may be an iterator, which is read once.
         by_name = {name: as_list(name, values) for name, values in by_name.items()}
-        others = by_name.keys() - set(chosen.values()) - chosen.keys()
+        # A question that messages are made of may be a conversation.
+        made = {"questions"} if "messages" in fallbacks else set()
+        others = by_name.keys() - set(chosen.values()) - chosen.keys() - made
         # A path is written by a mapping alone.
         values_of = by_name.__getitem__ if mapping is None else Frame(list(by_name), by_name).column
-        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {})
+        beside = partial(names.present, available=list(by_name), mapping=mapping)
+        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside)
         batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}

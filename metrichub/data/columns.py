@@ -30,7 +30,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "references": (
         *("reference", "expected_output", "ground_truth", "ground_truths", "ref", "refs"),
         *("target", "targets", "gold", "expected", "reference_answer", "reference_summary"),
-        *("highlights", "answers"),
+        *("highlights", "answers", "expected_outcome"),
     ),
     "sources": (
         *("source", "document", "article", "src", "text", "passage", "source_text", "original"),
@@ -44,6 +44,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         *("reference_message", "reference_trajectory", "expected_trajectory"),
         "reference_outputs",
     ),
+    "criteria": ("criterion", "rubrics", "rubric", "checklist"),
 }
 """The one alias table: what other tools call each column. The first name is the singular."""
 
@@ -52,7 +53,10 @@ CONVERSATIONS = ("messages", "reference_messages")
 
 FALLBACKS: Mapping[str, tuple[str, ...]] = {
     "predictions": ("messages", "conversation", "conversations", "turns", "trajectory", "trace"),
-    "messages": ("user_input", "tools_called", "predictions", "prediction", "response", "outputs"),
+    "messages": (
+        *("user_input", "tools_called", "predictions", "prediction", "response", "outputs"),
+        *("actual_output", "output", "answer", "completion"),
+    ),
     "reference_messages": ("reference_tool_calls", "expected_tools", "references", "reference"),
     "sources": (
         *("contexts", "retrieved_contexts", "retrieval_context", "retrieved_passages", "passages"),
@@ -64,7 +68,8 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 Rows of ragas and deepeval have no column for the text that a prediction was made from. It is what
 was retrieved (`context` beside it is what should have been), or else what should have been, or else
 the input. Several texts of a sample are joined by line feeds into one, as ragas joins them, and the
-report says where they were read from. The prediction of a conversation is its last answer.
+report says where they were read from. The prediction of a conversation is its last answer, and a
+prediction with its question is a conversation.
 """
 
 _RETRIEVED = ("retrieval_context",)
@@ -73,7 +78,7 @@ _RETRIEVED = ("retrieval_context",)
 
 def is_plural(name: str) -> bool:
     """Whether an input asks for the sample's whole list ("references") or one item."""
-    return name.endswith("s") and not name.endswith("ss")
+    return name in ALIASES or (name.endswith("s") and not name.endswith("ss"))
 
 
 _KNOWN = frozenset(chain(ALIASES, *ALIASES.values(), *FALLBACKS.values()))
@@ -133,6 +138,18 @@ def resolve(
     }
 
 
+def present(
+    column: str, available: Iterable[str], mapping: Mapping[str, str] | None = None
+) -> str | None:
+    """The name under which a column is there that no metric asks for; None if it isn't there."""
+    own = {c: name for c, name in (mapping or {}).items() if column_of_alias(c) == column}
+    try:
+        name = resolve({column: column}, available, own)[column]
+    except MissingColumn:
+        return None
+    return None if name in FALLBACKS.get(column, ()) else name
+
+
 def own_names(
     objects: Mapping[str, TextOf], available: Iterable[str], mapping: Mapping[str, str] | None
 ) -> Mapping[str, str] | None:
@@ -179,6 +196,8 @@ def note_of_fallback(column: str, names: Iterable[str]) -> str:
     )
     if column == "predictions":
         how = ": the last text of the assistant"
+    if column == "messages":
+        how = ": conversations, or else the answers to the questions beside them"
     return (
         f"{column} were read from {' and '.join(sources)}{how}; if those are other texts, map "
         f"{column} to another column"
@@ -264,8 +283,12 @@ def chosen_columns(
     values_of: Callable[[str], Iterable[Any]],
     fallbacks: Mapping[str, str],
     objects: Mapping[str, TextOf],
+    beside: Callable[[str], str | None],
 ) -> dict[str, Sequence[Any]]:
-    """The values of every chosen column, those of a fallback with one text a sample."""
+    """The values of every chosen column, those of a fallback with one text a sample.
+
+    `beside` says under which name another column is there, of which messages may be made.
+    """
     listed: dict[str, Sequence[Any]] = {}
     columns: dict[str, Sequence[Any]] = {}
     for column, name in chosen.items():
@@ -273,7 +296,11 @@ def chosen_columns(
         if name not in listed:
             listed[name] = as_list(column, values_of(name))
         values = listed[name]
-        if column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
+        if column == "messages" and column_of_alias(name) != column and name != "tools_called":
+            from metrichub.data.conversations import conversations_of
+
+            values = conversations_of(name, values, values_of, beside)
+        elif column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
             from metrichub.data.conversations import last_answers, read_conversations
 
             read = last_answers if column == "predictions" else read_conversations

@@ -1,0 +1,103 @@
+"""Exchanges: a question and its prediction are a conversation to metrics of conversations."""
+
+import json
+from typing import Any
+
+import pytest
+
+from metrichub import Hub
+from metrichub.data.batch import Batch
+from metrichub.errors import InputError
+from metrichub.testing import Scripted
+
+ASKED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "My chest hurts."},
+]
+NEEDED = {"messages": "criteria"}
+
+
+def _read(data: Any, **options: Any) -> list[list[tuple[str, str]]]:
+    """The roles and the texts of every sample's messages, of a table and of columns by name."""
+    batches = [
+        Batch.from_data(data, NEEDED, **options),
+        Batch.from_columns(data, NEEDED, **options),
+    ]
+    read = []
+    for batch in batches:
+        (block,) = batch.blocks()
+        rows = block.view(("messages",)).arguments["messages"]
+        read.append([[(m["role"], m["text"]) for m in messages] for messages in rows])
+    assert read[0] == read[1]
+    return read[0]
+
+
+@pytest.mark.parametrize("names", [("questions", "predictions"), ("input", "actual_output")])
+def test_a_question_and_its_prediction_are_an_exchange(names: tuple[str, str]) -> None:
+    data = dict(zip(names, (["Why?", ""], ["So.", "Yes."]), strict=True))
+    assert _read(data) == [[("user", "Why?"), ("assistant", "So.")], [("assistant", "Yes.")]]
+
+
+def test_a_prediction_alone_is_a_message_of_the_assistant() -> None:
+    assert _read({"predictions": ["So.", ""]}) == [[("assistant", "So.")], [("assistant", "")]]
+
+
+@pytest.mark.parametrize("name", ["prompt", "questions", "user_input"])
+def test_a_prediction_goes_on_with_the_conversation_that_asks(name: str) -> None:
+    begun = [("system", "Be brief."), ("user", "My chest hurts."), ("assistant", "Call 112.")]
+    assert _read({name: [ASKED], "response": ["Call 112."]}) == [begun]
+
+
+def test_a_conversation_that_ends_with_an_answer_is_whole() -> None:
+    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    read = _read({"user_input": [whole], "response": ["Call 112."]})
+    assert [role for role, _ in read[0]] == ["system", "user", "assistant"]
+
+
+def test_predictions_that_are_conversations_stay_as_they_are() -> None:
+    asked = {"predictions": [json.dumps(ASKED)], "questions": ["My chest hurts."]}
+    assert _read(asked) == [[("system", "Be brief."), ("user", "My chest hurts.")]]
+
+
+def test_one_conversation_among_the_predictions_means_that_all_are() -> None:
+    with pytest.raises(InputError, match=r"messages\[1\] isn't a conversation"):
+        _read({"predictions": [json.dumps(ASKED), '[{"role": "us']})
+
+
+def test_json_that_is_no_conversation_is_a_text() -> None:
+    assert _read({"predictions": ['{"city": "Oslo"}']}) == [[("assistant", '{"city": "Oslo"}')]]
+
+
+def test_columns_under_other_names_can_be_mapped() -> None:
+    mapping = {"messages": "reply", "questions": "ask"}
+    read = _read({"ask": ["Why?"], "reply": ["So."]}, mapping=mapping)
+    assert read == [[("user", "Why?"), ("assistant", "So.")]]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (
+            {"user_input": ["Why?"], "response": [["a", "b"]]},
+            "as the answer; it has to be one text",
+        ),
+        ({"questions": [{"a": 1}], "predictions": ["So."]}, "can't begin with the question"),
+    ],
+)
+def test_what_makes_no_conversation_is_an_error(data: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=r"messages\[0\] can't") as caught:
+        Batch.from_data(data, NEEDED)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("made", [Batch.from_data, Batch.from_columns])
+def test_questions_and_predictions_are_equally_many(made: Any) -> None:
+    with pytest.raises(InputError, match="differ in length: predictions has 2, questions has 1"):
+        made({"questions": ["Why?"], "predictions": ["So.", "No."]}, NEEDED)
+
+
+def test_a_report_says_what_its_conversations_were_made_of() -> None:
+    hub = Hub("role_adherence(role='a clerk')", judge=Scripted({"in_role": ["yes"]}))
+    (note,) = hub.evaluate(questions=["Why?"], predictions=["So."]).notes()["role_adherence"]
+    made = "messages were read from predictions: conversations, or else the answers to"
+    assert note.startswith(made)
