@@ -1,0 +1,127 @@
+"""Criteria: the weighted fraction of its own criteria that a reply or a conversation meets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from metric_cards._bases.own_card import OwnCard
+from metric_cards.criteria.reading import Criterion, criteria_of, criteria_text
+from metrichub.authoring import (
+    Array,
+    Card,
+    ConversationMetric,
+    LocalPath,
+    Message,
+    Questions,
+    Scale,
+    Scores,
+    Unscored,
+    WithTrace,
+    values,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criteria(ConversationMetric):
+    """The points of the criteria met over all positive points, as in HealthBench.
+
+    Attributes:
+        criteria: The criteria of all samples: a list of texts or objects, JSON text of one, or the
+            path of a file. They are kept as JSON text. If None, each sample's own are taken from
+            the column `criteria`.
+        tags: Tags of criteria, each of which gets an output of its own, such as `tag_safety`.
+        each: Whether the judge is asked about each criterion in a call of its own.
+    """
+
+    asks: ClassVar[Questions] = {"verify": ("met",)}
+
+    card = OwnCard()
+
+    criteria: tuple[str | dict[str, Any], ...] | Annotated[str | Path, LocalPath()] | None = None
+    tags: tuple[str, ...] = ()
+    each: bool = False
+
+    def __post_init__(self) -> None:
+        """Read the criteria."""
+        super().__post_init__()
+        if self.criteria is not None:
+            object.__setattr__(self, "criteria", criteria_text(self.name, self.criteria))
+
+    def inputs(self) -> tuple[str, ...]:
+        """The conversation, and the sample's criteria if the parameter gives none."""
+        return ("messages",) if self.criteria else ("messages", "criteria")
+
+    def outputs(self) -> tuple[str, ...]:
+        """The score, the fraction and whether all is met, and the score by tag."""
+        return ("score", "met", "all_met", *(f"tag_{tag}" for tag in self.tags))
+
+    def own_card(self, card: Card) -> Card:
+        """The card with the outputs of the tags."""
+        tagged = {output: Scale(None, 1, "higher") for output in self.outputs()[3:]}
+        headline = (*card.headline, *tagged)
+        return (
+            replace(card, scores={**card.scores, **tagged}, headline=headline) if tagged else card
+        )
+
+    def scales(self, totals: Mapping[str, Array], count: int) -> Mapping[str, Scale]:
+        """Those of the means, which are clipped, other than the scores of samples."""
+        return {output: Scale(0, 1, "higher") for output in ("score", *self.outputs()[3:])}
+
+    async def observe(
+        self, messages: Sequence[Message], criteria: Sequence[Any] = ()
+    ) -> WithTrace | Unscored:
+        """The scores of one conversation, with the verdict on each criterion."""
+        own = criteria_of(self.name, criteria if self.criteria is None else str(self.criteria))
+        if not any(criterion.points > 0 for criterion in own):
+            return Unscored("no criterion has positive points" if own else "there is no criterion")
+        if not messages:
+            return Unscored("there is no message", "empty")
+        texts = [criterion.criterion for criterion in own]
+        groups = [[text] for text in texts] if self.each else [texts]
+        asked = await asyncio.gather(*(self.verify_in("met", some, messages) for some in groups))
+        verdicts = [verdict for group in asked for verdict in group]
+        met = values(verdicts)
+        by_tag = {
+            tag: _share(own, met, tag) for tag in dict.fromkeys(t for c in own for t in c.tags)
+        }
+        shares = [_share(own, met), *(by_tag.get(tag, float("nan")) for tag in self.tags)]
+        row = {
+            "share": np.nan_to_num(shares),
+            "rated": ~np.isnan(shares),
+            "fraction": sum(met) / len(met),
+            "whole": all(m == (c.points > 0) for c, m in zip(own, met, strict=True) if c.points),
+        }
+        judged = [
+            {**asdict(verdict), "index": index, "points": criterion.points, "tags": criterion.tags}
+            for index, (verdict, criterion) in enumerate(zip(verdicts, own, strict=True))
+        ]
+        return WithTrace(row, {"criteria": judged, "tags": by_tag})
+
+    def score(
+        self, share: Array, rated: Array, fraction: Array, whole: Array, count: Array
+    ) -> Scores:
+        """Means over samples; those of points are clipped to [0, 1]."""
+        return self._named(np.clip(share / rated, 0, 1), fraction / count, whole / count)
+
+    def score_samples(
+        self, share: Array, rated: Array, fraction: Array, whole: Array, count: Array
+    ) -> Scores:
+        """Those of single samples, which may be below 0."""
+        return self._named(share / rated, fraction / count, whole / count)
+
+    def _named(self, shares: Array, met: Array, whole: Array) -> Scores:
+        by_tag = (shares[..., number + 1] for number in range(len(self.tags)))
+        return dict(zip(self.outputs(), (shares[..., 0], met, whole, *by_tag), strict=True))
+
+
+def _share(own: Sequence[Criterion], met: Sequence[float], tag: str | None = None) -> float:
+    """The points met over the positive points, of all criteria or of a tag's; `nan` for 0/0."""
+    pairs = [(c.points, m) for c, m in zip(own, met, strict=True) if tag is None or tag in c.tags]
+    positive = sum(points for points, _ in pairs if points > 0)
+    return sum(points * m for points, m in pairs) / positive if positive else float("nan")
