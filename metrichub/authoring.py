@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from metrichub.judge.metric_bases import OpenGradedMetric as OpenGradedMetric
     from metrichub.judge.metric_bases import OpenMetric as OpenMetric
     from metrichub.judge.metric_bases import OpinionMetric as OpinionMetric
+    from metrichub.judge.metric_bases import PartScore as PartScore
     from metrichub.judge.metric_bases import RankedMetric as RankedMetric
+    from metrichub.judge.metric_bases import WrapperMetric as WrapperMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
     from metrichub.judge.prompt_files import SHARED_PROMPTS as SHARED_PROMPTS
@@ -104,7 +106,10 @@ _HOMES = {
         "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
         "judge.conversation_metric": "ConversationMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
-        "judge.metric_bases": "GradedMetric OpenGradedMetric OpenMetric OpinionMetric RankedMetric",
+        "judge.metric_bases": (
+            "GradedMetric OpenGradedMetric OpenMetric OpinionMetric PartScore RankedMetric "
+            "WrapperMetric"
+        ),
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",
         "judge.prompt_files": "Prompt SHARED_PROMPTS",

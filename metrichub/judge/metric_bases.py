@@ -1,20 +1,37 @@
-"""Bases of metrics that grade a text, judge its opinions, or judge ranked passages."""
+"""Bases of metrics that grade a text, judge its opinions or ranked passages, or wrap a metric."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
 
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
+from metrichub.judge.model_metric import EmbedderMetric
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Questions, Sampling, grade_on_scale
-from metrichub.metric import Array, Scores, Unscored, WithTrace
+from metrichub.metric import (
+    Array,
+    CorpusMetric,
+    Metric,
+    Scores,
+    TraceItem,
+    Unscored,
+    WithTrace,
+    has_sample_scores,
+    load_metric,
+    takes_count,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,3 +219,99 @@ class RankedMetric(JudgeMetric):
             sample = json.dumps([self.shuffle_seed, question, answer, *contexts])
             random.Random(sample).shuffle(ranks)
         return ranks
+
+
+class PartScore(NamedTuple):
+    """A part's score, or why it has none, and what the score was made from."""
+
+    score: float
+    unscored: Unscored | None
+    step: TraceItem
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrapperMetric(JudgeMetric):
+    """A metric that scores parts of a sample by another metric, `inner`.
+
+    The judge, the language and the prompts are passed on to it. It has an `observe` for one part.
+
+    Attributes:
+        metric: The metric of each part, as a name or a spec such as "faithfulness(idk=1)". It uses
+            the judge of the hub, unless the spec names one.
+    """
+
+    metric: str
+
+    def __post_init__(self) -> None:
+        """Check that the other metric observes one part at a time."""
+        super().__post_init__()
+        inner = self.inner
+        if isinstance(inner, EmbedderMetric) and not inner.embedder:
+            allowed = f"a spec with an embedder, such as \"{self.metric}(embedder='offline')\""
+            raise ParameterError(self.name, "metric", self.metric, allowed)
+        if not hasattr(inner, "observe") or isinstance(inner, CorpusMetric) or inner.extraction:
+            allowed = "a metric that observes one sample at a time, such as one that asks a judge"
+            raise ParameterError(self.name, "metric", self.metric, allowed)
+
+    @cached_property
+    def inner(self) -> Metric:
+        """The other metric, with this one's judge, language and prompts where it names none."""
+        inner = load_metric(self.metric)
+        if not isinstance(inner, JudgeMetric):
+            return inner
+        own = {name: getattr(self, name) for name in ("judge", "language", "prompts")}
+        return replace(inner, **{k: v for k, v in own.items() if getattr(inner, k) is None})
+
+    async def score_part(self, **columns: Any) -> PartScore:
+        """The other metric's `score` of a part of a sample that has these inputs."""
+        observed = self.inner.observe(**columns)  # type: ignore[attr-defined]  # checked above
+        row = await observed if inspect.isawaitable(observed) else observed
+        row, step = row if isinstance(row, WithTrace) else (row, {})
+        if row is None or isinstance(row, Unscored):
+            return PartScore(float("nan"), row or Unscored("the metric gives no reason"), step)
+        return PartScore(_score(self.inner, row), None, step)
+
+    def requires(self) -> tuple[str, ...]:
+        """What the other metric requires."""
+        return self.inner.requires()
+
+    def models(self) -> tuple[str, ...]:
+        """The judge, if the other metric asks one."""
+        inner = self.inner
+        return ("judge",) if isinstance(inner, JudgeMetric) and "judge" in inner.models() else ()
+
+    def questions(self) -> Questions:
+        """Those of the other metric."""
+        return self.inner.questions() if isinstance(self.inner, JudgeMetric) else {}
+
+    def prompt(self, name: str) -> Prompt:
+        """The other metric's."""
+        inner = self.inner
+        return inner.prompt(name) if isinstance(inner, JudgeMetric) else super().prompt(name)
+
+    def resolved(self) -> Mapping[str, object]:
+        """The other metric with all its parameters and the version of its numbers."""
+        return {"metric": f"{self.inner.label()}|definition:{self.inner.card.definition}"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields to pickle: the other metric is made again elsewhere."""
+        return {name: value for name, value in super().__getstate__().items() if name != "inner"}
+
+    def _english(self, name: str) -> Path:
+        if isinstance(self.inner, JudgeMetric):
+            return self.inner._english(name)  # noqa: SLF001  # of the base class
+        return super()._english(name)
+
+    def _check_prompts(self) -> None:
+        """The other metric checks them."""
+
+
+def _score(metric: Metric, row: Any) -> float:
+    """The score of one sample, from the number or the statistics that were observed of it."""
+    statistics = row if isinstance(row, Mapping) else {"score": row}
+    arrays = {name: np.asarray(value, np.float64) for name, value in statistics.items()}
+    method = "score_samples" if has_sample_scores(metric) else "score"
+    if takes_count(metric, method):
+        arrays["count"] = np.asarray(1.0)
+    with np.errstate(all="ignore"):
+        return float(getattr(metric, method)(**arrays)["score"])
