@@ -15,6 +15,7 @@ from metrichub import Hub, load_metric
 from metrichub.catalog.registry import registry
 from metrichub.errors import MissingDependency, SpecError
 from metrichub.testing import Scripted
+from tests.metrics.test_per_turn import script
 from tests.vectors import (
     DATA,
     SUMMEVAL,
@@ -185,6 +186,14 @@ def policy(preset: str, metric: str) -> None:
     assert found["score"] == row["expected"]["score"]
 
 
+def per_turn(preset: str, kind: str, score: float | None = None) -> None:
+    # deepeval's score for the verdicts that its model was made to give.
+    row = vectors(kind)[0].values[0]
+    hub = Hub(load_metric(f"per_turn({preset})", judge=Scripted(script(row)[1])))
+    expected = row["expected"]["score"] if score is None else score
+    assert hub([row["inputs"]])["per_turn"]["score"] == pytest.approx(expected)
+
+
 HELD: dict[tuple[str, str], Callable[[], None]] = {
     **{
         ("aspect", preset): partial(aspect, preset)
@@ -232,6 +241,15 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
         "exact_match(squad)", "squad", key="exact_match"
     ),
     ("meteor", "evaluate"): lambda: held_by_vectors("meteor(evaluate)", "meteor_nltk"),
+    ("per_turn", "context_precision"): lambda: per_turn(
+        "context_precision", "turn_contextual_precision"
+    ),
+    ("per_turn", "context_recall"): lambda: per_turn("context_recall", "turn_contextual_recall"),
+    ("per_turn", "contextual_relevancy"): lambda: per_turn(
+        "contextual_relevancy", "turn_contextual_relevancy"
+    ),
+    # Of the verdicts yes and borderline, which deepeval counts as yes, and no: (1/2 + 0) / 2.
+    ("per_turn", "faithfulness"): lambda: per_turn("faithfulness", "turn_faithfulness", 0.25),
     ("policy_compliance", "misuse"): lambda: policy("misuse", "misuse"),
     ("policy_compliance", "non_advice"): lambda: policy("non_advice", "non_advice"),
     # It has no metric of leaked prompts; that of leaked details has the formula.
