@@ -349,3 +349,10 @@ class Hub:
         needed = self.needs()
         check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key)
+
+
+def criteria_hub(inputs: tuple[str, ...], **settings: Any) -> Hub:
+    """A hub whose metric, `criteria`, explains by which criteria its judge would judge answers."""
+    from metrichub.judge.metric_bases import ProposedCriteria
+
+    return Hub(ProposedCriteria(sees=inputs), **settings)

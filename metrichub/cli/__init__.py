@@ -14,6 +14,7 @@ _COMMANDS = {
         "metrichub.agreement.commands:agreement",
         "Measure how far metrics agree with people.",
     ),
+    "criteria": ("metrichub.cli.criteria:criteria", "Propose criteria for each row, to be edited."),
     "list": ("metrichub.cli.browse:list_", "List the installed metrics, or search them."),
     "card": ("metrichub.cli.browse:card", "Show a metric's card."),
     "cite": ("metrichub.cli.browse:cite", "Print the BibTeX of metrics."),

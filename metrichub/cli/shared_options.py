@@ -124,6 +124,27 @@ class MetricOptions:
         )
 
 
+columns_option = click.option(
+    "--columns",
+    metavar="COLUMN=NAME",
+    multiple=True,
+    callback=_column_names,
+    help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
+)
+input_format_option = click.option(
+    "--input-format",
+    type=_InputFormat(),
+    help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
+)
+where_option = click.option(
+    "--where",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    callback=_conditions,
+    help="Take only the samples with this value, such as language=de; repeatable, for one "
+    "column as 'or'.",
+)
+
 metric_options = option_group(
     "chosen",
     MetricOptions,
@@ -137,13 +158,7 @@ metric_options = option_group(
         "bleu(max_order=2)'; or a module of Hugging Face evaluate, "
         "evaluate:./folder, whose code will run; repeatable.",
     ),
-    click.option(
-        "--columns",
-        metavar="COLUMN=NAME",
-        multiple=True,
-        callback=_column_names,
-        help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
-    ),
+    columns_option,
     click.option(
         "--keep",
         metavar="COLUMN",
@@ -172,23 +187,12 @@ metric_options = option_group(
         show_default=True,
         help="The number of processes; the scores are the same.",
     ),
-    click.option(
-        "--input-format",
-        type=_InputFormat(),
-        help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
-    ),
+    input_format_option,
     click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
     click.option(
         "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."
     ),
-    click.option(
-        "--where",
-        metavar="COLUMN=VALUE",
-        multiple=True,
-        callback=_conditions,
-        help="Score only the samples with this value, such as language=de; repeatable, for one "
-        "column as 'or'.",
-    ),
+    where_option,
 )
 """-m, --columns, --keep, --reduce, --extract, --workers, --where and others as `chosen`."""
 

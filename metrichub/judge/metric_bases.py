@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from metrichub.catalog.card import Card
+from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
@@ -315,3 +317,30 @@ def _score(metric: Metric, row: Any) -> float:
         arrays["count"] = np.asarray(1.0)
     with np.errstate(all="ignore"):
         return float(getattr(metric, method)(**arrays)["score"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposedCriteria(JudgeMetric):
+    """The number of criteria that a judge proposes for a sample; its trace has them.
+
+    Attributes:
+        sees: The inputs that the judge sees: the question, and a good answer if there is one.
+    """
+
+    asks: ClassVar[Questions] = {"extract": ("proposed_criteria",)}
+
+    card = Card("criteria", "", "", ("question",), {"score": Scale(0)}, judge="model")
+
+    sees: tuple[str, ...] = ("question", "reference")
+
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that the judge sees."""
+        return self.sees
+
+    async def observe(self, /, **texts: str) -> WithTrace | Unscored:
+        """The criteria of one sample."""
+        if missing := absent({"question": texts["question"]}):
+            return missing
+        shown: dict[str, Any] = {name: text for name, text in texts.items() if text.strip()}
+        proposed = await self.extract("proposed_criteria", **shown)
+        return WithTrace({"score": len(proposed)}, {"criteria": proposed})

@@ -1,0 +1,123 @@
+"""`metrichub criteria`: a file with criteria proposed for each row, for people to edit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metrichub.cli.measuring import JudgeOptions, judge_options, measure, print_notes, print_usage
+from metrichub.cli.output import samples_file
+from metrichub.cli.program import Command
+from metrichub.cli.shared_options import (
+    MetricOptions,
+    columns_option,
+    input_format_option,
+    where_option,
+)
+from metrichub.errors import FileError
+
+if TYPE_CHECKING:
+    from metrichub.data.samples import Samples
+    from metrichub.report.report import Report
+
+
+@click.command(cls=Command)
+@click.argument("file", metavar="FILE")
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    metavar="FILE",
+    required=True,
+    callback=samples_file,
+    help="Write the rows with their criteria to FILE, a .jsonl.",
+)
+@click.option("--force", is_flag=True, help="Overwrite the output file.")
+@judge_options
+@columns_option
+@input_format_option
+@where_option
+@click.pass_context
+def criteria(
+    context: click.Context,
+    file: str,
+    output: str,
+    force: bool,
+    judging: JudgeOptions,
+    columns: Mapping[str, str],
+    input_format: str | None,
+    where: Mapping[str, Sequence[str]],
+) -> None:
+    """Propose criteria for each row of a file, for you to edit before you score by them.
+
+    A model reads each question, and the reference if there is one, and lists what an answer should
+    contain or do. The output has the rows of FILE with a column 'criteria', each criterion with 1
+    point. Change the wording and the points, delete what doesn't matter, and add mistakes with
+    negative points; then score predictions in the same rows:
+
+    metrichub criteria questions.jsonl --judge "openai(model='…')" -o criteria.jsonl
+
+    metrichub score criteria.jsonl -m criteria --judge "openai(model='…')"
+    """
+    _check(output, judging, force=force)
+    # These load numpy, which --help does without.
+    from metrichub.data.columns import present
+    from metrichub.data.files import read_batches
+    from metrichub.hub import criteria_hub
+
+    batches = list(read_batches(file, format=input_format, where=where))
+    names = [name for batch in batches for name in batch]
+    if taken := present("criteria", names, columns):
+        raise FileError(file, f"has the column {taken!r}; rename it or leave it out")
+    has_reference = present("references", names, columns) is not None
+    inputs = ("question", "reference") if has_reference else ("question",)
+    hub = criteria_hub(inputs, **judging.for_hub())
+    chosen = MetricOptions((), columns, (), None, None, 1, input_format, None, None, where)
+    reports = measure(hub, {file: batches}, chosen, judging)
+    report = reports[file]
+    number = _write(output, batches, report)
+    print_notes(reports)
+    print_usage(reports)
+    click.echo(f"wrote {output}: {number} criteria for {report.size} rows; read and edit them")
+    context.exit(4 if report.failed else 0)
+
+
+def _check(output: str, judging: JudgeOptions, *, force: bool) -> None:
+    """Raise `UsageError` for options without effect, or a file that is there."""
+    if not output.lower().endswith(".jsonl"):
+        raise click.UsageError(f"{output}: criteria are lists, so the name has to end in .jsonl")
+    if Path(output).exists() and not force:
+        raise click.UsageError(f"{output} exists; add --force to overwrite it")
+    without = {"--vote": judging.vote, "--embedder": judging.embedder}
+    if judging.repeats > 1:
+        without["--repeats"] = "1"
+    if judging.judge[1:]:
+        without["a second --judge"] = "1"
+    if given := [option for option, value in without.items() if value]:
+        raise click.UsageError(f"{given[0]} has no effect here; one judge proposes criteria once")
+
+
+def _write(output: str, batches: Sequence[Samples], report: Report) -> int:
+    """Write the rows with their criteria; how many criteria they have."""
+    from metrichub.data.files import replacing
+
+    total = 0
+    with replacing(output) as new, new.open("w", encoding="utf-8") as lines:
+        for sample, row in enumerate(_rows(batches)):
+            steps = report.explain("criteria", sample).steps
+            proposed = [{"criterion": text, "points": 1} for s in steps for text in s["criteria"]]
+            total += len(proposed)
+            lines.write(json.dumps({**row, "criteria": proposed}, ensure_ascii=False) + "\n")
+    return total
+
+
+def _rows(batches: Sequence[Samples]) -> Iterator[dict[str, Any]]:
+    from metrichub.data.values import json_value
+
+    for batch in batches:
+        for values in zip(*batch.values(), strict=True):
+            yield {name: json_value(v) for name, v in zip(batch, values, strict=True)}
