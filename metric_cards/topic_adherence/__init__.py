@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from metric_cards._bases.own_texts import own_texts
+from metric_cards._bases.transcripts import transcript
 from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, affirmed
 
 
@@ -22,6 +23,9 @@ class TopicAdherence(JudgeMetric):
     """
 
     asks: ClassVar[Questions] = {"extract": ("asked",), "verify": ("answered", "allowed")}
+    text_of_objects: ClassVar = {"predictions": transcript}
+    whole_objects: ClassVar = True
+    reads_conversations: ClassVar = True
 
     topics: tuple[str, ...] = ()
     mode: Literal["f1", "precision", "recall", "accuracy"] = "f1"

@@ -113,7 +113,9 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
         if way and not others:
             common[column] = way
         elif others and (whole := [w for w in own if isinstance(w, Objects) and w.whole]):
-            common[column] = Objects(partial(_shared, whole, list(own.values())), whole=True)
+            text_of = partial(_shared, whole, list(own.values()))
+            talks = any(way.conversations for way in whole)
+            common[column] = Objects(text_of, whole=True, conversations=talks)
     return common
 
 

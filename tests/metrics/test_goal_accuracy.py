@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -151,3 +151,105 @@ def test_no_rule_over_words_will_do(way: bool) -> None:
 def test_inferred_is_true_or_false() -> None:
     with pytest.raises(ParameterError, match="True or False"):
         load_metric(NAME, inferred="yes")
+
+
+TALK = [
+    {"role": "user", "content": "Book a table."},
+    {"role": "assistant", "tool_calls": [{"name": "book", "args": {"seats": 2}}]},
+    {"role": "tool", "content": "booked"},
+    {"role": "assistant", "content": "Anything else?"},
+]
+LINES = """\
+{"index": 0, "role": "user", "text": "Book a table."}
+{"index": 1, "role": "assistant", "calls": [{"id": "1", "name": "book", "arguments": {"seats": 2}}]}
+{"index": 2, "role": "tool", "text": "booked", "result_of": "1", "name": "book"}
+{"index": 3, "role": "assistant", "text": "Anything else?"}"""
+
+
+def shown(**columns: Any) -> list[Any]:
+    """The conversations that a judge is shown of some columns."""
+    judge = Eyewitness({})
+    Hub(load_metric(NAME, judge=judge, task="booked")).evaluate(**columns)
+    return [fields["conversation"] for _, fields in judge.asked]
+
+
+@pytest.mark.parametrize("column", ["messages", "conversation", "turns", "trace", "predictions"])
+def test_of_a_conversation_all_messages_are_shown(column: str) -> None:
+    assert shown(**{column: [TALK]}) == [LINES]
+
+
+def test_nothing_is_noted_of_a_conversation_that_is_read_as_a_whole() -> None:
+    hub = Hub(load_metric(NAME, judge=Eyewitness({}), task="booked"))
+    assert "predictions were read" not in str(hub.evaluate(messages=[TALK]).notes())
+
+
+@pytest.mark.parametrize("column", ["messages", "predictions", "response"])
+@pytest.mark.parametrize("text", ["user: Book a table.", '[{"role": "user", "content": "Book"}]'])
+def test_a_text_is_shown_as_it_is(column: str, text: str) -> None:
+    assert shown(**{column: [text]}) == [text]
+
+
+@pytest.mark.parametrize("name", ["predictions", "prediction", "response"])
+def test_a_text_of_any_name_wins_over_messages(name: str) -> None:
+    assert shown(**{name: ["user: Book"], "messages": [TALK]}) == ["user: Book"]
+
+
+def test_each_candidate_is_a_conversation() -> None:
+    assert shown(predictions=[[TALK, TALK[:1]]]) == [LINES, LINES.splitlines()[0]]
+
+
+def test_an_empty_conversation_is_undefined() -> None:
+    report = Hub(load_metric(NAME, judge=Scripted({}), task="x")).evaluate(messages=[[]])
+    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no conversation")
+
+
+def test_what_is_no_conversation_is_named() -> None:
+    with pytest.raises(InputError, match=r"predictions\[1\] isn't a conversation: its entry 0"):
+        shown(messages=[TALK, [{"content": "Hi"}]])
+
+
+def test_a_metric_of_last_answers_is_refused_beside_it() -> None:
+    # Both read the column, and only one text of a sample can stand in it.
+    hub = Hub([load_metric(NAME, judge=Eyewitness({}), task="x"), "exact_match"])
+    with pytest.raises(InputError, match="goal_accuracy and exact_match read in different ways"):
+        hub.evaluate(messages=[TALK], references=["booked"])
+    report = hub.evaluate(predictions=["a x"], references=["a x"])
+    assert report.scores() == {NAME: {"score": 1}, "exact_match": {"score": 1}}
+
+
+def test_a_task_takes_the_place_of_references() -> None:
+    judge = Eyewitness({})
+    metric = load_metric(NAME, judge=judge, task="booked")
+    assert metric.inputs() == ("prediction",)
+    report = Hub(metric).evaluate(messages=[TALK, TALK[:1]])
+    assert [items for items, _ in judge.asked] == [["booked"], ["booked"]]
+    assert report.scores() == {NAME: {"score": 1 / 2}}
+
+
+def test_a_table_at_another_time_has_no_part_of_the_task_done() -> None:
+    # deepeval 4.3.1 gave .6, the number that its judge made up (vector task_completion-018). Here
+    # the judge answers yes or no to each goal, and the table isn't booked at 8.
+    talk = [
+        {"role": "user", "content": "Book a table at 8."},
+        {"role": "assistant", "tool_calls": [{"name": "book", "args": {"t": 9}}]},
+        {"role": "assistant", "content": "Booked at 9."},
+    ]
+    judge = Scripted({"reached": ["no"]})
+    metric = load_metric(NAME, judge=judge, task="Book a table at 8")
+    assert Hub(metric)(messages=[talk]) == {NAME: {"score": 0}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "allowed"),
+    [({"task": "x", "inferred": True}, "None with inferred=True"), ({"task": " "}, "in words")],
+)
+def test_a_task_and_inferred_goals_exclude_each_other(
+    parameters: dict[str, Any], allowed: str
+) -> None:
+    with pytest.raises(ParameterError, match=allowed):
+        load_metric(NAME, **parameters)
+
+
+def test_the_signature_is_as_it_was_without_a_task() -> None:
+    signature = evaluated(["a"], ["a"]).signatures()[NAME]
+    assert "task" not in signature

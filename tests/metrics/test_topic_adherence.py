@@ -186,3 +186,21 @@ def test_no_rule_over_words_will_do() -> None:
 def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric(NAME, **parameters)
+
+
+def test_of_a_conversation_all_messages_are_shown() -> None:
+    seen: list[Fields] = []
+
+    def asked(fields: Fields) -> list[str]:
+        seen.append(fields)
+        return ["matter"]
+
+    judge = Scripted({"asked": asked, "answered": ["yes"], "allowed": ["yes"]})
+    messages = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
+    report = Hub(load_metric(NAME, judge=judge, topics=["t"])).evaluate(messages=[messages])
+    lines = (
+        '{"index": 0, "role": "user", "text": "Why?"}\n'
+        '{"index": 1, "role": "assistant", "text": "So."}'
+    )
+    assert seen == [{"conversation": lines}]
+    assert report.scores()[NAME]["score"] == 1
