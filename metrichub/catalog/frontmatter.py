@@ -25,6 +25,8 @@ UNDEFINED_FOR = MappingProxyType(
         "too_short": "the prediction is too short",
         UNREAD_LETTERS: "the prediction is mostly in letters that the metric doesn't read",
         "no_claims": "the prediction makes no claim",
+        "no_facts": "the prediction says nothing after a fact of its user",
+        "no_calls": "the prediction calls no tool",
         "no_questions": "the prediction gives rise to no question",
         "no_requests": "the prediction holds no request of a user",
         "no_vector": "the prediction has no vector",
