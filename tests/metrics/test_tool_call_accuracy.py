@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
+from tests.vectors import vectors
 
 
 def listed(*calls):
@@ -189,3 +190,12 @@ def test_in_any_order_the_order_of_the_calls_is_irrelevant(pair, expected):
 def test_a_value_out_of_its_domain_is_refused(parameters, allowed):
     with pytest.raises(ParameterError, match=allowed):
         load_metric("tool_call_accuracy", **parameters)
+
+
+@pytest.mark.parametrize("row", vectors("tool_call_accuracy"))
+def test_ragas_gives_the_same_but_where_it_compares_arguments_as_text(row):
+    made, expected = row["inputs"]["called"], row["inputs"]["expected"]
+    order = "strict" if row["params"]["strict_order"] else "any"
+    # To ragas, which compares their texts, 1 is "1".
+    as_text = row["id"] == "tool_call_accuracy-059"
+    assert score(made, expected, order=order) == (0 if as_text else row["expected"]["score"])
