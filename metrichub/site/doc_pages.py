@@ -21,12 +21,13 @@ from metrichub.catalog.elsewhere import all_elsewhere
 from metrichub.report.html.markup import html
 from metrichub.site import example_report
 from metrichub.site.card_pages import highlighted, page_of
+from metrichub.site.links import guide_path
 from metrichub.site.site_index import API, GUIDES, REFERENCE, DocPage, SiteIndex
 
 CommandInfo = Mapping[str, Any]
 """A command as `click.Command.to_info_dict` gives it."""
 _ORDER = (
-    *("FIRST", "LOGS", "TASKS", "COMPARE", "JUDGES", "GATE", "OWN", "PEOPLE"),
+    *("FIRST", "LOGS", "TASKS", "COMPARE", "JUDGES", "AGENTS", "GATE", "OWN", "PEOPLE"),
     *("LARGE", "BRIDGES", "MOVING"),
 )
 """The guides in the order in which one reads them; other pages of docs/ are reference."""
@@ -59,7 +60,7 @@ def doc_pages(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator
         text = f"# {guide.title}\n{guide.body}"
         page = _html(text, guide.path, index)
         source = f"docs/{guide.path.name}"
-        yield DocPage(_path(name), guide.title, guide.summary, group, page, source=source)
+        yield DocPage(guide_path(name), guide.title, guide.summary, group, page, source=source)
     yield from example_report.example_pages(index)
     yield _elsewhere()
     yield from reference()
@@ -68,17 +69,13 @@ def doc_pages(index: SiteIndex, commands: CommandInfo | None = None) -> Iterator
     yield from _changelog(index)
 
 
-def _path(name: str) -> str:
-    return f"guides/{name.lower()}.html"
-
-
 def _html(text: str, path: Path, index: SiteIndex) -> str:
     return highlighted(html(text, _link(path, index)))
 
 
 def _link(path: Path, index: SiteIndex) -> Callable[[str], str | None]:
     """What a link in a guide becomes: a page of the site, an address outside, or None."""
-    known = {guide.path: _path(guide.name) for guide in guides.guides()}
+    known = {guide.path: guide_path(guide.name) for guide in guides.guides()}
 
     def link(href: str) -> str | None:
         parts = urlsplit(href)

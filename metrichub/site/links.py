@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from metrichub.authoring import SHARED_PROMPTS
+from metrichub.catalog.guides import guides
 from metrichub.report.html.markup import html, slug
 from metrichub.site.site_index import CardPage, SiteIndex
 
@@ -86,6 +87,10 @@ class Links:
         for other in (page, *self.index.pages):
             if prompt := self.prompts(other).get(target):
                 return f"{_address(page, other)}#{prompt.anchor}"
+        # Cards and guides are folders of a clone, wherever they are installed.
+        guide = re.fullmatch(r"(?:\.\./)+docs/(\w+)\.md", parts.path)
+        if guide and page.entry.distribution == "metrichub":
+            return _guide_address(guide[1], parts.fragment)
         card = self.index.by_folder.get(target.parent) if target.name == "README.md" else None
         if card is None or not self._has(card, parts.fragment):
             return None
@@ -93,6 +98,19 @@ class Links:
 
     def _has(self, page: CardPage, anchor: str) -> bool:
         return not anchor or unquote(anchor) in self._anchors[page.path]
+
+
+def guide_path(name: str) -> str:
+    """Where the page of a guide lies on the site."""
+    return f"guides/{name.lower()}.html"
+
+
+def _guide_address(name: str, anchor: str) -> str | None:
+    """The address of a guide, or of a heading in it, from the page of a card; None without it."""
+    body = next((guide.body for guide in guides() if guide.name == name), None)
+    if body is None or (anchor and f'id="{anchor}"' not in html(body, _nowhere)):
+        return None
+    return f"../{guide_path(name)}" + (f"#{anchor}" if anchor else "")
 
 
 def _nowhere(_: str) -> None:

@@ -180,6 +180,18 @@ def test_every_link_of_our_own_cards_leads_somewhere_on_the_site() -> None:
     assert links.problems == []
 
 
+def test_our_own_cards_may_link_to_a_guide_and_its_headings(site: Path) -> None:
+    entries = Registry.installed().entries
+    (bleu,) = (e for e in entries if e.name == "bleu" and e.distribution == "metrichub")
+    cards = index(bleu, toy(site, "stranger"))
+    assert link(cards, "bleu", "../../docs/JUDGES.md") == "../guides/judges.html"
+    assert link(cards, "bleu", "../../docs/JUDGES.md#a-panel") == "../guides/judges.html#a-panel"
+    assert link(cards, "bleu", "../../docs/JUDGES.md#gone") is None
+    assert link(cards, "bleu", "../../docs/GONE.md") is None
+    # The docs of a plugin's clone are its own.
+    assert link(cards, "stranger", "../../docs/JUDGES.md") is None
+
+
 def test_a_card_s_page_has_its_facts(site: Path) -> None:
     card = toy(
         site, "one", title="One", summary="Counts.", more="requires: [heavy>=2]\njudge: any\n"
