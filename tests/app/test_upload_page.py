@@ -33,7 +33,9 @@ def checked(client: TestClient, name: str, text: str | bytes, **chosen: str) -> 
 def test_metrics_that_lack_a_column_are_named_with_it(client: TestClient) -> None:
     found = checked(client, "a.jsonl", json.dumps({"response": "a", "question": "b"}))
     assert found["columns"] == ["response", "question"]
-    assert found["read"] == {"predictions": "response", "questions": "question"}
+    texts = {"predictions": "response", "questions": "question"}
+    # A question and its answer are a conversation to metrics of those.
+    assert found["read"] == texts | {"messages": "response"}
     assert found["lacking"]["wer"] == ["references"]
     assert found["lacking"]["faithfulness"] == ["contexts"]
     assert not {"repetition", "answer_relevancy"} & set(found["lacking"])

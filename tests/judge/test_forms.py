@@ -170,8 +170,9 @@ def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: in
 def test_a_text_that_is_too_long_costs_its_sample_alone(stub: Stub) -> None:
     stub.faults = [failure(400, "This model's maximum context length is 4096 tokens")]
     found = run(ask_all(judge(stub)))
-    assert [isinstance(one, JudgeError) for one in found] == [True] + [False] * (SAMPLES - 1)
-    assert not getattr(found[0], "ends_the_run", True)
+    # Calls are made together: whichever comes first is refused.
+    (error,) = [one for one in found if isinstance(one, JudgeError)]
+    assert not error.ends_the_run
     assert len(stub.asked) == SAMPLES
 
 

@@ -13,8 +13,9 @@ import pytest
 from metrichub import Hub
 from metrichub.catalog.listing import list_metrics
 from metrichub.catalog.registry import Entry
+from metrichub.data.columns import CONVERSATIONS
 from metrichub.report.report import Report
-from metrichub.testing.under_test import HOSTILE, MetricUnderTest
+from metrichub.testing.under_test import HOSTILE, MetricUnderTest, conversation_with
 
 WORDS = ("the", "The", "cat", "cats", "sat", "on", "a", "mat,", "dog's", "été", "1.5", "&amp;")
 NUMBER = random.Random(7)
@@ -200,7 +201,10 @@ def test_the_edits_of_character_are_its_score_where_nothing_is_shifted() -> None
 @pytest.mark.parametrize("entry", EXPLAINING, ids=lambda entry: str(entry.name))
 def test_hostile_texts_are_explained_whole(entry: Entry) -> None:
     subject = MetricUnderTest(entry)
-    columns = {name: list(HOSTILE) for name in subject.needed}
+    columns: dict[str, list[Any]] = {name: list(HOSTILE) for name in subject.needed}
+    for name in CONVERSATIONS:
+        if name in columns:
+            columns[name] = list(map(conversation_with, HOSTILE))
     if "references" in columns:
         columns["references"] = list(reversed(HOSTILE))
     report = subject.evaluate(columns)
