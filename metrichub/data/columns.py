@@ -49,7 +49,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """The one alias table: what other tools call each column. The first name is the singular."""
 
 CONVERSATIONS = ("messages", "reference_messages")
-"""The columns whose values are conversations; see `metrichub.data.conversations`."""
+"""The columns whose values are conversations; see `metrichub.data.exchanges`."""
 
 FALLBACKS: Mapping[str, tuple[str, ...]] = {
     "predictions": ("messages", "conversation", "conversations", "turns", "trajectory", "trace"),
@@ -297,11 +297,11 @@ def chosen_columns(
             listed[name] = as_list(column, values_of(name))
         values = listed[name]
         if column == "messages" and column_of_alias(name) != column and name != "tools_called":
-            from metrichub.data.conversations import conversations_of
+            from metrichub.data.exchanges import conversations_of
 
             values = conversations_of(name, values, values_of, beside)
         elif column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
-            from metrichub.data.conversations import last_answers, read_conversations
+            from metrichub.data.exchanges import last_answers, read_conversations
 
             read = last_answers if column == "predictions" else read_conversations
             values = read(column, values)
