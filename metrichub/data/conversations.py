@@ -7,11 +7,11 @@ Anthropic, OpenTelemetry, LangChain and LangSmith, inspect, ragas or deepeval. A
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from metrichub.data.traces import entries_of
-from metrichub.data.values import inner_list, plain
+from metrichub.data.values import json_value
 from metrichub.errors import what
 from metrichub.text.conversation import Message, Role, ToolCall
 
@@ -28,6 +28,7 @@ _RESULT_PARTS = (
     "web_search_tool_result",
 )
 _CONTENTS = ("parts", "content", "value", "text")
+_RETURNED = ("content", "response", "result")
 _ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
 """What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
 
@@ -46,8 +47,10 @@ def conversation(value: object) -> list[Message]:
     """
     messages = _Messages()
     try:
-        for entry in entries_of(value):
+        for entry in entries_of(value if isinstance(value, str) else json_value(value)):
             messages.read(entry)
+    except RecursionError:
+        raise ValueError("isn't a conversation: it is nested too deeply") from None
     except (AttributeError, LookupError, TypeError):
         raise ValueError(
             "isn't a conversation: a part of it has another form than in any known format"
@@ -90,13 +93,13 @@ class _Messages:
 
     def _message(self, entry: Mapping[str, Any], place: int) -> None:
         role = _role(entry, place)
-        content = next((entry[key] for key in _CONTENTS if key in entry), None)
+        content = _first(entry, _CONTENTS)
         if role == "tool" and not any(map(_is_result, _parts(content))):
             self._result(entry, content)
             return
-        message = _new(role, name=entry.get("name"))
+        message = _new(role, name=_named(entry))
         results = self._fill(message, content)
-        message["text"] = message["text"] or entry.get("refusal") or ""
+        message["text"] = message["text"] or str(entry.get("refusal") or "")
         own = entry.get("function_call")
         calls = (
             [own]
@@ -105,12 +108,15 @@ class _Messages:
         )
         message["calls"] += map(self._call, calls)
         message["contexts"] = _contexts(entry)
-        message["left_out"] += entry.get("left_out", ())
+        message["left_out"] += map(str, entry.get("left_out") or ())
+        if message["calls"]:  # Anthropic's server runs a tool within the message that calls it.
+            self._done.append(message)
         for part in results:
-            self._result(part, part.get("content", part.get("response", part.get("result"))))
+            self._result(part, _first(part, _RETURNED))
         if called := entry.get("tools_called"):
-            self._before(role, list(map(plain, called)))
-        if message["text"] or message["calls"] or message["left_out"] or not (results or called):
+            self._before(role, called)
+        says = message["text"] or message["left_out"] or not (results or called)
+        if says and not message["calls"]:
             self._done.append(message)
 
     def _fill(self, message: Message, content: object) -> list[Mapping[str, Any]]:
@@ -121,14 +127,13 @@ class _Messages:
             if isinstance(part, str):
                 message["text"] += part
             elif kind in _TEXT_PARTS or (kind is None and isinstance(part.get("text"), str)):
-                texts = (part[key] for key in ("text", "content", "refusal") if key in part)
-                message["text"] += str(next(texts, ""))
-            elif kind in _CALL_PARTS:
+                message["text"] += str(_first(part, ("text", "content", "refusal"), ""))
+            elif kind in _CALL_PARTS and message["role"] != "tool":
                 message["calls"].append(self._call(part))
             elif _is_result(part):
                 results.append(part)
             elif kind is None:
-                message["text"] += json.dumps(part, ensure_ascii=False, default=str)
+                message["text"] += json.dumps(part, ensure_ascii=False)
             elif kind not in _REASONING:
                 message["left_out"].append(str(kind))
         return results
@@ -150,7 +155,6 @@ class _Messages:
         self._done[-1]["calls"].append(call)
 
     def _call(self, entry: object) -> ToolCall:
-        entry = plain(entry)
         if not isinstance(entry, Mapping):
             raise ValueError(f"isn't a conversation: a tool call in it is {what(entry)}")
         function = entry.get("function")
@@ -158,7 +162,7 @@ class _Messages:
         name = function if isinstance(function, str) else inner.get("name")
         if not isinstance(name, str):
             raise ValueError("isn't a conversation: a tool call in it has no name")
-        arguments: Any = next((inner[k] for k in _ARGUMENTS if inner.get(k) is not None), {})
+        arguments = _first(inner, _ARGUMENTS, {})
         self._number += 1
         number = str(self._number)
         own = entry.get("call_id") or entry.get("id")
@@ -170,7 +174,7 @@ class _Messages:
         """What a tool returned, for the call of its id, or else for the first one still open."""
         keys = ("tool_call_id", "tool_use_id", "call_id", "result_of", "id")
         own = next((str(entry[key]) for key in keys if entry.get(key)), None)
-        name = entry.get("name") or entry.get("function")
+        name = _named(entry, "name", "function")
         number = self._ids.get(own) if own else None
         if number is None:
             number = next((n for n, called in self._open.items() if name in (None, called)), None)
@@ -179,11 +183,11 @@ class _Messages:
         if (error := entry.get("error")) and not message["text"]:
             message["text"] = str(error.get("message", "") if isinstance(error, Mapping) else error)
         message["contexts"] = _contexts(entry)
-        message["left_out"] += entry.get("left_out", ())
+        message["left_out"] += map(str, entry.get("left_out") or ())
 
     def _returned(self, number: str | None, content: object) -> Message:
         """Go on with what the call of this number returned."""
-        message = _new("tool", result_of=number, name=self._open.pop(number or "", None))
+        message = _new("tool", result_of=number, name=self._open.pop(number or "", None) or None)
         self._fill(message, content)
         self._done.append(message)
         return message
@@ -206,15 +210,13 @@ def _role(entry: Mapping[str, Any], place: int) -> Role:
 
 def _parts(content: object) -> Iterator[Any]:
     """The texts and objects of a content, which may be a text, an object or a list of these."""
-    content = plain(content)
     if content is None:
         return
     if isinstance(content, (str, Mapping)):
         yield content
         return
-    items = inner_list(content)
-    for item in [content] if items is None else map(plain, items):
-        yield item if isinstance(item, (str, Mapping)) else json.dumps(item, default=str)
+    for item in content if isinstance(content, list) else [content]:
+        yield item if isinstance(item, (str, Mapping)) else json.dumps(item)
 
 
 def _is_result(part: Any) -> bool:
@@ -230,20 +232,32 @@ def _is_call(entry: Mapping[str, Any]) -> bool:
 
 def _contexts(entry: Mapping[str, Any]) -> list[str]:
     contexts = entry.get("retrieval_context") or entry.get("contexts") or ()
-    return [str(text) for text in contexts]
+    return [contexts] if isinstance(contexts, str) else [str(text) for text in contexts]
+
+
+def _first(entry: Mapping[str, Any], keys: Iterable[str], default: Any = None) -> Any:
+    """The value of the first of these keys that has one; tables have None for a missing key."""
+    return next((entry[key] for key in keys if entry.get(key) is not None), default)
+
+
+def _named(entry: Mapping[str, Any], *keys: str) -> str | None:
+    names = map(entry.get, keys or ("name",))
+    return next((name for name in names if name and isinstance(name, str)), None)
 
 
 def _read_arguments(arguments: object) -> Any:
     """The arguments as an object; a text that isn't the JSON of one stays as it is."""
+    if isinstance(arguments, dict):
+        return json_value(arguments)  # JSON text may hold NaN and 1e999.
     if not isinstance(arguments, str):
-        return arguments
+        return json.dumps(arguments, ensure_ascii=False)
     if not arguments.strip():
         return {}
     try:
         read = json.loads(arguments, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return arguments
-    return read if isinstance(read, dict) else arguments
+    return json_value(read) if isinstance(read, dict) else arguments
 
 
 def _refuse(constant: str) -> None:

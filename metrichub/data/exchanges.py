@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from metrichub.data.conversations import conversation
-from metrichub.data.traces import entries_of
 from metrichub.data.values import as_list, inner_list, sample_error
 from metrichub.errors import InputError, what
 from metrichub.text.conversation import Message
@@ -27,10 +26,8 @@ def read_conversations(column: str, values: Sequence[Any]) -> list[list[Message]
     for sample, value in enumerate(values):
         try:
             messages.append(conversation(value))
-        except (ValueError, RecursionError) as error:
-            deep = "isn't a conversation: it is nested too deeply"
-            problem = deep if isinstance(error, RecursionError) else str(error)
-            raise sample_error(column, sample, f"{problem}; metrichub reads {FORMATS}") from None
+        except ValueError as error:
+            raise sample_error(column, sample, f"{error}; metrichub reads {FORMATS}") from None
     return messages
 
 
@@ -89,7 +86,7 @@ def _text_of(value: object) -> str | None:
 def _is_conversation(value: object) -> bool:
     try:
         return bool(conversation(value))
-    except (ValueError, RecursionError):
+    except ValueError:
         return False
 
 
@@ -101,12 +98,11 @@ def _exchange(sample: int, question: Any, reply: Any) -> list[Message]:
         raise sample_error("messages", sample, problem)
     try:
         if text is None or _is_conversation(text):
-            asked = list(entries_of(question)) if question is not None else []
+            messages = conversation(question) if question is not None else []
         else:
-            asked = [{"role": "user", "content": text}] if text else []
-        messages = conversation(asked)
-    except (ValueError, RecursionError) as error:
+            messages = conversation([{"role": "user", "content": text}] if text else [])
+    except ValueError as error:
         raise sample_error("messages", sample, f"can't begin with the question: {error}") from None
     if messages and messages[-1]["role"] == "assistant" and messages[-1]["text"]:
         return messages
-    return conversation([*asked, {"role": "assistant", "content": answer}])
+    return conversation([*messages, {"role": "assistant", "content": answer}])

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from metrichub.data.values import inner_list, plain
+from metrichub.data.values import inner_list
 from metrichub.errors import what
 
 _WHOLE = ("messages", "turns", "conversation", "trajectory", "trace", "spans", "resourceSpans")
@@ -17,7 +17,7 @@ _SYSTEM = "gen_ai.system_instructions"
 
 def entries_of(source: object) -> Iterator[Mapping[str, Any]]:
     """The messages or items of a conversation as their format has them."""
-    value: Any = plain(source)
+    value: Any = source
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -32,7 +32,7 @@ def entries_of(source: object) -> Iterator[Mapping[str, Any]]:
         raise ValueError(f"isn't a conversation: it is {what(value)}")
     if len(items) == 1 and (inner := inner_list(items[0])) is not None:
         items = inner  # LangSmith has a list of prompts, of which a chat is one.
-    entries: list[Any] = [plain(item) for item in items]
+    entries: list[Any] = list(items)
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise ValueError(f"isn't a conversation: its entry {place} is {what(entry)}")

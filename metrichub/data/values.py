@@ -123,7 +123,7 @@ def without_numpy(value: Any) -> Any:
 
 
 def json_value(value: Any) -> Any:
-    """A value in the types of JSON: arrays as lists, dataclasses and named tuples as mappings.
+    """A value in the types of JSON: arrays as lists, objects with named fields as mappings.
 
     Numbers that aren't finite become None, and what JSON doesn't know its text.
     """
@@ -141,7 +141,8 @@ def json_value(value: Any) -> Any:
         return [json_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+    known = value is None or isinstance(value, (str, int))
+    return value if known else str(value) if (own := plain(value)) is value else json_value(own)
 
 
 def _is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from metrichub import Hub, load_metric
@@ -326,3 +327,79 @@ def test_arguments_that_are_no_json_object_stay_as_they_were_written(arguments: 
     call = {"function": {"name": "f", "arguments": arguments}}
     (message,) = conversation([{"role": "assistant", "tool_calls": [call]}])
     assert message["calls"][0]["arguments"] == arguments
+
+
+def test_what_only_libraries_have_becomes_json() -> None:
+    # As pandas reads Parquet: arrays inside of arrays, and nan for what is missing.
+    call = {"name": "f", "args": {"tags": np.array(["a", "b"]), "pair": (1, 2), 3: float("nan")}}
+    calls = np.array([call, {"name": "g", "args": {}}], object)
+    entry = {"role": "ai", "content": "", "tool_calls": calls, "contexts": np.array(["p", "q"])}
+    (message,) = conversation(np.array([entry], object))
+    first, second = message["calls"]
+    assert first["arguments"] == {"tags": ["a", "b"], "pair": [1, 2], "3": None}
+    assert (second["name"], message["contexts"]) == ("g", ["p", "q"])
+
+
+@pytest.mark.parametrize("key", ["arguments", "args", "input"])
+def test_arguments_are_an_object_or_a_text_whatever_was_written(key: str) -> None:
+    written = [[1, "ä"], 5, True, {"x": float("inf")}]
+    calls = [{"name": "f", key: value} for value in written]
+    read = ['[1, "ä"]', "5", "true", {"x": None}]
+    for value in (calls, json.dumps(calls), json.dumps(calls).replace("Infinity", "1e999")):
+        (message,) = conversation(value)
+        assert [call["arguments"] for call in message["calls"]] == read
+
+
+def test_fields_of_other_types_keep_messages_well_formed() -> None:
+    odd: Any = {"name": 3.5, "refusal": ["no"], "left_out": [{"a": 1}], "contexts": "a passage"}
+    said, result = conversation([{"role": "user", **odd}, {"role": "tool", **odd, "function": {}}])
+    assert (said["name"], said["text"], result["name"]) == (None, "['no']", None)
+    assert said["left_out"] == result["left_out"] == ["{'a': 1}"]
+    assert said["contexts"] == result["contexts"] == ["a passage"]
+
+
+def test_null_in_a_row_of_a_table_is_a_missing_key() -> None:
+    # Parquet has one type for all objects of a column, and null where one lacks a key.
+    parts = [
+        {"type": "text", "text": None, "content": "Hi"},
+        {"type": "tool_call_response", "id": "1", "content": None, "response": "sunny"},
+    ]
+    entry = {"role": "user", "parts": None, "content": parts, "left_out": None, "tool_calls": None}
+    result, message = conversation([entry])
+    assert (result["text"], message["text"], message["left_out"]) == ("sunny", "Hi", [])
+    (message,) = conversation([{"role": "user", "content": None, "text": "Hi"}])
+    assert message["text"] == "Hi"
+
+
+def test_what_a_server_ran_within_a_message_follows_its_call() -> None:
+    # Anthropic's server tools: one message with the call, the result, and what is said of it.
+    content = [
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": "tea"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": "Tea is a drink."},
+        {"type": "text", "text": "Tea is a drink."},
+    ]
+    messages = conversation([{"role": "assistant", "content": content}])
+    assert [message["role"] for message in messages] == ["assistant", "tool"]
+    assert messages[1]["result_of"] == "1"
+    assert conversation(messages) == messages
+
+
+def test_a_call_in_what_a_tool_returns_is_not_made() -> None:
+    part = {"type": "tool_use", "id": "x", "name": "f", "input": {}}
+    messages = conversation([{"role": "tool", "content": [part]}])
+    assert (messages[0]["calls"], messages[0]["left_out"]) == ([], ["tool_use"])
+    assert conversation(messages) == messages
+
+
+def test_nesting_without_end_is_no_conversation() -> None:
+    endless: list[Any] = []
+    endless.append({"role": "user", "content": endless})
+    for value in (endless, "[" * 100_000):
+        with pytest.raises(ValueError, match="isn't a conversation"):
+            conversation(value)
+
+
+@pytest.mark.parametrize("question", [{"resourceSpans": [5]}, [{"role": {}}]])
+def test_a_malformed_question_is_an_error_of_its_sample(question: Any) -> None:
+    with pytest.raises(InputError, match=r"messages\[0\] can't begin with the question"):
+        Hub("call_repetition")(question=[question], response=["Yes."])
