@@ -115,6 +115,13 @@ class Criteria(ConversationMetric):
         """Those of single samples, which may be below 0."""
         return self._named(share / rated, fraction / count, whole / count)
 
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That the mean is clipped, where it is, and what it is."""
+        mean = float(totals["share"][..., 0] / totals["rated"][..., 0])
+        hint = "systems below 0 look alike by their scores; met tells them apart"
+        clipped = [f"the mean of the samples is {mean:.3g}, which is clipped to 0; {hint}"]
+        return [*super().notes(totals), *(clipped if mean < 0 else ())]
+
     def _named(self, shares: Array, met: Array, whole: Array) -> Scores:
         by_tag = (shares[..., number + 1] for number in range(len(self.tags)))
         return dict(zip(self.outputs(), (shares[..., 0], met, whole, *by_tag), strict=True))

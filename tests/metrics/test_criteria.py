@@ -71,6 +71,14 @@ def test_an_interval_is_that_of_the_clipped_mean() -> None:
     assert 0 < interval.high < 0.5
 
 
+def test_a_clipped_mean_is_named_in_a_note() -> None:
+    # 1 - 4 = -3 of the one point, and 1: the mean is -1.
+    made = ["do a", {"criterion": "do not", "points": -4}]
+    note = evaluated([made, ["do a"]]).notes()[NAME][-1]
+    assert note.startswith("the mean of the samples is -1, which is clipped to 0; systems")
+    assert "clipped" not in str(evaluated([["do a"]]).notes())
+
+
 def test_texts_are_worth_one_point_each() -> None:
     # 2 of 3; not all of them.
     report = evaluated([["do a", "do b", "miss c"]])
