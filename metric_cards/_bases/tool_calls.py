@@ -75,7 +75,7 @@ def read_calls(text: str, *, plain: bool = False) -> Calls:
 def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
     """The calls, or those of a message or of a conversation, as JSON text.
 
-    What a model wrote into them is judged when they are read.
+    What a model wrote into them is judged when they are read. Objects lose their keys with null.
 
     Raises:
         ValueError: an entry isn't a call, as no model writes it; the text says which. Or one call
@@ -92,7 +92,7 @@ def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
         except _NoCall as error:
             raise ValueError(f"isn't a list of tool calls: its entry {place} {error}") from None
     try:
-        return json.dumps(calls, allow_nan=False)
+        return json.dumps(without_null(calls), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"isn't a list of tool calls: it isn't JSON ({error})") from error
 
@@ -140,7 +140,9 @@ def _calls_in(value: Any) -> Any:
 
 def _may_be_message(entry: Any) -> bool:
     """Whether an entry of a list is rather a message than a call, or a part beside calls."""
-    if not isinstance(entry, _MAPPING) or "function" in entry or _is_other_block(entry):
+    if not isinstance(entry, _MAPPING) or _is_other_block(entry):
+        return False
+    if entry.get("function") is not None:
         return False
     speaks = isinstance(entry.get("role"), str) or entry.get("type") in _SPEAKERS
     return speaks or not isinstance(entry.get("name"), str)
@@ -187,6 +189,13 @@ def _named_arguments(entry: Any) -> tuple[str, dict[str, Any]]:
     if arguments is not None and not isinstance(arguments, dict):
         raise _NoCall("has arguments that aren't an object")
     return name, arguments or {}
+
+
+def without_null(value: Any) -> Any:
+    """A value whose objects have no key with null, which is how tables write a missing key."""
+    if isinstance(value, dict):
+        return {key: without_null(item) for key, item in value.items() if item is not None}
+    return list(map(without_null, value)) if isinstance(value, list) else value
 
 
 def frozen(value: Any) -> Hashable:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from metric_cards._bases.pairing import best_pairs
-from metric_cards._bases.tool_calls import calls_of, frozen, shown_call
+from metric_cards._bases.tool_calls import calls_of, frozen, shown_call, without_null
 from metrichub.authoring import Message, ToolCall
 
 Mode = Literal["strict", "unordered", "subset", "superset"]
@@ -76,7 +76,7 @@ def fits(one: Made, other: Made, rule: Rule) -> bool:
 
 
 def _made(call: ToolCall) -> Made:
-    arguments = call["arguments"]
+    arguments = without_null(call["arguments"])
     plain = isinstance(arguments, dict)
     own = {k: frozen(v) for k, v in arguments.items()} if plain else frozen(arguments)
     return Made(call["name"], own, shown_call(call))

@@ -225,7 +225,7 @@ def _is_result(part: Any) -> bool:
 
 def _is_call(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of a list is a call by itself, as in a list of calls that were expected."""
-    own = entry.get("function", entry)
+    own = entry.get("function") or entry
     speaks = "role" in entry or "from" in entry or entry.get("type") in _ROLES
     return not speaks and isinstance(own, Mapping) and "name" in own
 
@@ -254,10 +254,10 @@ def _read_arguments(arguments: object) -> Any:
     if not arguments.strip():
         return {}
     try:
-        read = json.loads(arguments, parse_constant=_refuse)
+        read = json_value(json.loads(arguments, parse_constant=_refuse))
     except (ValueError, RecursionError):
         return arguments
-    return json_value(read) if isinstance(read, dict) else arguments
+    return read if isinstance(read, dict) else arguments
 
 
 def _refuse(constant: str) -> None:

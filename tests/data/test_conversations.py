@@ -329,6 +329,14 @@ def test_arguments_that_are_no_json_object_stay_as_they_were_written(arguments: 
     assert message["calls"][0]["arguments"] == arguments
 
 
+def test_arguments_that_are_nested_too_deeply_stay_text() -> None:
+    written = '{"a": ' * 600 + "1" + "}" * 600
+    (message,) = conversation([{"name": "f", "arguments": written}])
+    assert message["calls"][0]["arguments"] == written
+    with pytest.raises(ValueError, match="nested too deeply"):
+        conversation([{"name": "f", "arguments": json.loads(written)}])
+
+
 def test_what_only_libraries_have_becomes_json() -> None:
     # As pandas reads Parquet: arrays inside of arrays, and nan for what is missing.
     call = {"name": "f", "args": {"tags": np.array(["a", "b"]), "pair": (1, 2), 3: float("nan")}}

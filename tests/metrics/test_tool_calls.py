@@ -331,3 +331,13 @@ def test_columns_that_were_chosen_win_over_those_of_frameworks():
 
 def test_texts_of_such_rows_are_read_by_other_metrics():
     assert Hub("exact_match")([DEEPEVAL])["exact_match"]["score"] == 1.0
+
+
+def test_messages_of_a_table_have_null_for_the_keys_of_others():
+    # inspect writes the function beside a result; in a table, all messages have the key.
+    ask = {"role": "user", "content": "Hi", "tool_calls": None, "function": None}
+    call = {"id": "k", "function": "clock", "arguments": {}, "type": "function"}
+    said = {"role": "assistant", "content": "", "tool_calls": [call], "function": None}
+    assert Hub("tool_call_f1")(messages=[[ask, said]], references=['[{"name": "clock"}]']) == {
+        "tool_call_f1": {"score": 1, "precision": 1, "recall": 1, "parsed": 1}
+    }

@@ -3,6 +3,7 @@
 import json
 from itertools import permutations
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -250,3 +251,14 @@ def test_unordered_is_both_and_no_order_of_calls_counts(made, expected, argument
     assert score("unordered")["score"] == both
     assert score("unordered", made[::-1]) == score("unordered")
     assert score("subset", made[::-1]) == score("subset")
+
+
+def test_a_key_that_a_table_fills_with_null_is_missing():
+    # The arguments of a column are one struct, so that each call has the keys of all.
+    made = [of(("f", {"q": {"a": 1}})), of(("g", {"city": "Bern", "q": {"b": [{"c": 1}]}}))]
+    expected = [of(("f", {"q": {"a": 1}})), of(("f", {"q": {"a": 2}}))]
+    table = pa.table({"messages": made, "reference_messages": expected})
+    arguments = table.to_pylist()[0]["messages"][1]["tool_calls"][0]["args"]
+    assert arguments == {"city": None, "q": {"a": 1, "b": None}}
+    for name in ("trajectory_match", "tool_call_f1", "tool_call_accuracy"):
+        assert Hub(name)(table)[name]["score"] == 0.5
