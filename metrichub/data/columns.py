@@ -133,7 +133,7 @@ def resolve(
             error.column = column
             raise error
     return {
-        column: chosen.get(column) or _named(column, metric, names)
+        column: chosen.get(column) or _named(column, metric, names, chosen)
         for column, metric in needed.items()
     }
 
@@ -179,11 +179,12 @@ def fallbacks(
     chosen: Mapping[str, str], mapping: Mapping[str, str] | None, objects: Mapping[str, TextOf]
 ) -> dict[str, str]:
     """Those of the resolved columns that are read from a fallback as texts; nobody mapped them."""
-    mapped = {column_of_alias(column) for column in mapping or ()}
+    mapped = {column_of_alias(column): name for column, name in (mapping or {}).items()}
     return {
         column: name
         for column, name in chosen.items()
-        if name in FALLBACKS.get(column, ()) and column not in mapped
+        if name in (instead := FALLBACKS.get(column, ())) or name in map(mapped.get, instead)
+        if column not in mapped
         if not getattr(objects.get(column), "conversations", False)
     }
 
@@ -223,14 +224,15 @@ def column_of_alias(name: str) -> str:
     return next((column for column, others in ALIASES.items() if name in others), name)
 
 
-def _named(column: str, metric: str, names: list[str]) -> str:
+def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]) -> str:
     singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
     matches = [name for name in others if name in names]
     rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
     if column in names or (singular in names and not rivals):
         return column if column in names else singular
     matches = [singular, *rivals] if singular in names else matches
-    matches = matches or [name for name in FALLBACKS.get(column, ()) if name in names][:1]
+    instead = FALLBACKS.get(column, ())
+    matches = matches or [chosen.get(n, n) for n in instead if n in chosen or n in names][:1]
     if len(matches) > 1:
         error = InputError(f"{' and '.join(map(repr, matches))} could both be {column}")
         raise error.with_remedy("choose_column", column, matches[0])

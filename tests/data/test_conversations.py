@@ -291,6 +291,15 @@ def test_metrics_of_text_read_the_last_answer_with_a_note(column: str) -> None:
     assert note.startswith(f"predictions were read from {column}: the last text of the assistant")
 
 
+def test_a_column_that_is_mapped_to_messages_has_the_predictions_too() -> None:
+    data = {"talk": [OPENAI], "references": ["It is sunny."]}
+    report = Hub("exact_match").evaluate(data, columns={"messages": "talk"})
+    assert report.scores() == {"exact_match": {"score": 1.0}}
+    assert "predictions were read from talk: the last text" in report.notes()["exact_match"][0]
+    scores = Hub("call_repetition")({"talk": ["Hi"]}, columns={"predictions": "talk"})
+    assert scores["call_repetition"]["score"] == 0
+
+
 def test_predictions_win_over_a_conversation() -> None:
     data = {"predictions": ["It rains."], "messages": [OPENAI], "references": ["It rains."]}
     assert Hub("exact_match")(data) == {"exact_match": {"score": 1.0}}
