@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -208,6 +209,16 @@ def note_of_fallback(column: str, names: Iterable[str]) -> str:
 def holds_passages(name: str) -> bool:
     """Whether a column of this name holds a sample's list of texts, also in one cell of a CSV."""
     return column_of_alias(name) == "contexts" or name == "reference_contexts"
+
+
+def json_of_cell(value: object) -> object:
+    """What a text that is a JSON object or array holds; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
 
 
 def is_typo(name: str, column: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from metrichub.data.columns import resolve
+from metrichub.data.columns import json_of_cell, resolve
 from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 
@@ -324,8 +324,10 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
     for i, (value, other_value) in enumerate(pairs):
         if value == other_value:
             continue
-        # A number in JSON is a text in CSV.
+        # A number in JSON is a text in CSV, and so are a conversation and other objects.
         if name == "id" and str(value) == str(other_value):
+            continue
+        if json_of_cell(value) == json_of_cell(other_value):
             continue
         order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
         advice = "sort both files by id" if order else _SAME

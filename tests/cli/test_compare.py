@@ -175,3 +175,19 @@ def test_recorded_numbers_without_ids_are_paired_by_position_and_a_note_says_so(
         write(name, [{**row, "id": place} for place, row in enumerate(rows)])
     result = run("compare", "one.jsonl", "two.jsonl", *chosen)
     assert "paired by their position" not in result.stderr
+
+
+def test_a_conversation_in_a_cell_is_the_one_in_a_line_of_json() -> None:
+    expected = [{"role": "assistant", "tool_calls": [{"name": "f", "args": {"a": 1}}]}]
+    row = {"messages": expected, "reference_messages": expected}
+    write("lines.jsonl", [row] * 2)
+    Path("cells.csv").write_text(
+        f"{','.join(row)}\n" + ('"{0}","{0}"\n'.format(json.dumps(expected).replace('"', '""')) * 2)
+    )
+    found = json.loads(run("compare", "lines.jsonl", "cells.csv", "-m", "trajectory_match").stdout)
+    assert found["scores"]["cells.csv"] == {
+        "trajectory_match": {"score": 1.0, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    }
+    write("lines.jsonl", [row, row | {"reference_messages": []}])
+    said = error(run("compare", "lines.jsonl", "cells.csv", "-m", "trajectory_match"), 3)
+    assert "'reference_messages' of sample 1 is '[{" in said
