@@ -57,18 +57,19 @@ class ConversationMetric(JudgeMetric):
         return parts
 
     def _cut(self, message: Message) -> tuple[Message, int]:
-        """The message, with the middle of its text and arguments left out if too long."""
+        """The message, with the middle of its text, arguments and contexts left out if too long."""
         tokens = tokens_in(message)
         if tokens <= self.limit_tokens:
             return message, tokens
         if (cuts := cuts_of_row.get()) is not None:
             cuts.append(f"the middle of a message longer than {self.limit_tokens} tokens")
         short = message.copy()
-        half = self.limit_tokens // (1 + len(message["calls"]))
+        half = self.limit_tokens // (1 + len(message["calls"]) + len(message["contexts"]))
         short["text"] = _middle_cut(message["text"], half)
         short["calls"] = [call.copy() for call in message["calls"]]
         for call in short["calls"]:
             call["arguments"] = _middle_cut(call["arguments"], half)
+        short["contexts"] = [_middle_cut(context, half) for context in message["contexts"]]
         return short, tokens_in(short)
 
     async def extract_from(self, prompt: str | Prompt, messages: Sequence[Message]) -> list[str]:
@@ -133,4 +134,4 @@ class ConversationMetric(JudgeMetric):
 
 def _middle_cut(value: Any, half: int) -> Any:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= 2 * half else f"{text[:half]} […] {text[-half:]}"
+    return value if len(text) <= 2 * half else f"{text[:half]} […] {text[len(text) - half :]}"

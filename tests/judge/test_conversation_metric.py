@@ -125,6 +125,24 @@ def test_a_message_longer_than_the_limit_loses_its_middle_and_the_report_says_so
     ]
 
 
+@pytest.mark.parametrize(
+    "long",
+    [
+        {"content": "a", "contexts": ["word " * 20_000] * 2},
+        {
+            "content": "word " * 20_000,
+            "tool_calls": [{"name": "f", "args": {"a": "word " * 999}}] * 120,
+        },
+    ],
+)
+def test_contexts_and_many_calls_are_cut_too(long: dict[str, Any]) -> None:
+    metric = load_metric("role_adherence", judge=Scripted({}), role="a clerk", limit_tokens=100)
+    (part,) = metric.parts(conversation([{"role": "assistant", **long}]))
+    # Of a call, its number, its name and the sign of the cut take some 80 characters.
+    assert len(part.texts[0]) < 400 + 120 * 80
+    assert " […] " in part.texts[0]
+
+
 def test_intents_of_parts_are_joined_and_satisfied_in_any_part() -> None:
     def intents(fields: Fields) -> list[str]:
         shown = " ".join(fields["conversation"])
