@@ -31,7 +31,8 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         for span in spans_of(row) if "resourceSpans" in row else [row]:
             chat = attributes_of(span)
             if any(name.endswith(".messages") for name in chat):
-                traces.setdefault(_trace_id(span), []).append(span)
+                # A span that names no trace is one of its own.
+                traces.setdefault(_trace_id(span) or str(len(traces)), []).append(span)
     if not traces:
         raise ValueError(
             "no span of this trace has gen_ai.input.messages or gen_ai.output.messages"
@@ -44,4 +45,4 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
 def _trace_id(span: Mapping[str, Any]) -> str:
     context = span.get("context") or {}
     trace = span.get("traceId") or span.get("trace_id") or context.get("trace_id")
-    return str(trace or span.get("spanId") or id(span))
+    return str(trace or span.get("spanId") or "")

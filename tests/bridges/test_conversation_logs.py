@@ -97,6 +97,13 @@ def test_a_file_may_be_one_export_and_spans_one_a_line(tmp_path: Path) -> None:
         assert talk(judged(str(path)), 0)[-1] == ("assistant", "Hello")
 
 
+def test_spans_that_name_no_trace_have_the_same_ids_in_every_run(tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    span = {"attributes": {"gen_ai.output.messages": [{"role": "assistant", "content": "Hello"}]}}
+    path.write_text("\n".join([json.dumps(span)] * 2), "utf-8")
+    assert judged(str(path)).metadata["id"] == ["0", "1"]
+
+
 def test_a_trace_without_messages_says_what_it_lacks(tmp_path: Path) -> None:
     path = tmp_path / "traces.json"
     path.write_text(export({"attributes": [{"key": "gen_ai.system", "value": {}}]}), "utf-8")
