@@ -18,8 +18,8 @@ from metrichub.authoring import (
 )
 from metrichub.errors import JudgeError
 
-_NUMBERED = re.compile(r"\W*(?:\w+\W+)?(\d+)[\])\"]*\s*[:：.,]\s*(.+)", re.DOTALL)
-"""A fact after the number of its message: "3: lives in Bern", "[3]: …", "Message 3: …"."""
+_NUMBERED = re.compile(r"\W*(?:[^\W\d]+\W*)?(\d+)[\])\"]*\s*[:：.,]\s*(.+)", re.DOTALL)
+"""A fact after its message's number: "3: lives in Bern", "[3]: …", "Message 3: …", "消息3：…"."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,7 +92,9 @@ def test_messages_before_the_first_fact_are_not_judged() -> None:
     assert [item["index"] for item in judge.items] == [6]
 
 
-@pytest.mark.parametrize("form", ["1: F", "[1]: F", "(1): F", "1. F", "Message 1: F", "1：F"])
+@pytest.mark.parametrize(
+    "form", ["1: F", "[1]: F", "(1): F", "1. F", "Message 1: F", "1：F", "消息1：F"]
+)
 def test_the_number_of_a_fact_may_be_written_in_several_ways(form: str) -> None:
     steps = evaluated(scripted([form])).explain(NAME, 0).steps
     assert steps[0]["facts"] == ["1: F"]
