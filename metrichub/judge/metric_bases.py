@@ -16,7 +16,7 @@ import numpy as np
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
-from metrichub.errors import ParameterError
+from metrichub.errors import ParameterError, SpecError
 from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.model_metric import EmbedderMetric
@@ -245,8 +245,13 @@ class WrapperMetric(JudgeMetric):
     metric: str
 
     def __post_init__(self) -> None:
-        """Check that the other metric observes one part at a time."""
+        """Check that the other metric observes one part at a time; its own judge is this one's."""
         super().__post_init__()
+        alone = load_metric(self.metric)
+        models = [getattr(alone, kind, None) for kind in ("judge", "embedder")]
+        if any(getattr(model, "has_secrets", False) for model in models):
+            raise SpecError(f"{self.name}: every report shows metric=…; pass the judge by judge=…")
+        object.__setattr__(self, "judge", self.judge or models[0])
         inner = self.inner
         if isinstance(inner, EmbedderMetric) and not inner.embedder:
             allowed = f"a spec with an embedder, such as \"{self.metric}(embedder='offline')\""
@@ -274,7 +279,7 @@ class WrapperMetric(JudgeMetric):
         return PartScore(_score(self.inner, row), None, step)
 
     def requires(self) -> tuple[str, ...]:
-        """What the other metric requires."""
+        """The other metric's."""
         return self.inner.requires()
 
     def models(self) -> tuple[str, ...]:
@@ -311,10 +316,9 @@ class WrapperMetric(JudgeMetric):
 def _score(metric: Metric, row: Any) -> float:
     """The score of one sample, from the number or the statistics that were observed of it."""
     statistics = row if isinstance(row, Mapping) else {"score": row}
-    arrays = {name: np.asarray(value, np.float64) for name, value in statistics.items()}
     method = "score_samples" if has_sample_scores(metric) else "score"
-    if takes_count(metric, method):
-        arrays["count"] = np.asarray(1.0)
+    counted = {**statistics, "count": 1.0} if takes_count(metric, method) else statistics
+    arrays = {name: np.asarray(value, np.float64) for name, value in counted.items()}
     with np.errstate(all="ignore"):
         return float(getattr(metric, method)(**arrays)["score"])
 

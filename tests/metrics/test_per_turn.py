@@ -1,13 +1,20 @@
 """Per turn: a metric over the exchanges of a conversation; deepeval's values."""
 
+import json
 import pickle
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError, UnknownMetric
+from metrichub import Hub, OpenAIJudge, Report, load_metric
+from metrichub.errors import (
+    JudgeUnavailable,
+    MissingColumn,
+    ParameterError,
+    SpecError,
+    UnknownMetric,
+)
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 from tests.vectors import vectors
@@ -214,6 +221,21 @@ def test_the_metric_has_the_judge_the_language_and_the_prompts() -> None:
     assert metric.prompt("useful") == metric.inner.prompt("useful") != english.prompt("useful")
     own: Any = load_metric(NAME, metric="faithfulness(judge='offline')", judge=JUDGE)
     assert own.inner.judge == "offline"
+
+
+def test_a_judge_in_the_spec_is_enough() -> None:
+    hub = Hub(load_metric(NAME, metric="faithfulness(judge='offline')"))
+    assert (hub.metrics[0].judge, hub(messages=[TALK])[NAME].keys()) == ("offline", {"score"})
+
+
+def test_a_spec_with_secrets_is_refused() -> None:
+    for spec in ("faithfulness(judge={})", "semantic_similarity(embedder={})"):
+        model = "openai(model='m', extra_headers={'X-Key': 'sk-canary'})"
+        with pytest.raises(SpecError) as caught:
+            load_metric(NAME, metric=spec.format(json.dumps(model)))
+        assert "every report shows metric=…; pass the judge" in str(caught.value)
+    judge = OpenAIJudge(model="m", extra_headers={"X-Key": "sk-canary"})
+    assert "sk-canary" not in repr(load_metric(NAME, judge=judge))
 
 
 def test_signatures_hold_the_metric_s_parameters_definition_and_prompts() -> None:
