@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from metric_cards._bases.steps import StepMetric, call_text
+from metric_cards._bases.steps import StepMetric, call_text, steps_of
 from metric_cards._bases.tool_schemas import problem_of_call, read_tools
 from metrichub.authoring import LocalPath, Message, Questions, Unscored, Verdict, WithTrace, ratio
 from metrichub.errors import InputError, ParameterError
@@ -61,7 +61,7 @@ class ArgumentCorrectness(StepMetric):
         Raises:
             InputError: the sample's tools can't be read.
         """
-        calls = [(n, call) for n, message in enumerate(messages) for call in message["calls"]]
+        calls = [(step.message, step.call) for step in steps_of(messages) if step.call]
         if not calls and self.empty is None:
             return Unscored("the assistant calls no tool", "no_calls")
         if calls and not any(m["text"] for m in messages if m["role"] != "assistant"):

@@ -76,6 +76,14 @@ def test_calls_alone_say_nothing_of_what_is_right() -> None:
     assert report.explain(NAME, 0)[:2] == ("undefined", reason)
 
 
+def test_only_calls_of_the_assistant_count() -> None:
+    # As in a log with the wrong role.
+    stray = {**ASK, "tool_calls": [{"name": "book", "args": {}}]}
+    talk = [stray, *calling(("book", {"people": 2}))]
+    steps = evaluated(Scripted({"arguments": ["yes"]}), talk).explain(NAME, 0).steps
+    assert [verdict["index"] for verdict in steps[0]["messages"]] == [2]
+
+
 def test_the_judge_sees_each_call_and_the_tools() -> None:
     judge = Listener({"arguments": ["yes"]})
     evaluated(judge, calling(("book", {"people": 2})), tools=[TOOL])
