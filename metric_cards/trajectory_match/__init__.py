@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from metric_cards.trajectory_match.matching import Arguments, Comparison, Mode, Rule, compare
-from metrichub.authoring import Message, Metric, Row
-from metrichub.errors import ParameterError
+from metric_cards.trajectory_match.overrides import rules_of
+from metrichub.authoring import Array, Message, Metric, Row, Scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,8 @@ class TrajectoryMatch(Metric):
             have to be equal, as in `book=date, guest.name`, where a point leads into an object.
     """
 
+    averaging = "macro"
+
     mode: Mode = "strict"
     arguments: Arguments = "exact"
     overrides: tuple[str, ...] = ()
@@ -32,9 +34,7 @@ class TrajectoryMatch(Metric):
     def __post_init__(self) -> None:
         """Check the overrides."""
         super().__post_init__()
-        if not all(name and rule for name, rule in self._rules().items()):
-            allowed = f"as in 'search=ignore' ({', '.join(get_args(Arguments))}) or 'book=date'"
-            raise ParameterError(self.name, "overrides", self.overrides, allowed)
+        rules_of(self.name, self.overrides)
 
     def observe(self, messages: Sequence[Message], reference_messages: Sequence[Message]) -> Row:
         """Whether one conversation matches, and the rates of its matched calls."""
@@ -42,12 +42,36 @@ class TrajectoryMatch(Metric):
         shared, made, expected = len(found.pairs), len(found.made), len(found.expected)
         if not made and not expected:
             shared = made = expected = 1
+        called = {call.name for call in found.made}
+        bare = [
+            all(message["calls"] for message in side) for side in (messages, reference_messages)
+        ]
         return {
             "score": not found.problem,
             "precision": shared / max(made, 1),
             "recall": shared / max(expected, 1),
             "f1": 2 * shared / (made + expected),
+            "only_calls": bare == [False, True] and bool(reference_messages),
+            "called": [tool in called for tool in self._rules],
         }
+
+    def score(self, *_: Any, **observed: Any) -> Scores:
+        """The means of the outputs over conversations."""
+        return super().score(**{name: observed[name] for name in (*self.outputs(), "count")})
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """References that no whole conversation equals, and rules for tools that aren't called."""
+        bare = int(totals["only_calls"])
+        calls = (
+            f"{bare} {'reference has' if bare == 1 else 'references have'} only calls, which the "
+            "mode 'strict' compares with all messages; use mode='unordered' or 'superset'"
+        )
+        unused = [
+            f"overrides has {tool!r}, a tool that no conversation calls"
+            for tool, times in zip(self._rules, totals["called"], strict=True)
+            if not times
+        ]
+        return [*([calls] if bare and self.mode == "strict" else []), *unused]
 
     def explain(
         self, messages: Sequence[Message], reference_messages: Sequence[Message]
@@ -65,13 +89,8 @@ class TrajectoryMatch(Metric):
         return {"problem": found.problem, "calls": calls, "missing": missing}
 
     def _compare(self, made: Sequence[Message], expected: Sequence[Message]) -> Comparison:
-        return compare(made, expected, self.mode, self.arguments, self._rules())
+        return compare(made, expected, self.mode, self.arguments, self._rules)
 
+    @property
     def _rules(self) -> Mapping[str, Rule]:
-        """The rule of each tool that has its own; an empty one is wrong."""
-        rules: dict[str, Rule] = {}
-        for entry in self.overrides:
-            name, _, rule = map(str.strip, entry.partition("="))
-            keys = tuple(key for part in rule.split(",") if (key := part.strip()))
-            rules[name] = next((own for own in get_args(Arguments) if own == rule), keys)
-        return rules
+        return rules_of(self.name, self.overrides)

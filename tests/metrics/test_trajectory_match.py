@@ -262,3 +262,39 @@ def test_a_key_that_a_table_fills_with_null_is_missing():
     assert arguments == {"city": None, "q": {"a": 1, "b": None}}
     for name in ("trajectory_match", "tool_call_f1", "tool_call_accuracy"):
         assert Hub(name)(table)[name]["score"] == 0.5
+
+
+@pytest.mark.parametrize("rule", ["exat", "Ignore", "subsett"])
+def test_a_misspelt_rule_is_refused(rule):
+    with pytest.raises(ParameterError, match=f"'search={rule},' if it is an argument"):
+        load_metric("trajectory_match", overrides=[f"search={rule}"])
+
+
+def test_an_argument_may_have_the_name_of_a_rule():
+    made, expected = of(("search", {"exat": 1, "n": 1})), of(("search", {"exat": 2, "n": 2}))
+    assert scores(made, expected, overrides=["search=exat,"])["score"] == 0
+    assert scores(made, expected, overrides=["search=q"])["score"] == 1
+
+
+def notes(made, expected, **parameters):
+    return report(made, expected, **parameters).notes().get("trajectory_match", [])
+
+
+def test_a_tool_with_a_rule_that_is_never_called_is_noted():
+    made = of(Q)
+    assert notes(made, made, overrides=["search=ignore", "serch=n"]) == [
+        "overrides has 'serch', a tool that no conversation calls"
+    ]
+
+
+def test_an_order_that_calls_alone_cannot_match_is_noted():
+    expected = [{"name": "search", "args": {"q": "x"}}]
+    assert scores(of(Q), expected)["score"] == 0
+    (note,) = notes(of(Q), expected)
+    assert note == (
+        "1 reference has only calls, which the mode 'strict' compares with all messages; "
+        "use mode='unordered' or 'superset'"
+    )
+    assert notes(of(Q), expected, mode="unordered") == []
+    assert notes(of(Q), of(Q)) == []
+    assert notes(expected, expected) == []
