@@ -10,6 +10,7 @@ from metric_cards._bases.own_texts import own_texts
 from metric_cards._bases.tool_calls import calls_of, shown_call
 from metric_cards._bases.tool_schemas import problem_of_call, read_tools
 from metrichub.authoring import Message, Metric, Row, Unscored
+from metrichub.errors import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,17 +18,25 @@ class ToolPermission(Metric):
     """The fraction of calls that are allowed, averaged over conversations (macro).
 
     Attributes:
-        allowed: The tools that may be called, all if none is named. If `sample`, or if neither
-            `allowed` nor `denied` is given, each sample has its own in the column `tools`.
+        allowed: The tools that may be called; None beside `denied` allows all others. If `sample`,
+            or if neither `allowed` nor `denied` is given, each sample has its own in the column
+            `tools`.
         denied: The tools that may not be called, whether they are allowed or not. If `sample`, each
             sample has its own in the column `denied_tools`.
         empty: The score of a conversation without calls: 1, as in deepeval, or None to leave the
             conversation out of the mean.
     """
 
-    allowed: tuple[str, ...] | Literal["sample"] = ()
+    allowed: tuple[str, ...] | Literal["sample"] | None = None
     denied: tuple[str, ...] | Literal["sample"] = ()
     empty: Literal[1] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that `allowed` names a tool, as an empty list might allow none or all."""
+        super().__post_init__()
+        if self.allowed == ():
+            allowed = "one or more tools, or None for all that aren't denied"
+            raise ParameterError(self.name, "allowed", [], allowed)
 
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and the sample's tools where they are its own."""
@@ -70,7 +79,7 @@ class ToolPermission(Metric):
         """Every call, why it is forbidden, and what is wrong with its arguments, or ""."""
         own = self._reads_tools()
         schemas = read_tools(self.name, tools) if own else {}
-        allowed = schemas if own else self.allowed
+        allowed = schemas if own else self.allowed or ()
         by_sample = self.denied == "sample"
         denied = own_texts(self.name, "denied_tools", denied_tools) if by_sample else self.denied
         calls = []
