@@ -36,9 +36,11 @@ class RoleAdherence(ConversationMetric):
         """The conversation, and the sample's role if the parameter gives none."""
         return ("messages",) if self.role else ("messages", "role")
 
-    async def observe(self, messages: Sequence[Message], role: str = "") -> WithTrace | Unscored:
+    async def observe(
+        self, messages: Sequence[Message], role: str | None = None
+    ) -> WithTrace | Unscored:
         """The score of one conversation, with the verdict on each message of the assistant."""
-        role = self.role or role
+        role = self.role or role or ""
         if not role.strip():
             return Unscored("there is no role")
         numbers = [n for n, m in enumerate(messages) if m["role"] == "assistant" and m["text"]]

@@ -91,3 +91,10 @@ def test_deepeval_s_values(row: dict[str, Any]) -> None:
     bug = "duplicates and user turns count" in row.get("note", "")
     assert row["expected"]["score"] == (0 if bug else pytest.approx(score))
     assert score == pytest.approx(2 / 3 if breaking else 1)
+
+
+def test_a_missing_role_is_unscored() -> None:
+    metric = load_metric(NAME, judge=Scripted({"in_role": ["yes"]}))
+    report = Hub(metric).evaluate(messages=[TALK, TALK], roles=["a clerk", None])
+    assert report.explain(NAME, 1).reason == "there is no role"
+    assert report.scores()[NAME] == {"score": 1, "unscored": 1}
