@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from metric_cards._bases.tool_calls import calls_of, frozen, shown_call
-from metrichub.authoring import Message, Metric, Row
+from metrichub.authoring import Array, Message, Metric, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,13 @@ class CallRepetition(Metric):
             "score": max(Counter(keys).values(), default=0),
             "longest_run": max((len([*run]) for _, run in groupby(keys)), default=0),
         }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That there is no call, which may rather be a matter of the messages' form."""
+        return [
+            *super().notes(totals),
+            *(() if totals["score"] else ("no conversation has a tool call",)),
+        ]
 
     def explain(self, messages: Sequence[Message]) -> Mapping[str, Any]:
         """The calls that are made more than once, the most frequent first, and how often."""

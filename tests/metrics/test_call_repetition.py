@@ -72,3 +72,13 @@ def test_a_run_is_no_longer_than_all_equal_calls(calls):
     assert 1 <= run <= most <= len(calls)
     assert most == max(map(calls.count, calls))
     assert counts(*sorted(calls, key=str))[1] == most
+
+
+def test_conversations_without_calls_are_noted():
+    assert "no conversation has a tool call" in report().notes()["call_repetition"]
+    assert "call_repetition" not in report(Q).notes()
+
+
+def test_a_text_without_calls_is_noted():
+    texts = Hub("call_repetition").evaluate(questions=["q"], predictions=["I called search."])
+    assert "no conversation has a tool call" in texts.notes()["call_repetition"]
