@@ -73,6 +73,14 @@ class Criteria(ConversationMetric):
         """Those of the means, which are clipped, other than the scores of samples."""
         return {output: Scale(0, 1, "higher") for output in ("score", *self.outputs()[3:])}
 
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """The tags that no criterion has."""
+        rated = dict(zip(self.tags, totals["rated"][1:], strict=True))
+        absent = (
+            f"no criterion with positive points has the tag {t!r}" for t in rated if not rated[t]
+        )
+        return [*super().notes(totals), *absent]
+
     async def observe(
         self, messages: Sequence[Message], criteria: Sequence[Any] = ()
     ) -> WithTrace | Unscored:

@@ -9,7 +9,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metrichub.errors import InputError, MetrichubError, ParameterError, listed, what
+from metrichub.errors import (
+    InputError,
+    MetrichubError,
+    ParameterError,
+    did_you_mean,
+    listed,
+    what,
+)
 
 
 class Criterion(NamedTuple):
@@ -43,7 +50,8 @@ def criteria_text(metric: str, source: str | Path | Sequence[Any]) -> str:
         items = source if isinstance(source, tuple) else _items(source)
         own = _read(metric, items)
     except (MetrichubError, OSError, ValueError) as error:
-        allowed = f"a list of criteria, JSON text of one, or the path of a file ({error})"
+        example = f", such as [{source!r}]" if isinstance(source, str) and " " in source else ""
+        allowed = f"a list of criteria{example}, JSON text of one, or the path of a file ({error})"
         raise ParameterError(metric, "criteria", source, allowed) from None
     if not own:
         raise ParameterError(metric, "criteria", source, "one or more criteria")
@@ -88,6 +96,10 @@ def _criterion(metric: str, item: Any) -> Criterion:
             f"{metric}: an object with {listed(map(repr, item))} has no text as 'criterion'"
             f"{grades if 'score1_description' in item else ''}"
         )
+    # Rows of Arrow have the keys of all, null where a row has none.
+    if strange := [k for k, v in item.items() if k not in Criterion._fields and v is not None]:
+        known = f"{listed(Criterion._fields)}{did_you_mean(str(strange[0]), Criterion._fields)}"
+        raise InputError(f"{metric}: a criterion has no {strange[0]!r}, only {known}")
     if isinstance(points, bool) or not isinstance(points, (int, float)) or not isfinite(points):
         raise InputError(
             f"{metric}: the points of {text!r} are {what(points)}, not a finite number"

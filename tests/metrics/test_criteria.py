@@ -218,3 +218,27 @@ def test_a_parameter_that_has_no_criteria_is_an_error(criteria: Any) -> None:
 def test_an_error_says_what_is_no_criterion(item: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         evaluated([[item]])
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"), [("point", "; did you mean 'points'"), ("weight", "criterion, points and")]
+)
+def test_an_unknown_key_of_a_criterion_is_an_error(key: str, problem: str) -> None:
+    with pytest.raises(InputError, match=f"has no '{key}'.*{problem}"):
+        evaluated([[{"criterion": "x", key: 3}]])
+
+
+def test_a_column_that_is_null_is_no_key() -> None:
+    # Rows of Arrow have the keys of all.
+    evaluated([[{"criterion": "x", "id": None}]])
+
+
+def test_a_tag_without_criteria_is_noted() -> None:
+    hub = Hub(load_metric(NAME, judge=Told({}), tags=["saftey", "safe"]))
+    report = hub.evaluate(predictions=["a"], criteria=[[{"criterion": "x", "tags": ["safe"]}]])
+    assert report.notes()[NAME][1:] == ["no criterion with positive points has the tag 'saftey'"]
+
+
+def test_one_text_is_not_a_list_of_criteria() -> None:
+    with pytest.raises(ParameterError, match=r"a list of criteria, such as \['Is polite.'\]"):
+        load_metric(NAME, criteria="Is polite.", judge=Told({}))
