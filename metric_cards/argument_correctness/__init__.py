@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from metric_cards._bases.steps import StepMetric, call_text, steps_of
 from metric_cards._bases.tool_schemas import problem_of_call, read_tools
-from metrichub.authoring import LocalPath, Message, Questions, Unscored, Verdict, WithTrace, ratio
+from metrichub.authoring import (
+    Array,
+    LocalPath,
+    Message,
+    Questions,
+    Unscored,
+    Verdict,
+    WithTrace,
+    ratio,
+)
 from metrichub.errors import InputError, ParameterError
+
+_UNCHECKED = (
+    "no call was checked against the schema of its tool; give them as tools=…, or with "
+    "own_tools=True in the column 'tools'"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +66,12 @@ class ArgumentCorrectness(StepMetric):
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and the sample's tools if it has its own."""
         return ("messages", "tools") if self.own_tools else ("messages",)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """That no schema was checked, as none is known."""
+        if self.own_tools or self.tools is not None:
+            return super().notes(totals)
+        return [*super().notes(totals), _UNCHECKED]
 
     async def observe(
         self, messages: Sequence[Message], tools: Sequence[Any] = ()

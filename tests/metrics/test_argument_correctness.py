@@ -165,3 +165,14 @@ def test_a_sample_whose_tools_cannot_be_read_is_an_error() -> None:
 def test_tools_that_cannot_be_read_are_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         load_metric(NAME, **parameters)
+
+
+def test_without_schemas_the_report_says_so() -> None:
+    note = (
+        "no call was checked against the schema of its tool; give them as tools=…, or with "
+        "own_tools=True in the column 'tools'"
+    )
+    judge, talk = Scripted({"arguments": ["yes"]}), calling(("book", {"people": 2}))
+    assert note in evaluated(judge, talk).notes()[NAME]
+    assert NAME not in evaluated(judge, talk, tools=[TOOL]).notes()
+    assert NAME not in evaluated(judge, talk, column=[TOOL], own_tools=True).notes()
