@@ -206,7 +206,8 @@ class Registry:
             return UnknownMetric(f"{name} isn't installed: {where}")
         slash = "/" in name
         known = [key for key in self._by_name if slash or "/" not in key]
-        near = did_you_mean(name if slash else _as_written_here(name), known)
+        near = self._with_keyword(name)
+        near = near or did_you_mean(name if slash else _as_written_here(name), known)
         if self.kind != "metric":
             plain = [key for key in self._by_name if "/" not in key]
             seen = f"installed: {', '.join(plain) or 'none'}"
@@ -217,6 +218,15 @@ class Registry:
             if not near and re.fullmatch(r"[\w+-]+", name):
                 seen = f"'metrichub list {name}' searches the cards"
         return UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
+
+    def _with_keyword(self, name: str) -> str:
+        """The metrics whose cards have this name as a keyword: what other programs call them."""
+        asked, named = _letters(_as_written_here(name)), []
+        for entry in self.entries:
+            with suppress(CardError):
+                if asked in map(_letters, entry.card.keywords):
+                    named.append(repr(entry.name))
+        return f"; did you mean {listed(named[:3], 'or')}?" if named else ""
 
     def _with_preset(self, name: str) -> list[str]:
         """The specs whose preset has this name: "chrf(chrf++)" for "chrF++"."""

@@ -124,9 +124,13 @@ class SearchIndex:
 def terms(question: str) -> tuple[str, ...]:
     """The words that a question is looked up by: each once, and neighbours as one word.
 
+    A capital letter after a small one begins a word, and "Metric" at the end of a name is dropped.
+
     >>> terms("Is my BERT score good?")
     ('bert', 'scor', 'good', 'bertscor', 'scoregood')
     """
+    question = re.sub(r"(?<=[a-z])Metric\b", "", question)
+    question = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", question)
     words = re.findall(_WORD, question.lower())
     plain = [word_stem(word) for word in words if word not in _FILLERS]
     # A question of fillers alone is taken at its word.

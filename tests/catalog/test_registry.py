@@ -123,6 +123,21 @@ def test_an_unknown_qualified_name_gets_qualified_near_matches() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("task_completion", "'goal_accuracy'"),
+        ("TaskCompletionMetric", "'goal_accuracy'"),
+        ("tool_correctness", "'tool_call_f1'"),
+        ("ToolCorrectnessMetric", "'tool_call_f1'"),
+        ("RoleAdherencMetric", "'role_adherence'"),
+    ],
+)
+def test_a_name_of_other_programs_is_looked_up_in_the_keywords(name: str, meant: str) -> None:
+    with pytest.raises(UnknownMetric, match=f"did you mean {meant}"):
+        load_metric(name)
+
+
+@pytest.mark.parametrize(
     ("name", "command"),
     [("xyzzy", "metrichub list xyzzy"), ("xyzzy/foo", "metrichub list")],
 )

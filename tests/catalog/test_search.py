@@ -85,6 +85,28 @@ def test_joined_and_parted_names_find_each_other() -> None:
     assert found("exactmatch", SearchPage("x", "e", "metric", name="exact_match")) == ["e"]
 
 
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("ToolCorrectnessMetric", "tool_call_f1"),
+        ("ToolCallAccuracy", "tool_call_accuracy"),
+        ("RoleAdherenceMetric", "role_adherence"),
+        ("AgentGoalAccuracyWithReference", "goal_accuracy"),
+        ("ConversationalGEval", "g_eval"),
+        ("did the chatbot solve the customer's problem", "goal_accuracy"),
+        ("the bot keeps asking for the same information", "knowledge_retention"),
+    ],
+)
+def test_a_name_of_other_programs_is_read_as_words(question: str, name: str) -> None:
+    assert name in [page.name for page in search_index().find(question)[:3]]
+
+
+def test_capital_letters_begin_words() -> None:
+    assert terms("RoleAdherenceMetric") == terms("Role Adherence")
+    assert terms("BERTScore") == ("bertscor",)
+    assert terms("Metric") == ("metric",)
+
+
 def test_what_lives_elsewhere_is_found_and_says_so() -> None:
     for asked, title in (
         ("comet", "COMET"),

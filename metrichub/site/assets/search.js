@@ -11,7 +11,8 @@ const metrichubFind = (index, question) => {
       word = word.slice(0, word.length - found[0].length) + found[1];
     }
   };
-  const given = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const parted = question.replace(/(?<=[a-z])Metric\b/g, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
+  const given = parted.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const kept = given.filter((word) => !skip.has(word));
   const pairs = kept.slice(1).map((word, at) => stem(kept[at] + word));
   const total = new Map();
