@@ -81,6 +81,10 @@ class Kind(ABC):
     def __str__(self) -> str:
         """The kind in a reader's words: "an integer of at least 1"."""
 
+    def phrase(self) -> str:
+        """The kind in an error's words."""
+        return str(self)
+
 
 @dataclass(frozen=True)
 class Values:
@@ -101,7 +105,9 @@ class Values:
     def phrase(self) -> str:
         """The values as a sentence lists them: "'13a', 'char' or None"."""
         some = (k.choices if isinstance(k, OneOf) else (k,) for k in self.kinds)
-        words = [str(c) if isinstance(c, Kind) else repr(c) for choices in some for c in choices]
+        words = [
+            c.phrase() if isinstance(c, Kind) else repr(c) for choices in some for c in choices
+        ]
         return listed([*words, *(["None"] if self.optional else [])], "or")
 
     def every(self) -> Iterator[Kind]:
@@ -191,6 +197,11 @@ class SequenceOf(Kind):
 
     def __str__(self) -> str:
         return f"a sequence; each item is {self.items}"
+
+    def phrase(self) -> str:
+        """What to write in Python, where a list will do."""
+        texts = str(self.items) == "a string"
+        return "a list of strings" if texts else f"a list; each item is {self.items}"
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Knobs:
 def test_a_text_for_a_list_of_texts_is_shown_as_one() -> None:
     with pytest.raises(ParameterError, match=r"choose a list, such as \['words <= 6'\]"):
         Knobs(words="words <= 6")  # type: ignore[arg-type]  # the mistake
-    with pytest.raises(ParameterError, match="choose a sequence; each item is a string"):
+    with pytest.raises(ParameterError, match="choose a list of strings"):
         Knobs(words=6)  # type: ignore[arg-type]  # the mistake
 
 

@@ -209,7 +209,7 @@ def test_the_order_of_claims_is_irrelevant(words: tuple[list[str], list[str]]) -
         ({"weights": (0, 0)}, "one of them above 0"),
         ({"weights": (math.inf, 1)}, "two numbers"),
         ({"weights": (-1, 2)}, "a number of at least 0"),
-        ({"weights": 1}, "a sequence; each item is"),
+        ({"weights": 1}, "a list; each item is"),
         ({"beta": -0.1}, "at least 0"),
     ],
 )

@@ -273,7 +273,7 @@ def test_an_invalid_expression_is_refused(regex):
         ({"ignore_numbers": "yes"}, "True or False"),
         ({"ignore_punctuation": None}, "True or False"),
         ({"regexes_to_ignore": "the "}, "a list, such as ['the ']"),
-        ({"regexes_to_ignore": (1,)}, "a sequence; each item is a string"),
+        ({"regexes_to_ignore": (1,)}, "a list of strings"),
     ],
 )
 def test_a_value_out_of_its_domain_is_refused(parameters, allowed):

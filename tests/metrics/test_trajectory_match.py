@@ -270,6 +270,11 @@ def test_a_misspelt_rule_is_refused(rule):
         load_metric("trajectory_match", overrides=[f"search={rule}"])
 
 
+def test_overrides_are_a_list():
+    with pytest.raises(ParameterError, match=r"overrides=\{.* choose a list of strings$"):
+        load_metric("trajectory_match", overrides={"search": "ignore"})
+
+
 def test_an_argument_may_have_the_name_of_a_rule():
     made, expected = of(("search", {"exat": 1, "n": 1})), of(("search", {"exat": 2, "n": 2}))
     assert scores(made, expected, overrides=["search=exat,"])["score"] == 0
