@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,17 +74,26 @@ def criteria(
     names = [name for batch in batches for name in batch]
     if taken := present("criteria", names, columns):
         raise FileError(file, f"has the column {taken!r}; rename it or leave it out")
-    has_reference = present("references", names, columns) is not None
-    inputs = ("question", "reference") if has_reference else ("question",)
+    reference = present("references", names, columns)
+    inputs = ("question", "reference") if reference else ("question",)
     hub = criteria_hub(inputs, **judging.for_hub())
     chosen = MetricOptions((), columns, (), None, None, 1, input_format, None, None, where)
-    reports = measure(hub, {file: batches}, chosen, judging)
+    filled = [_without_nulls(batch, reference or "") for batch in batches]
+    reports = measure(hub, {file: filled}, chosen, judging)
     report = reports[file]
     number = _write(output, batches, report)
     print_notes(reports)
     print_usage(reports)
     click.echo(f"wrote {output}: {number} criteria for {report.size} rows; read and edit them")
     context.exit(4 if report.failed else 0)
+
+
+def _without_nulls(batch: Samples, name: str) -> Samples:
+    """The rows with "" for each text that is missing in a column: its metric reads it as none."""
+    if name not in batch:
+        return batch
+    texts = ["" if text is None else text for text in batch[name]]
+    return replace(batch, columns={**batch, name: texts})
 
 
 def _check(output: str, judging: JudgeOptions, *, force: bool) -> None:

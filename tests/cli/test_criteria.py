@@ -125,3 +125,15 @@ def test_help_is_shown_without_numpy() -> None:
     code += "except SystemExit: print('numpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.endswith("False\n")
+
+
+def test_some_rows_may_lack_a_reference(stub: Stub) -> None:
+    write("in.jsonl", [*ROWS, {"id": 3, "question": "Who?", "reference": None}])
+    result = run("criteria", "in.jsonl", "-o", "out.jsonl", "--judge", spec(stub))
+    assert result.exit_code == 0, result.stderr
+    assert [list(asked.data) for asked in stub.asked if "Who?" in asked.data.values()] == [
+        ["question"]
+    ]
+    assert "reference" in stub.asked[0].data
+    assert [row["criteria"][0]["criterion"] for row in _written()][2] == "Who?"
+    assert [row["reference"] for row in _written()][1:] == ["Because.", None]
