@@ -63,8 +63,9 @@ class KnowledgeRetention(ConversationMetric):
         matches = filter(None, map(_NUMBERED.fullmatch, items))
         facts = [(int(match[1]), match[2]) for match in matches if int(match[1]) in users]
         if items and not facts:
+            number = "1 fact" if len(items) == 1 else f"{len(items)} facts"
             raise JudgeError(
-                f"the judge listed {len(items)} facts, such as {items[0][:60]!r}, but none after "
+                f"the judge listed {number}, such as {items[0][:60]!r}, but none after "
                 "the number of a user's message"
             )
         return facts

@@ -99,8 +99,9 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     elif result.count and _undefined(result):
         why.append(f"no score: {NOTHING_COUNTED}")
     if unanswered := result.unanswered.total():
+        are = "is" if unanswered == 1 else "are"
         why.append(
-            f"{unanswered} of {size} samples are unanswered and left out of the mean; "
+            f"{unanswered} of {size} samples {are} unanswered and left out of the mean; "
             "systems with different unanswered samples can't be ranked by this score"
         )
     return why

@@ -111,6 +111,7 @@ def test_facts_without_numbers_are_an_error_and_no_score() -> None:
     status, reason = report.explain(NAME, 0)[:2]
     assert status == "error"
     assert "listed 2 facts, such as 'is Ann'" in reason
+    assert "listed 1 fact, such as" in evaluated(scripted(["is Ann"])).explain(NAME, 0)[1]
 
 
 @pytest.mark.parametrize(

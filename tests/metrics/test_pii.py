@@ -70,7 +70,7 @@ def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() 
     assert report.scores()["pii"] == expected
     assert report.notes()["pii"] == [
         "1 unscored: the text is blank",
-        "1 of 5 samples are unanswered and left out of the mean; systems with different "
+        "1 of 5 samples is unanswered and left out of the mean; systems with different "
         "unanswered samples can't be ranked by this score",
         "2 without a detail, left out of the score",
     ]
