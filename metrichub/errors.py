@@ -2,6 +2,7 @@
 
 MetrichubError
 ├── InputError (ValueError)            samples that can't be scored: what, where, what to do
+│   ├── CellError                      what a sample has in a column is nothing that a metric reads
 │   ├── MissingColumn (LookupError)    a metric needs a column that the data doesn't have
 │   └── FileError                      a file that can't be read as samples
 ├── SpecError (ValueError)             a metric spec that can't be parsed
@@ -107,6 +108,26 @@ class InputError(MetrichubError, ValueError):
     exit_status = 3
     column: str | None = None
     sample: int | None = None
+
+
+class CellError(InputError):
+    """A metric can't read what a sample has in one of its columns; `sample` counts from 0."""
+
+    sample: int
+
+    def __init__(self, problem: str, sample: int) -> None:
+        super().__init__(f"{problem}, in sample {sample}")
+        self.problem, self.sample = problem, sample
+
+    @classmethod
+    def check(cls, error: BaseException, sample: int) -> None:
+        """Raise this error in place of what a metric raised of a sample without naming it."""
+        if type(error) is InputError and error.sample is None:
+            raise cls(str(error), sample) from error
+
+    def at(self, sample: int) -> CellError:
+        """The same error of a sample."""
+        return CellError(self.problem, sample)
 
 
 class MissingColumn(InputError, LookupError):

@@ -137,8 +137,8 @@ def test_a_score_that_raises_has_its_metric() -> None:
 
 
 def test_errors_of_the_librarys_own_and_interrupts_pass() -> None:
-    with pytest.raises(InputError, match=r"^a text of the metric's own$"):
-        _evaluate(Rows(), ["ours"])
+    with pytest.raises(InputError, match=r"^a text of the metric's own, in sample 1$"):
+        _evaluate(Rows(), ["fine", "ours"])
     with pytest.raises(KeyboardInterrupt):
         _evaluate(Rows(), ["interrupt"])
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
 from metrichub.data.values import json_value
-from metrichub.errors import JudgeError, MetrichubError, ScoringError
+from metrichub.errors import CellError, JudgeError, MetrichubError, ScoringError
 from metrichub.evaluation.explanation import (
     CUT,
     Failed,
@@ -101,7 +101,8 @@ async def _observe(
                     tracker.over = last
                     raise
             return _Done(Failed(str(error), pending), [], [])
-        except MetrichubError:
+        except MetrichubError as error:
+            CellError.check(error, sample)
             raise
         except Exception as error:
             raise ScoringError(metric.name, error_line(error), sample) from error

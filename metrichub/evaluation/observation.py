@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Block, View
 from metrichub.data.extracted import answered
-from metrichub.errors import MetricError, MetrichubError, ScoringError, what
+from metrichub.errors import (
+    CellError,
+    MetricError,
+    MetrichubError,
+    ScoringError,
+    what,
+)
 from metrichub.evaluation.explanation import error_line
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import (
@@ -107,6 +113,8 @@ def located_errors(metric: Metric | None, block: Block) -> Iterator[None]:
     """
     try:
         yield
+    except CellError as error:
+        raise error.at(error.sample + block.start) from error.__cause__
     except ScoringError as error:
         sample = error.sample
         columns = metric is not None and measuring(type(metric)) == "measure"
@@ -288,8 +296,12 @@ def _observed(metric: Metric, view: View) -> Iterator[Any]:
     try:
         for row, values in enumerate(zip(*view.arguments.values(), strict=True)):  # noqa: B007
             yield observe(**dict(zip(names, values, strict=True)))
-    except (MetrichubError, MemoryError):
+    except (MetrichubError, MemoryError) as error:
+        CellError.check(error, _sample_of(view, row))
         raise
     except Exception as error:
-        sample = row if view.sample is None else int(view.sample[row])
-        raise ScoringError(metric.name, error_line(error), sample) from error
+        raise ScoringError(metric.name, error_line(error), _sample_of(view, row)) from error
+
+
+def _sample_of(view: View, row: int) -> int:
+    return row if view.sample is None else int(view.sample[row])

@@ -18,7 +18,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.extracted import with_answers
 from metrichub.data.metadata import joined_metadata
 from metrichub.data.samples import joined_blanks
-from metrichub.errors import InputError, ParameterError, ScoringError
+from metrichub.errors import CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.lengths import summed_lengths
 from metrichub.evaluation.measure import Measure
@@ -263,6 +263,8 @@ def _located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement
     while True:
         try:
             measurement = next(coming, None)
+        except CellError as error:
+            raise error.at(error.sample + before) from error.__cause__
         except ScoringError as error:
             sample = None if error.sample is None else error.sample + before
             raise error.at(sample) from error.__cause__

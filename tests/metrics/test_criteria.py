@@ -242,3 +242,8 @@ def test_a_tag_without_criteria_is_noted() -> None:
 def test_one_text_is_not_a_list_of_criteria() -> None:
     with pytest.raises(ParameterError, match=r"a list of criteria, such as \['Is polite.'\]"):
         load_metric(NAME, criteria="Is polite.", judge=Told({}))
+
+
+def test_an_error_of_a_cell_says_of_which_sample() -> None:
+    with pytest.raises(InputError, match=r"not a finite number, in sample 1$"):
+        evaluated([["x"], [{"criterion": "x", "points": "3"}]])

@@ -118,3 +118,15 @@ def test_what_needs_no_schema_needs_no_jsonschema():
 def test_an_empty_list_of_allowed_tools_is_refused():
     with pytest.raises(ParameterError, match="one or more tools, or None for all"):
         load_metric("tool_permission", allowed=[])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_names_no_tool_says_of_which_sample(workers):
+    columns = {"messages": [of("read")] * 3, "tools": [["read"], ["read"], [3]]}
+    hub = Hub("tool_permission", block_characters=1)
+    with pytest.raises(InputError, match=r"describe a tool, in sample 2$") as caught:
+        hub.evaluate(**columns, workers=workers)
+    assert caught.value.sample == 2
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    with pytest.raises(InputError, match=r"describe a tool, in sample 2$"):
+        hub.evaluate(iter([rows[:2], rows[2:]]))
