@@ -124,17 +124,17 @@ class SearchIndex:
 def terms(question: str) -> tuple[str, ...]:
     """The words that a question is looked up by: each once, and neighbours as one word.
 
-    A capital letter after a small one begins a word, and "Metric" at the end of a name is dropped.
+    Of a name such as RoleAdherenceMetric, its words count too, without "Metric" at its end.
 
     >>> terms("Is my BERT score good?")
     ('bert', 'scor', 'good', 'bertscor', 'scoregood')
     """
-    question = re.sub(r"(?<=[a-z])Metric\b", "", question)
-    question = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", question)
-    words = re.findall(_WORD, question.lower())
-    plain = [word_stem(word) for word in words if word not in _FILLERS]
+    parted = re.sub(r"(?<=[a-z])Metric\b", "", question)
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", parted)
+    words, names = (re.findall(_WORD, text.lower()) for text in (parted, question))
+    plain, whole = ([word_stem(w) for w in own if w not in _FILLERS] for own in (words, names))
     # A question of fillers alone is taken at its word.
-    return tuple(dict.fromkeys([*(plain or map(word_stem, words)), *_pairs(words)]))
+    return tuple(dict.fromkeys([*(plain or map(word_stem, words)), *_pairs(words), *whole]))
 
 
 def word_stem(word: str) -> str:

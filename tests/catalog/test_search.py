@@ -102,7 +102,8 @@ def test_a_name_of_other_programs_is_read_as_words(question: str, name: str) -> 
 
 
 def test_capital_letters_begin_words() -> None:
-    assert terms("RoleAdherenceMetric") == terms("Role Adherence")
+    whole = word_stem("roleadherencemetric")
+    assert terms("RoleAdherenceMetric") == (*terms("Role Adherence"), whole)
     assert terms("BERTScore") == ("bertscor",)
     assert terms("Metric") == ("metric",)
 

@@ -12,8 +12,10 @@ const metrichubFind = (index, question) => {
     }
   };
   const parted = question.replace(/(?<=[a-z])Metric\b/g, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
-  const given = parted.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const given = wordsOf(parted);
   const kept = given.filter((word) => !skip.has(word));
+  const whole = wordsOf(question).filter((word) => !skip.has(word)).map(stem);
   const pairs = kept.slice(1).map((word, at) => stem(kept[at] + word));
   const total = new Map();
   const add = (found) => found.forEach((w, at) => total.set(at, (total.get(at) ?? 0) + w));
@@ -23,7 +25,7 @@ const metrichubFind = (index, question) => {
     }
     return found;
   };
-  for (const term of new Set([...(kept.length ? kept : given).map(stem), ...pairs])) {
+  for (const term of new Set([...(kept.length ? kept : given).map(stem), ...pairs, ...whole])) {
     if (Object.hasOwn(words, term)) {
       add(read(words[term], 2));
     } else if (term.length > 2) {
