@@ -73,14 +73,6 @@ class Criteria(ConversationMetric):
         """Those of the means, which are clipped, other than the scores of samples."""
         return {output: Scale(0, 1, "higher") for output in ("score", *self.outputs()[3:])}
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """The tags that no criterion has."""
-        rated = dict(zip(self.tags, totals["rated"][1:], strict=True))
-        absent = (
-            f"no criterion with positive points has the tag {t!r}" for t in rated if not rated[t]
-        )
-        return [*super().notes(totals), *absent]
-
     async def observe(
         self, messages: Sequence[Message], criteria: Sequence[Any] = ()
     ) -> WithTrace | Unscored:
@@ -124,11 +116,15 @@ class Criteria(ConversationMetric):
         return self._named(share / rated, fraction / count, whole / count)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """That the mean is clipped, where it is, and what it is."""
+        """That the mean is clipped, where it is, and what it is; the tags that no criterion has."""
         mean = float(totals["share"][..., 0] / totals["rated"][..., 0])
         hint = "systems below 0 look alike by their scores; met tells them apart"
         clipped = [f"the mean of the samples is {mean:.3g}, which is clipped to 0; {hint}"]
-        return [*super().notes(totals), *(clipped if mean < 0 else ())]
+        rated = dict(zip(self.tags, totals["rated"][1:], strict=True))
+        absent = [
+            f"no criterion with positive points has the tag {t!r}" for t in rated if not rated[t]
+        ]
+        return [*super().notes(totals), *(clipped if mean < 0 else ()), *absent]
 
     def _named(self, shares: Array, met: Array, whole: Array) -> Scores:
         by_tag = (shares[..., number + 1] for number in range(len(self.tags)))
