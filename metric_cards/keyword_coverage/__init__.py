@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from metrichub.authoring import Array, Metric, Row, Scores, Unscored
 from metrichub.errors import InputError, ParameterError, what
@@ -16,7 +15,7 @@ _UNSPACED = (
     r"\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """The letters of scripts without spaces, in which no mark shows where a word ends."""
-_JOINED = rf"[^\W{_UNSPACED}]"
+_JOINED = re.compile(rf"[^\W{_UNSPACED}]")
 """A letter or digit that makes another word of the one that it stands beside."""
 
 
@@ -55,9 +54,7 @@ class KeywordCoverage(Metric):
         if not needed:
             return Unscored("the sample has no keywords")
         text = self._plain(prediction)
-        mentioned = sum(
-            _pattern(keyword, self.whole_words).search(text) is not None for keyword in needed
-        )
+        mentioned = sum(_mentions(text, keyword, self.whole_words) for keyword in needed)
         return {"mentioned": mentioned, "keywords": len(needed), "all": mentioned == len(needed)}
 
     def score(self, mentioned: Array, keywords: Array, all: Array, count: Array) -> Scores:
@@ -79,10 +76,12 @@ class KeywordCoverage(Metric):
         return unicodedata.normalize("NFC", plain.casefold()) if self.ignore_case else plain
 
 
-@lru_cache(maxsize=4096)
-def _pattern(keyword: str, whole_words: bool) -> re.Pattern[str]:
-    before, after = (
-        whole_words and re.match(_JOINED, edge) is not None for edge in (keyword[0], keyword[-1])
-    )
-    start, end = f"(?<!{_JOINED})" if before else "", f"(?!{_JOINED})" if after else ""
-    return re.compile(f"{start}{re.escape(keyword)}{end}")
+def _mentions(text: str, keyword: str, whole_words: bool) -> bool:
+    start = text.find(keyword)
+    while start >= 0:
+        end = start + len(keyword)
+        edges = (text[max(start - 1, 0) : start], keyword[0]), (keyword[-1], text[end : end + 1])
+        if not (whole_words and any(all(map(_JOINED.match, edge)) for edge in edges)):
+            return True
+        start = text.find(keyword, start + 1)
+    return False
