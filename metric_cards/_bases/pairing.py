@@ -20,6 +20,8 @@ def best_pairs(scores: NDArray[np.float64]) -> list[tuple[int, int]]:
     if scores.shape[0] > scores.shape[1]:
         return [(row, column) for column, row in best_pairs(scores.T)]
     rows, size = scores.shape
+    if rows == 1:
+        return [(0, int(np.argmax(scores)))]
     # Row and column 0 are none: a column with row 0 is free, and every path starts at column 0.
     cost = np.zeros((rows + 1, size + 1))
     cost[1:, 1:] = -scores
