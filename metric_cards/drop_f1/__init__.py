@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,14 @@ def _spans(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=1 << 16)
 def _token(token: str) -> str:
     """A number as Python writes its float; else the token without punctuation and articles."""
     token = token if _is_number(token) else token.translate(_WITHOUT_PUNCTUATION)
     return str(float(token)) if _is_number(token) else _ARTICLES.sub(" ", token)
 
 
+@lru_cache(maxsize=1 << 16)
 def _is_number(token: str) -> bool:
     try:
         float(token)
