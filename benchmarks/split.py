@@ -3,7 +3,8 @@
     python -m benchmarks.split [--samples 3000]... [--rounds 5] [-m bleu]... [--data FOLDER]
 
 Every metric without a judge or an embedder scores the first 300, 3,000 and 12,000 rows of
-newstest2016, WebNLG and SummEval, no two of them alike; a column is split if the metric reads it,
+newstest2016, WebNLG and SummEval, no two of them alike, or rows generated from them
+(`benchmarks.split_rows`); a column is split if the metric reads it, objects and numbers as JSON,
 and its words are kept until all are there. Both take turns in one process, and processor time
 counts: the ratio is that of the minima, the median that of the rounds' ratios. Without the corpora
 in `--data` the cut of SummEval in `tests/data` is repeated instead, whose texts are longer. What a
@@ -28,6 +29,7 @@ from rich.table import Table
 
 from benchmarks.corpora import repeated
 from benchmarks.exact_texts import SHARED, Corpus, corpora, distinct, programs
+from benchmarks.split_rows import MAKERS, made
 from metrichub import Hub
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of
@@ -36,6 +38,8 @@ Columns = Mapping[str, Sequence[Any]]
 
 SIZES = (300, 3_000, 12_000)
 """So many samples a metric scores, each of them once."""
+_ELSEWHERE = {"math_equivalence"}
+"""These work in processes of their own, whose time isn't counted."""
 _CODE = {"codebleu"}
 """These read programs instead: the functions of a few modules of Python's library."""
 _SHARE_OF_CODE = 20
@@ -67,15 +71,15 @@ class Timed(NamedTuple):
     hub: Hub
     columns: Columns
     kind: str
+    texts: Sequence[str]
 
     def score(self) -> object:
-        """All scores, from raw strings."""
+        """All scores, from raw columns."""
         return self.hub(self.columns)
 
     def split(self) -> list[list[str]]:
         """The words of every text of its columns, kept until all are split."""
-        items = chain.from_iterable(self.columns.values())
-        return [text.split() for item in items for text in _several(item)]
+        return [text.split() for text in self.texts]
 
 
 @click.command()
@@ -129,7 +133,9 @@ def timed(specs: Sequence[str], corpus: Corpus, samples: int) -> dict[str, Timed
         entry = registry().find(metric.card.name)
         kind, columns = _texts(entry, corpus, samples)
         needed = dict.fromkeys(map(column_of, metric.inputs()))
-        found[spec] = Timed(Hub(metric), {name: columns[name] for name in needed}, kind)
+        read = {name: columns[name] for name in needed}
+        texts = [text for item in chain.from_iterable(read.values()) for text in _several(item)]
+        found[spec] = Timed(Hub(metric), read, kind, texts)
     return found
 
 
@@ -138,14 +144,20 @@ def _asking_nobody() -> Iterator[Entry]:
         card = entry.card
         if entry.distribution != "metrichub" or card.judge or card.embedder:
             continue
-        if entry.lacking:
+        if entry.name in _ELSEWHERE:
+            click.echo(f"{entry.name} is left out: its own processes do the work")
+        elif entry.lacking:
             click.echo(f"{entry.name} is left out: {entry.lacking}")
         else:
             yield entry
 
 
 def _texts(entry: Entry, corpus: Corpus, samples: int) -> tuple[str, Columns]:
-    """What a metric reads: sentences, programs, or the samples beside its card, repeated."""
+    """What a metric reads: sentences, rows generated from them, programs, or its card's samples."""
+    sentences = _repeated(corpus, samples)
+    if entry.name in MAKERS:
+        rows = made(MAKERS[entry.name], sentences["predictions"], sentences["references"])
+        return "generated", {name: [row[name] for row in rows] for name in rows[0]}
     own = entry.folder / "samples.jsonl"
     if own.exists():
         rows = [json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()]
@@ -153,11 +165,12 @@ def _texts(entry: Entry, corpus: Corpus, samples: int) -> tuple[str, Columns]:
         return "its own", {n: list(islice(cycle(c), samples)) for n, c in columns.items()}
     if entry.name in _CODE:
         return "programs", _repeated(programs(), max(1, samples // _SHARE_OF_CODE))
-    return "sentences", _repeated(corpus, samples)
+    return "sentences", sentences
 
 
 def _several(item: Any) -> Sequence[str]:
-    return item if isinstance(item, list) else (item,)
+    texts = item if isinstance(item, list) else (item,)
+    return texts if all(isinstance(text, str) for text in texts) else (json.dumps(item),)
 
 
 def _text(value: object) -> object:
