@@ -118,7 +118,7 @@ class Criteria(ConversationMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """That the mean is clipped, where it is, and what it is; the tags that no criterion has."""
         mean = float(totals["share"][..., 0] / totals["rated"][..., 0])
-        hint = "systems below 0 look alike by their scores; met tells them apart"
+        hint = "systems below 0 have the same score and may differ in met"
         clipped = [f"the mean of the samples is {mean:.3g}, which is clipped to 0; {hint}"]
         rated = dict(zip(self.tags, totals["rated"][1:], strict=True))
         absent = [
