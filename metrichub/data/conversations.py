@@ -1,7 +1,8 @@
 """Conversations: what chats and agents say and do, read from the formats that people have.
 
 A conversation is a list of messages, or JSON text of one: of OpenAI (Chat and Responses),
-Anthropic, OpenTelemetry, LangChain and LangSmith, inspect, ragas or deepeval. All become `Message`.
+Anthropic, Gemini, Bedrock, OpenTelemetry, LangChain and LangSmith, inspect, ragas or deepeval. All
+become `Message`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ _RESULT_PARTS = (
     *("tool_result", "tool_call_response", "function_call_output", "mcp_tool_result"),
     "web_search_tool_result",
 )
+_KINDS = {
+    **dict.fromkeys(("functionCall", "function_call", "toolUse"), "tool_use"),
+    **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
+    "reasoningContent": "reasoning",
+}
+"""The kinds of the parts of Gemini and Bedrock, which have a key in place of a type."""
 _CONTENTS = ("parts", "content", "value", "text")
 _RETURNED = ("content", "response", "result")
 _ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
@@ -36,8 +43,8 @@ _ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters
 def conversation(value: object) -> list[Message]:
     """The messages of one conversation: a list of them, or JSON text of one, in any of the formats.
 
-    The formats are those of OpenAI (Chat and Responses), Anthropic, OpenTelemetry, LangChain,
-    LangSmith, inspect, ragas and deepeval.
+    The formats are those of OpenAI (Chat and Responses), Anthropic, Gemini, Bedrock, OpenTelemetry,
+    LangChain, LangSmith, inspect, ragas and deepeval.
 
     >>> [message["role"] for message in conversation([{"type": "human", "content": "Hello?"}])]
     ['user']
@@ -132,8 +139,10 @@ class _Messages:
                 message["calls"].append(self._call(part))
             elif _is_result(part):
                 results.append(part)
-            elif kind is None:
+            elif kind is None and (message["role"] == "tool" or part is content):
                 message["text"] += json.dumps(part, ensure_ascii=False)
+            elif kind is None:
+                message["left_out"] += [key for key in part if part[key] is not None][:1]
             elif kind not in _REASONING:
                 message["left_out"].append(str(kind))
         return results
@@ -165,14 +174,14 @@ class _Messages:
         arguments = _first(inner, _ARGUMENTS, {})
         self._number += 1
         number = str(self._number)
-        own = entry.get("call_id") or entry.get("id")
+        own = entry.get("call_id") or entry.get("toolUseId") or entry.get("id")
         self._ids[str(own) if own else number] = number
         self._open[number] = name
         return {"id": number, "name": name, "arguments": _read_arguments(arguments)}
 
     def _result(self, entry: Mapping[str, Any], content: object) -> None:
         """What a tool returned, for the call of its id, or else for the first one still open."""
-        keys = ("tool_call_id", "tool_use_id", "call_id", "result_of", "id")
+        keys = ("tool_call_id", "tool_use_id", "toolUseId", "call_id", "result_of", "id")
         own = next((str(entry[key]) for key in keys if entry.get(key)), None)
         name = _named(entry, "name", "function")
         number = self._ids.get(own) if own else None
@@ -212,11 +221,23 @@ def _parts(content: object) -> Iterator[Any]:
     """The texts and objects of a content, which may be a text, an object or a list of these."""
     if content is None:
         return
-    if isinstance(content, (str, Mapping)):
-        yield content
-        return
     for item in content if isinstance(content, list) else [content]:
-        yield item if isinstance(item, (str, Mapping)) else json.dumps(item)
+        yield _typed(item) if isinstance(item, (str, Mapping)) else json.dumps(item)
+
+
+def _typed(part: Any) -> Any:
+    """A part of Gemini or Bedrock, whose key is its kind, as one with a type."""
+    if isinstance(part, str) or part.get("type") is not None:
+        return part
+    if part.get("thought") is True:
+        return {"type": "thinking"}
+    key = next((key for key in _KINDS if isinstance(part.get(key), Mapping)), None)
+    if key is None:
+        return part
+    typed = {**part[key], "type": _KINDS[key]}
+    if key == "toolResult" and isinstance(typed.get("content"), list):
+        typed["content"] = [own.get("json", own) for own in typed["content"]]
+    return typed
 
 
 def _is_result(part: Any) -> bool:

@@ -11,8 +11,8 @@ from metrichub.errors import InputError, what
 from metrichub.text.conversation import Message
 
 FORMATS = (
-    "a list of messages, or JSON text of one, as OpenAI (Chat and Responses), Anthropic, "
-    "OpenTelemetry, LangChain, LangSmith, inspect, ragas or deepeval write it"
+    "a list of messages, or JSON text of one, as OpenAI (Chat and Responses), Anthropic, Gemini, "
+    "Bedrock, OpenTelemetry, LangChain, LangSmith, inspect, ragas or deepeval write it"
 )
 
 

@@ -9,7 +9,10 @@ from typing import Any
 from metrichub.data.values import inner_list
 from metrichub.errors import what
 
-_WHOLE = ("messages", "turns", "conversation", "trajectory", "trace", "spans", "resourceSpans")
+_WHOLE = (
+    *("messages", "turns", "conversation", "trajectory", "trace", "contents", "spans"),
+    "resourceSpans",
+)
 """The keys under which an object holds its messages, or the spans of a trace."""
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 _SYSTEM = "gen_ai.system_instructions"
@@ -55,6 +58,8 @@ def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _of_spans(list(spans_of(value)))
         return
     system = value.get("system") or value.get("instructions")
+    if isinstance(own := value.get("systemInstruction"), Mapping):  # Of Gemini.
+        system = own.get("parts")
     if key is None and isinstance(value.get("output"), (list, tuple)):
         questions = value.get("input") or ()
         asked = [_from("user", questions)] if isinstance(questions, str) else questions
