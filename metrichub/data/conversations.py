@@ -107,21 +107,17 @@ class _Messages:
         message = _new(role, name=_named(entry))
         results = self._fill(message, content)
         message["text"] = message["text"] or str(entry.get("refusal") or "")
-        own = entry.get("function_call")
-        calls = (
-            [own]
-            if isinstance(own, Mapping)
-            else entry.get("tool_calls") or entry.get("calls") or ()
-        )
-        message["calls"] += map(self._call, calls)
+        # LangChain repeats calls of Anthropic's content, so that those elsewhere may be the same.
+        message["calls"] += map(self._call, () if message["calls"] else _calls_of(entry))
         message["contexts"] = _contexts(entry)
         message["left_out"] += map(str, entry.get("left_out") or ())
         if message["calls"]:  # Anthropic's server runs a tool within the message that calls it.
             self._done.append(message)
         for part in results:
             self._result(part, _first(part, _RETURNED))
-        if called := entry.get("tools_called"):
-            self._before(role, called)
+        called = None if message["calls"] else entry.get("tools_called")
+        if called:
+            self._before(role, _called(called))
         says = message["text"] or message["left_out"] or not (results or called)
         if says and not message["calls"]:
             self._done.append(message)
@@ -212,7 +208,8 @@ def _role(entry: Mapping[str, Any], place: int) -> Role:
     roles = [entry[key] for key in ("role", "type", "from") if entry.get(key)]
     role = next((_ROLES[role] for role in roles if role in _ROLES), None)
     if role is None:
-        problem = f"has the role {roles[0]!r}" if roles else "has no role"
+        known = "system, user, assistant or tool"
+        problem = f"has the role {roles[0]!r}, not {known}" if roles else "has no role"
         raise ValueError(f"isn't a conversation: its entry {place} {problem}")
     return role
 
@@ -249,6 +246,25 @@ def _is_call(entry: Mapping[str, Any]) -> bool:
     own = entry.get("function") or entry
     speaks = "role" in entry or "from" in entry or entry.get("type") in _ROLES
     return not speaks and isinstance(own, Mapping) and "name" in own
+
+
+def _calls_of(entry: Mapping[str, Any]) -> list[Any]:
+    """The calls beside a message's content, also where older versions of LangChain have them."""
+    own, more = entry.get("function_call"), entry.get("additional_kwargs")
+    calls = [own] if isinstance(own, Mapping) else entry.get("tool_calls") or entry.get("calls")
+    calls = [*(calls or ()), *(entry.get("invalid_tool_calls") or ())]
+    return calls if calls or not isinstance(more, Mapping) else _calls_of(more)
+
+
+def _called(value: Any) -> list[Any]:
+    """The calls that deepeval lists, also as JSON text, or as names alone."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise ValueError("isn't a conversation: tools_called isn't JSON") from None
+    calls = value if isinstance(value, list) else [value]
+    return [{"name": call} if isinstance(call, str) else call for call in calls]
 
 
 def _contexts(entry: Mapping[str, Any]) -> list[str]:

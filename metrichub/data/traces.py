@@ -39,7 +39,7 @@ def entries_of(source: object) -> Iterator[Mapping[str, Any]]:
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise ValueError(f"isn't a conversation: its entry {place} is {what(entry)}")
-    if entries and all(map(attributes_of, entries)):
+    if entries and all(map(_is_span, entries)):
         yield from _of_spans(entries)
         return
     yield from entries
@@ -47,7 +47,7 @@ def entries_of(source: object) -> Iterator[Mapping[str, Any]]:
 
 def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """What an object around a conversation holds: a request, a response, a run or a trace."""
-    if attributes_of(value):
+    if _is_span(value):
         yield from _of_spans([value])
         return
     if isinstance(value.get("outputs"), Mapping) and isinstance(value.get("inputs"), Mapping):
@@ -111,11 +111,19 @@ def attributes_of(span: object) -> Mapping[str, Any]:
     return own if isinstance(own, Mapping) and any(k.startswith("gen_ai.") for k in own) else {}
 
 
+def _is_span(entry: Mapping[str, Any]) -> bool:
+    own_id = entry.get("spanId") or entry.get("span_id") or entry.get("context")
+    is_span = "attributes" in entry and "role" not in entry and bool(own_id)
+    return is_span or bool(attributes_of(entry))
+
+
 def _of_spans(spans: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The messages of the last chat, whose input repeats the earlier ones."""
     chats = [own for own in map(attributes_of, spans) if _INPUT in own or _OUTPUT in own]
     if not chats:
-        raise ValueError(f"isn't a conversation: no span has {_INPUT} or {_OUTPUT}")
+        raise ValueError(
+            f"isn't a conversation: these are spans, and no span has {_INPUT} or {_OUTPUT}"
+        )
     longest = max(chats, key=lambda own: len(list(_listed(own.get(_INPUT)))))
     if system := list(_listed(longest.get(_SYSTEM))):
         yield {"role": "system", "parts": system}

@@ -105,3 +105,80 @@ def test_a_wrong_call_is_wrong_in_every_format(value: Any, city: str, score: flo
 def test_one_passage_is_a_list_of_one(key: str) -> None:
     (message,) = conversation([{"role": "assistant", "content": "1869.", key: "Built in 1869."}])
     assert message["contexts"] == ["Built in 1869."]
+
+
+def _openai(name: str) -> dict[str, Any]:
+    return {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+
+def test_calls_of_older_langchain_are_read() -> None:
+    more = {"additional_kwargs": {"tool_calls": [_openai("search")]}}
+    (message,) = conversation([{"type": "ai", "content": "", **more}])
+    assert [call["name"] for call in message["calls"]] == ["search"]
+    # A newer one has the same calls in both places.
+    own = {"tool_calls": [{"name": "search", "args": {}, "id": "search"}]}
+    (message,) = conversation([{"type": "ai", "content": "", **more, **own}])
+    assert [call["name"] for call in message["calls"]] == ["search"]
+
+
+def test_the_single_call_of_oldest_langchain_is_read() -> None:
+    more = {"additional_kwargs": {"function_call": {"name": "search", "arguments": "{}"}}}
+    (message,) = conversation([{"type": "ai", "content": "", **more}])
+    assert [call["name"] for call in message["calls"]] == ["search"]
+
+
+def test_invalid_calls_of_langchain_are_calls_with_the_text_that_was_written() -> None:
+    calls: dict[str, Any] = {
+        "tool_calls": [{"name": "search", "args": {}, "id": "1"}],
+        "invalid_tool_calls": [{"name": "book", "args": '{"at": ', "id": "2", "error": "no JSON"}],
+    }
+    (message,) = conversation([{"type": "ai", "content": "", **calls}])
+    read = [(call["name"], call["arguments"]) for call in message["calls"]]
+    assert read == [("search", {}), ("book", '{"at": ')]
+
+
+def test_calls_that_a_message_and_its_tools_called_both_list_count_once() -> None:
+    entry = {
+        "role": "assistant",
+        "content": "Sunny.",
+        "tool_calls": [_openai("weather")],
+        "tools_called": [{"name": "weather", "input_parameters": {}}],
+    }
+    (message,) = conversation([entry])
+    assert [call["name"] for call in message["calls"]] == ["weather"]
+
+
+def test_calls_that_langchain_repeats_from_the_content_count_once() -> None:
+    # ChatAnthropic keeps the blocks of the reply and lists their calls beside them.
+    block = {"type": "tool_use", "id": "t", "name": "weather", "input": {}}
+    calls = [{"name": "weather", "args": {}, "id": "t", "type": "tool_call"}]
+    (message,) = conversation([{"type": "ai", "content": [block], "tool_calls": calls}])
+    assert [call["name"] for call in message["calls"]] == ["weather"]
+
+
+@pytest.mark.parametrize(
+    "called", ["search", ["search"], '["search"]', '[{"name": "search"}]', [{"name": "search"}]]
+)
+def test_tools_called_may_be_names_or_json(called: Any) -> None:
+    turn = {"role": "assistant", "content": "Yes.", "tools_called": called}
+    first, answer = conversation([turn])
+    assert first["calls"] == [{"id": "1", "name": "search", "arguments": {}}]
+    assert answer["text"] == "Yes."
+
+
+def test_an_unknown_role_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="entry 0 has the role 'bot', not system, user, assistant"):
+        conversation([{"role": "bot", "content": "Hi"}])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"spanId": "a", "traceId": "b", "name": "GET /", "attributes": {"http.method": "GET"}},
+        [{"span_id": "a", "name": "GET /", "attributes": {}}],
+        {"spans": [{"name": "GET /", "attributes": {"http.method": "GET"}}]},
+    ],
+)
+def test_spans_of_other_things_are_named_as_such(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"these are spans.* gen_ai\.input\.messages"):
+        conversation(value)
