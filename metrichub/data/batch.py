@@ -69,7 +69,7 @@ class Batch:
 
     columns: Mapping[str, Column]
     size: int
-    read_from: Mapping[str, str] = field(default_factory=dict)
+    read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
     keys: NDArray[np.uint64] | None = None
     answers: Mapping[str, Column] = field(default_factory=dict)

@@ -178,11 +178,11 @@ def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
 
 def fallbacks(
     chosen: Mapping[str, str], mapping: Mapping[str, str] | None, objects: Mapping[str, TextOf]
-) -> dict[str, str]:
+) -> dict[str, tuple[str, ...]]:
     """Those of the resolved columns that are read from a fallback as texts; nobody mapped them."""
     mapped = {column_of_alias(column): name for column, name in (mapping or {}).items()}
     return {
-        column: name
+        column: (name,)
         for column, name in chosen.items()
         if name in (instead := FALLBACKS.get(column, ())) or name in map(mapped.get, instead)
         if column not in mapped
@@ -198,10 +198,9 @@ def note_of_fallback(column: str, names: Iterable[str]) -> str:
     )
     if column == "predictions":
         how = ": the last text of the assistant"
-    if column == "messages":
-        how = ": conversations, or else the answers to the questions beside them"
+    wrong = "that is wrong" if column == "messages" else "those are other texts"
     return (
-        f"{column} were read from {' and '.join(sources)}{how}; if those are other texts, map "
+        f"{column} were read from {listed(sources)}{how}; if {wrong}, map "
         f"{column} to another column"
     )
 
@@ -294,30 +293,36 @@ def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> Non
 def chosen_columns(
     chosen: Mapping[str, str],
     values_of: Callable[[str], Iterable[Any]],
-    fallbacks: Mapping[str, str],
+    fallbacks: dict[str, tuple[str, ...]],
     objects: Mapping[str, TextOf],
     beside: Callable[[str], str | None],
 ) -> dict[str, Sequence[Any]]:
     """The values of every chosen column, those of a fallback with one text a sample.
 
-    `beside` says under which name another column is there, of which messages may be made.
+    `beside` says under which name another column is there. `fallbacks` gets all those of which
+    messages are made.
     """
-    listed: dict[str, Sequence[Any]] = {}
+    read: dict[str, Sequence[Any]] = {}
     columns: dict[str, Sequence[Any]] = {}
     for column, name in chosen.items():
         # Two columns may be read from one, which may be an iterator.
-        if name not in listed:
-            listed[name] = as_list(column, values_of(name))
-        values = listed[name]
-        if column == "messages" and column_of_alias(name) != column and name != "tools_called":
-            from metrichub.data.exchanges import conversations_of
+        if name not in read:
+            read[name] = as_list(column, values_of(name))
+        values = read[name]
+        if column == "messages":
+            from metrichub.data import exchanges
 
-            values = conversations_of(name, values, values_of, beside)
+            whole = column_of_alias(name) == column
+            make = exchanges.answered if whole else exchanges.conversations_of
+            values, made = make(name, values, values_of, beside)
+            if len(made) > 1:
+                fallbacks[column] = tuple(made)
         elif column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
             from metrichub.data.exchanges import last_answers, read_conversations
 
-            read = last_answers if column == "predictions" else read_conversations
-            values = read(column, values)
+            values = (last_answers if column == "predictions" else read_conversations)(
+                column, values
+            )
         elif column in fallbacks:
             values = joined(values)
         columns[column] = as_texts(column, values, objects[column]) if column in objects else values

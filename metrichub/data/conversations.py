@@ -115,9 +115,9 @@ class _Messages:
             self._done.append(message)
         for part in results:
             self._result(part, _first(part, _RETURNED))
-        called = None if message["calls"] else entry.get("tools_called")
+        called = [] if message["calls"] else _called(entry.get("tools_called") or [])
         if called:
-            self._before(role, _called(called))
+            self._before(role, called)
         says = message["text"] or message["left_out"] or not (results or called)
         if says and not message["calls"]:
             self._done.append(message)

@@ -48,27 +48,64 @@ def conversations_of(
     values: Sequence[Any],
     values_of: Callable[[str], Iterable[Any]],
     beside: Callable[[str], str | None],
-) -> list[list[Message]]:
-    """The conversations that a column holds, or else each question and the prediction for it.
+) -> tuple[list[list[Message]], list[str]]:
+    """The conversations that a column is a part of, and the columns that they were made of.
 
-    A column of texts holds conversations if one of the texts is one. A question may be a
-    conversation itself, which the prediction goes on with.
+    A sample's question, calls and prediction are one. A column of texts holds conversations if one
+    of the texts is one. A question may be a conversation itself, which the prediction goes on with.
 
     Raises:
         InputError: a value is neither a conversation nor a text.
     """
-    asking = name == "user_input"
-    other = beside("predictions" if asking else "questions")
-    if (asking and other is None) or (not asking and _hold_conversations(values)):
-        return read_conversations("messages", values)
-    others: Sequence[Any] = [""] * len(values)
-    if other is not None and other != name:
-        others = as_list(other, values_of(other))
+    calling = name == "tools_called"
+    question = beside("questions") if name != "user_input" else name
+    answer = name if name != question and not calling else beside("predictions")
+    if (name == question and not answer) or (name == answer and _hold_conversations(values)):
+        return answered(name, values, values_of, beside)
+    columns = [question, name if calling else None, answer]
+    rows = zip(*(_beside(name, values, own, values_of) for own in columns), strict=True)
+    make = _with_calls if calling else _exchange
+    messages = [make(sample, *row) for sample, row in enumerate(rows)]
+    return messages, [own for own in columns if own]
+
+
+def answered(
+    name: str,
+    values: Sequence[Any],
+    values_of: Callable[[str], Iterable[Any]],
+    beside: Callable[[str], str | None],
+) -> tuple[list[list[Message]], list[str]]:
+    """The conversations of a column, and the columns that they were made of.
+
+    One that ends with a user or a tool goes on with the prediction beside it.
+    """
+    rows = read_conversations("messages", values)
+    waiting = [bool(row) and row[-1]["role"] in ("user", "tool") for row in rows]
+    other = beside("predictions") if any(waiting) else None
+    if other is None or other == name:
+        return rows, [name]
+    replies = list(map(_text_of, _beside(name, values, other, values_of)))
+    waiting = [own and reply is not None for own, reply in zip(waiting, replies, strict=True)]
+    for row, reply, own in zip(rows, replies, waiting, strict=True):
+        if own:
+            row += conversation([{"role": "assistant", "content": reply}])
+    return rows, [name, other] if any(waiting) else [name]
+
+
+def _beside(
+    name: str,
+    values: Sequence[Any],
+    other: str | None,
+    values_of: Callable[[str], Iterable[Any]],
+) -> Sequence[Any]:
+    """The values of another column, of the same length; None for each if there is none."""
+    if other is None or other == name:
+        return values if other else [None] * len(values)
+    others = as_list(other, values_of(other))
     if len(others) != len(values):
         counts = f"{name} has {len(values)}, {other} has {len(others)}"
         raise InputError(f"the columns differ in length: {counts}; each needs one entry per sample")
-    pairs = zip(*((values, others) if asking else (others, values)), strict=True)
-    return [_exchange(sample, *pair) for sample, pair in enumerate(pairs)]
+    return others
 
 
 def _hold_conversations(values: Sequence[Any]) -> bool:
@@ -90,19 +127,35 @@ def _is_conversation(value: object) -> bool:
         return False
 
 
-def _exchange(sample: int, question: Any, reply: Any) -> list[Message]:
+def _exchange(sample: int, question: Any, calls: Any, reply: Any) -> list[Message]:
     """What is asked, if anything is, and the reply, unless what is asked has one already."""
-    text, answer = _text_of(question), _text_of(reply)
+    answer = _text_of(reply)
     if answer is None:
         problem = f"can't be made of {what(reply)} as the answer; it has to be one text"
         raise sample_error("messages", sample, problem)
-    try:
-        if text is None or _is_conversation(text):
-            messages = conversation(question) if question is not None else []
-        else:
-            messages = conversation([{"role": "user", "content": text}] if text else [])
-    except ValueError as error:
-        raise sample_error("messages", sample, f"can't begin with the question: {error}") from None
+    messages = _asked(sample, question)
     if messages and messages[-1]["role"] == "assistant" and messages[-1]["text"]:
         return messages
     return conversation([*messages, {"role": "assistant", "content": answer}])
+
+
+def _with_calls(sample: int, question: Any, calls: Any, reply: Any) -> list[Message]:
+    """What is asked, the calls that were made, and the reply, if there are any."""
+    turn = {"role": "assistant", "content": _text_of(reply), "tools_called": calls}
+    try:
+        made = conversation([turn])
+    except ValueError as error:
+        raise sample_error("messages", sample, f"{error}; metrichub reads {FORMATS}") from None
+    said = [message for message in made if message["text"] or message["calls"]]
+    return [*_asked(sample, question), *(made if said else [])]
+
+
+def _asked(sample: int, question: Any) -> list[Message]:
+    """The messages before a reply: a conversation, or a text of the user."""
+    text = _text_of(question)
+    try:
+        if text is None or _is_conversation(text):
+            return conversation(question) if question is not None else []
+        return conversation([{"role": "user", "content": text}] if text else [])
+    except ValueError as error:
+        raise sample_error("messages", sample, f"can't begin with the question: {error}") from None

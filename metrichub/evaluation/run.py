@@ -116,8 +116,8 @@ class Recorder:
 
     def see(self, batch: Batch) -> None:
         """Go on with the next batch."""
-        for column, name in batch.read_from.items():
-            self._read_from.setdefault(column, {})[name] = None
+        for column, names in batch.read_from.items():
+            self._read_from.setdefault(column, {}).update(dict.fromkeys(names))
         if batch.blanks:
             self._blanks = joined_blanks((self._blanks, batch.blanks))
         if self._samples:

@@ -99,5 +99,63 @@ def test_questions_and_predictions_are_equally_many(made: Any) -> None:
 def test_a_report_says_what_its_conversations_were_made_of() -> None:
     hub = Hub("role_adherence(role='a clerk')", judge=Scripted({"in_role": ["yes"]}))
     (note,) = hub.evaluate(questions=["Why?"], predictions=["So."]).notes()["role_adherence"]
-    made = "messages were read from predictions: conversations, or else the answers to"
+    made = "messages were read from questions and predictions; if that is wrong, map messages to"
     assert note.startswith(made)
+
+
+CALLED = [{"name": "lookup", "input_parameters": {"q": "pain"}, "output": "serious"}]
+
+
+@pytest.mark.parametrize("end", [ASKED, [*ASKED, {"role": "tool", "content": "serious"}]])
+def test_a_prediction_beside_messages_is_their_reply(end: Any) -> None:
+    before = [*_read({"messages": [end]})[0]]
+    read = _read({"messages": [end], "prediction": ["Call 112."]})
+    assert read == [[*before, ("assistant", "Call 112.")]]
+
+
+def test_messages_that_end_with_the_assistant_have_their_reply() -> None:
+    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    data = {"messages": [whole, ASKED], "response": ["Another.", None]}
+    assert [len(messages) for messages in _read(data)] == [3, 2]
+
+
+def test_a_report_says_where_a_reply_beside_messages_was_read_from() -> None:
+    hub = Hub("role_adherence(role='a clerk')", judge=Scripted({"in_role": ["yes"]}))
+    report = hub.evaluate(messages=[ASKED], prediction=["Call 112."])
+    assert report.notes()["role_adherence"] == [
+        "messages were read from messages and prediction; if that is wrong, map messages to "
+        "another column"
+    ]
+    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    assert not hub.evaluate(messages=[whole], prediction=["Call 112."]).notes()
+
+
+def test_a_question_calls_and_an_answer_are_one_conversation() -> None:
+    data = {"input": ["Does it hurt?"], "actual_output": ["Call 112."], "tools_called": [CALLED]}
+    assert _read(data) == [
+        [
+            ("user", "Does it hurt?"),
+            ("assistant", ""),
+            ("tool", "serious"),
+            ("assistant", "Call 112."),
+        ]
+    ]
+
+
+@pytest.mark.parametrize("called", [[], None, "[]"])
+def test_a_question_without_calls_has_its_answer(called: Any) -> None:
+    data = {"input": ["Why?"], "actual_output": ["So."], "tools_called": [called]}
+    assert _read(data) == [[("user", "Why?"), ("assistant", "So.")]]
+
+
+def test_calls_alone_are_the_conversation() -> None:
+    assert _read({"tools_called": [CALLED, [], ["search"]]}) == [
+        [("assistant", ""), ("tool", "serious")],
+        [],
+        [("assistant", "")],
+    ]
+
+
+def test_calls_that_cannot_be_read_are_an_error_of_their_sample() -> None:
+    with pytest.raises(InputError, match=r"messages\[1\] .*a tool call in it has no name"):
+        _read({"tools_called": [CALLED, [{"id": "1"}]]})
