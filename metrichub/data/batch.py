@@ -121,7 +121,7 @@ class Batch:
             return cls.of(**{name: () for name in needed})
         mapping = names.own_names(objects, table.names, mapping) if objects else mapping
         chosen = names.resolve(needed, table.names, mapping)
-        fallbacks = names.fallbacks(chosen, mapping, objects or {})
+        fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
         try:
             read = names.chosen_columns(chosen, table.column, fallbacks, objects or {}, beside)
@@ -152,7 +152,7 @@ class Batch:
         """
         mapping = names.own_names(objects, by_name, mapping) if objects else mapping
         chosen = names.resolve(needed, by_name, mapping)
-        fallbacks = names.fallbacks(chosen, mapping, objects or {})
+        fallbacks = names.fallbacks(chosen, mapping)
         # A column may be an iterator, which is read once.
         by_name = {name: as_list(name, values) for name, values in by_name.items()}
         # A question that messages are made of may be a conversation.

@@ -46,6 +46,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "reference_outputs",
     ),
     "criteria": ("criterion", "rubrics", "rubric", "checklist"),
+    "roles": ("role", "chatbot_role"),
+    "topics": ("topic", "reference_topics"),
 }
 """The one alias table: what other tools call each column. The first name is the singular."""
 
@@ -53,7 +55,10 @@ CONVERSATIONS = ("messages", "reference_messages")
 """The columns whose values are conversations; see `metrichub.data.exchanges`."""
 
 FALLBACKS: Mapping[str, tuple[str, ...]] = {
-    "predictions": ("messages", "conversation", "conversations", "turns", "trajectory", "trace"),
+    "predictions": (
+        *("messages", "conversation", "conversations", "turns", "trajectory", "trace"),
+        "user_input",
+    ),
     "messages": (
         *("user_input", "tools_called", "predictions", "prediction", "response", "outputs"),
         *("actual_output", "output", "answer", "completion"),
@@ -177,16 +182,15 @@ def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
 
 
 def fallbacks(
-    chosen: Mapping[str, str], mapping: Mapping[str, str] | None, objects: Mapping[str, TextOf]
+    chosen: Mapping[str, str], mapping: Mapping[str, str] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Those of the resolved columns that are read from a fallback as texts; nobody mapped them."""
+    """Those of the resolved columns that are read from a fallback; nobody mapped them."""
     mapped = {column_of_alias(column): name for column, name in (mapping or {}).items()}
     return {
         column: (name,)
         for column, name in chosen.items()
         if name in (instead := FALLBACKS.get(column, ())) or name in map(mapped.get, instead)
         if column not in mapped
-        if not getattr(objects.get(column), "conversations", False)
     }
 
 
@@ -277,6 +281,14 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     return error
 
 
+def _no_predictions() -> MissingColumn:
+    error = MissingColumn(
+        "the metrics need predictions, and user_input has questions, not conversations"
+    )
+    error.column = "predictions"
+    return error
+
+
 def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> None:
     """Raise `InputError` if the error's sample is a row without the key of its column."""
     if error.column is None or error.sample is None or not isinstance(data, (list, tuple)):
@@ -300,7 +312,7 @@ def chosen_columns(
     """The values of every chosen column, those of a fallback with one text a sample.
 
     `beside` says under which name another column is there. `fallbacks` gets all those of which
-    messages are made.
+    messages are made, and loses predictions whose metrics read conversations.
     """
     read: dict[str, Sequence[Any]] = {}
     columns: dict[str, Sequence[Any]] = {}
@@ -317,12 +329,19 @@ def chosen_columns(
             values, made = make(name, values, values_of, beside)
             if len(made) > 1:
                 fallbacks[column] = tuple(made)
-        elif column in CONVERSATIONS or (column == "predictions" and column in fallbacks):
-            from metrichub.data.exchanges import last_answers, read_conversations
+        elif column in CONVERSATIONS:
+            from metrichub.data import exchanges
 
-            values = (last_answers if column == "predictions" else read_conversations)(
-                column, values
-            )
+            values = exchanges.read_conversations(column, values)
+        elif column == "predictions" and column in fallbacks:
+            from metrichub.data import exchanges
+
+            if name == "user_input" and not exchanges.hold_conversations(values):
+                raise _no_predictions()
+            if getattr(objects.get(column), "conversations", False):
+                del fallbacks[column]
+            else:
+                values = exchanges.last_answers(column, values)
         elif column in fallbacks:
             values = joined(values)
         columns[column] = as_texts(column, values, objects[column]) if column in objects else values

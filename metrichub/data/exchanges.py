@@ -120,6 +120,11 @@ def _text_of(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def hold_conversations(values: Sequence[Any]) -> bool:
+    """Whether a value is a conversation."""
+    return any(map(_is_conversation, values))
+
+
 def _is_conversation(value: object) -> bool:
     try:
         return bool(conversation(value))

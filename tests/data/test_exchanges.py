@@ -7,7 +7,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.data.batch import Batch
-from metrichub.errors import InputError
+from metrichub.errors import InputError, MissingColumn
 from metrichub.testing import Scripted
 
 ASKED = [
@@ -159,3 +159,47 @@ def test_calls_alone_are_the_conversation() -> None:
 def test_calls_that_cannot_be_read_are_an_error_of_their_sample() -> None:
     with pytest.raises(InputError, match=r"messages\[1\] .*a tool call in it has no name"):
         _read({"tools_called": [CALLED, [{"id": "1"}]]})
+
+
+WHOLE = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+
+
+def test_the_conversations_of_ragas_are_the_predictions_of_its_metrics() -> None:
+    # AgentGoalAccuracyWithReference and TopicAdherenceScore have no other column.
+    judge = Scripted(
+        {"reached": ["yes"], "asked": ["chest pain"], "answered": ["yes"], "allowed": ["yes"]}
+    )
+    goal = Hub("goal_accuracy", judge=judge).evaluate(user_input=[WHOLE], reference=["Help."])
+    assert goal.scores()["goal_accuracy"]["score"] == 1.0
+    assert goal.texts is not None
+    assert '"text": "Call 112."' in goal.texts[0]["predictions"]
+    assert not goal.notes()
+    topics = Hub("topic_adherence", judge=judge)
+    scores = topics(user_input=[WHOLE], reference_topics=[["health"]])
+    assert scores["topic_adherence"]["score"] == 1.0
+
+
+def test_the_last_answer_in_user_input_is_a_prediction_with_a_note() -> None:
+    report = Hub("exact_match").evaluate(user_input=[WHOLE], reference=["Call 112."])
+    assert report.scores() == {"exact_match": {"score": 1.0}}
+    assert "read from user_input: the last text" in report.notes()["exact_match"][0]
+
+
+@pytest.mark.parametrize("metric", ["exact_match", "goal_accuracy"])
+def test_a_question_is_no_prediction(metric: str) -> None:
+    hub = Hub(metric, judge=Scripted({"reached": ["yes"]}) if metric != "exact_match" else None)
+    with pytest.raises(MissingColumn, match="the metrics need predictions"):
+        hub(user_input=["Why?"], reference=["So."])
+
+
+def test_the_role_of_a_chatbot_of_deepeval_is_read() -> None:
+    hub = Hub("role_adherence", judge=Scripted({"in_role": ["yes"]}))
+    scores = hub(turns=[WHOLE], chatbot_role=["a nurse"])
+    assert scores["role_adherence"]["score"] == 1.0
+
+
+def test_the_calls_of_messages_are_compared_with_the_reference_calls_of_ragas() -> None:
+    turn = {"role": "assistant", "content": None, "tool_calls": [{"name": "a", "args": {}}]}
+    data = {"messages": [[*ASKED, turn]], "reference_tool_calls": [[{"name": "a", "args": {}}]]}
+    for metric in ("tool_call_f1", "tool_call_accuracy"):
+        assert Hub(metric)(data)[metric]["score"] == 1.0
