@@ -194,21 +194,6 @@ def fallbacks(
     }
 
 
-def note_of_fallback(column: str, names: Iterable[str]) -> str:
-    """What a reader has to know of a column that was read from a fallback."""
-    sources = list(names)
-    how = (
-        ", each sample's passages joined into one text" if any(map(holds_passages, sources)) else ""
-    )
-    if column == "predictions":
-        how = ": the last text of the assistant"
-    wrong = "that is wrong" if column == "messages" else "those are other texts"
-    return (
-        f"{column} were read from {listed(sources)}{how}; if {wrong}, map "
-        f"{column} to another column"
-    )
-
-
 def holds_passages(name: str) -> bool:
     """Whether a column of this name holds a sample's list of texts, also in one cell of a CSV."""
     return column_of_alias(name) == "contexts" or name == "reference_contexts"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import isnan
 from typing import NamedTuple
 
-from metrichub.data.columns import column_of, note_of_fallback
+from metrichub.data.columns import column_of, holds_passages
 from metrichub.errors import listed
 from metrichub.evaluation import script_coverage, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
@@ -55,7 +55,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
         read = {*map(column_of, result.metric.inputs())}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
-        why += [note_of_fallback(column, names) for column, names in found_in.items()]
+        why += [_of_fallback(column, names) for column, names in found_in.items()]
         why += [_of_blanks(c, counts) for c, counts in measurement.blanks.items() if c in read]
         if measurement.buckets is not None:
             why += (
@@ -105,6 +105,21 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
             "systems with different unanswered samples can't be ranked by this score"
         )
     return why
+
+
+def _of_fallback(column: str, names: Iterable[str]) -> str:
+    """What a reader has to know of a column that was read from a fallback."""
+    sources = list(names)
+    how = (
+        ", each sample's passages joined into one text" if any(map(holds_passages, sources)) else ""
+    )
+    if column == "predictions":
+        how = ": the last text of the assistant"
+    wrong = "that is wrong" if column == "messages" else "those are other texts"
+    return (
+        f"{column} were read from {listed(sources)}{how}; if {wrong}, map "
+        f"{column} to another column"
+    )
 
 
 def _of_blanks(column: str, counts: Mapping[str, int]) -> str:
