@@ -194,6 +194,13 @@ def fallbacks(
     }
 
 
+def kind_of(name: str) -> str:
+    """What a sample has in a column of this name, as an error asks for it."""
+    return (
+        "a list of messages" if column_of_alias(name) in CONVERSATIONS else "a text ('' is valid)"
+    )
+
+
 def holds_passages(name: str) -> bool:
     """Whether a column of this name holds a sample's list of texts, also in one cell of a CSV."""
     return column_of_alias(name) == "contexts" or name == "reference_contexts"
@@ -259,6 +266,8 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     usual = column_of_alias(column)
     if usual != column:
         also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"
+    if column in CONVERSATIONS and {"role", "content"} <= {*names}:
+        near = '; these are messages; write each conversation as {"messages": [...]} on one line'
     error = MissingColumn(
         f"{metric} needs the column {column!r}{also}; given: {', '.join(names) or 'nothing'}{near}"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from metrichub.data.columns import json_of_cell, resolve
+from metrichub.data.columns import json_of_cell, kind_of, resolve
 from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 
@@ -277,7 +277,7 @@ def _way_out(samples: Samples, name: str, sample: int) -> str:
         others = {task for task, value in pairs if value is not None}
         if others and (task := samples["task"][sample]) not in others:
             return f"the task {task} has none; choose another, such as {min(others)}"
-    return "give it a text ('' is valid) or leave the sample out"
+    return f"give it {kind_of(name)} or leave the sample out"
 
 
 def check_same_samples(

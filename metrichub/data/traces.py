@@ -65,6 +65,11 @@ def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         asked = [_from("user", questions)] if isinstance(questions, str) else questions
         entries: Iterable[Any] = [*asked, *value["output"]]
     elif key is None:
+        if "content" in value and ("role" in value or "type" in value):
+            raise ValueError(
+                "isn't a conversation: it is one message; for one conversation write "
+                "messages=[conversation]"
+            )
         keys = ", ".join(map(repr, list(value)[:8])) or "no keys"
         raise ValueError(f"isn't a conversation: it is an object with {keys}")
     else:

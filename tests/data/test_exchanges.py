@@ -1,6 +1,7 @@
 """Exchanges: a question and its prediction are a conversation to metrics of conversations."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,3 +204,27 @@ def test_the_calls_of_messages_are_compared_with_the_reference_calls_of_ragas() 
     data = {"messages": [[*ASKED, turn]], "reference_tool_calls": [[{"name": "a", "args": {}}]]}
     for metric in ("tool_call_f1", "tool_call_accuracy"):
         assert Hub(metric)(data)[metric]["score"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ('{"messages": null}', "give it a list of messages or leave the sample out"),
+        ('{"role": "user", "content": "Why?"}', "these are messages; write each conversation as"),
+    ],
+)
+def test_a_file_without_conversations_is_told_what_to_write(
+    lines: str, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "talks.jsonl"
+    path.write_text(lines)
+    with pytest.raises(InputError) as caught:
+        Hub("call_repetition")(path)
+    assert problem in str(caught.value)
+    assert "'' is valid" not in str(caught.value)
+
+
+@pytest.mark.parametrize("messages", [ASKED, [{"type": "human", "content": "Why?"}]])
+def test_one_conversation_in_place_of_a_list_is_named_as_such(messages: Any) -> None:
+    with pytest.raises(InputError, match=r"it is one message.*messages=\[conversation\]"):
+        _read({"messages": messages})
