@@ -78,8 +78,14 @@ report says where they were read from. The prediction of a conversation is its l
 prediction with its question is a conversation.
 """
 
+_EXPECTED = ("expected_tools", "reference_tool_calls")
+"""Columns of calls alone, beside which `tools_called` is compared by itself."""
+
 _RETRIEVED = ("retrieval_context",)
 """Beside it, `context` is what should have been retrieved, as in rows of deepeval."""
+
+
+_COLUMN_OF = {alias: column for column, aliases in ALIASES.items() for alias in aliases}
 
 
 def is_plural(name: str) -> bool:
@@ -227,7 +233,7 @@ def is_typo(name: str, column: str) -> bool:
 
 def column_of_alias(name: str) -> str:
     """The canonical column that a name or alias stands for; other names stand for themselves."""
-    return next((column for column, others in ALIASES.items() if name in others), name)
+    return _COLUMN_OF.get(name, name)
 
 
 def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]) -> str:
@@ -275,14 +281,6 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     return error
 
 
-def _no_predictions() -> MissingColumn:
-    error = MissingColumn(
-        "the metrics need predictions, and user_input has questions, not conversations"
-    )
-    error.column = "predictions"
-    return error
-
-
 def check_key(error: InputError, data: object, chosen: Mapping[str, str]) -> None:
     """Raise `InputError` if the error's sample is a row without the key of its column."""
     if error.column is None or error.sample is None or not isinstance(data, (list, tuple)):
@@ -315,28 +313,38 @@ def chosen_columns(
         if name not in read:
             read[name] = as_list(column, values_of(name))
         values = read[name]
-        if column == "messages":
-            from metrichub.data import exchanges
-
-            whole = column_of_alias(name) == column
-            make = exchanges.answered if whole else exchanges.conversations_of
-            values, made = make(name, values, values_of, beside)
+        if column in CONVERSATIONS:
+            expected = chosen.get("reference_messages") in _EXPECTED
+            calls = expected and (column != "messages" or name == "tools_called")
+            values, made = _messages(column, name, values, values_of, beside, calls)
             if len(made) > 1:
                 fallbacks[column] = tuple(made)
-        elif column in CONVERSATIONS:
-            from metrichub.data import exchanges
-
-            values = exchanges.read_conversations(column, values)
         elif column == "predictions" and column in fallbacks:
-            from metrichub.data import exchanges
+            from metrichub.data.exchanges import predictions_of
 
-            if name == "user_input" and not exchanges.hold_conversations(values):
-                raise _no_predictions()
-            if getattr(objects.get(column), "conversations", False):
+            whole = getattr(objects.get(column), "conversations", False)
+            values = predictions_of(name, values, whole)
+            if whole:
                 del fallbacks[column]
-            else:
-                values = exchanges.last_answers(column, values)
         elif column in fallbacks:
             values = joined(values)
         columns[column] = as_texts(column, values, objects[column]) if column in objects else values
     return columns
+
+
+def _messages(
+    column: str,
+    name: str,
+    values: Sequence[Any],
+    values_of: Callable[[str], Iterable[Any]],
+    beside: Callable[[str], str | None],
+    calls: bool,
+) -> tuple[Sequence[Any], Sequence[str]]:
+    """The conversations of a column, or `calls` alone, and the columns that they were made of."""
+    from metrichub.data import exchanges
+
+    if calls or column != "messages":
+        return (exchanges.read_calls if calls else exchanges.read_conversations)(column, values), ()
+    whole = column_of_alias(name) == column
+    make = exchanges.with_replies if whole else exchanges.conversations_of
+    return make(name, values, values_of, beside)

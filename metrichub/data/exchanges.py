@@ -7,7 +7,7 @@ from typing import Any
 
 from metrichub.data.conversations import conversation
 from metrichub.data.values import as_list, inner_list, sample_error
-from metrichub.errors import InputError, what
+from metrichub.errors import InputError, MissingColumn, what
 from metrichub.text.conversation import Message
 
 FORMATS = (
@@ -29,6 +29,31 @@ def read_conversations(column: str, values: Sequence[Any]) -> list[list[Message]
         except ValueError as error:
             raise sample_error(column, sample, f"{error}; metrichub reads {FORMATS}") from None
     return messages
+
+
+def read_calls(column: str, values: Sequence[Any]) -> list[list[Message]]:
+    """The calls of every sample, each a message without what was returned; names are calls too.
+
+    Raises:
+        InputError: a value isn't a list of calls.
+    """
+    return read_conversations(column, list(map(_calls_of_names, values)))
+
+
+def predictions_of(name: str, values: Sequence[Any], whole: bool) -> Sequence[Any]:
+    """The last answers of a column of conversations, or these if they are predictions as a `whole`.
+
+    Raises:
+        MissingColumn: the column has the questions of ragas, and no conversation.
+        InputError: a value isn't a conversation.
+    """
+    if name == "user_input" and not any(map(_is_conversation, values)):
+        error = MissingColumn(
+            "the metrics need predictions, and user_input has questions, not conversations"
+        )
+        error.column = "predictions"
+        raise error
+    return values if whole else last_answers("predictions", values)
 
 
 def last_answers(column: str, values: Sequence[Any]) -> list[str]:
@@ -61,7 +86,7 @@ def conversations_of(
     question = beside("questions") if name != "user_input" else name
     answer = name if name != question and not calling else beside("predictions")
     if (name == question and not answer) or (name == answer and _hold_conversations(values)):
-        return answered(name, values, values_of, beside)
+        return with_replies(name, values, values_of, beside)
     columns = [question, name if calling else None, answer]
     rows = zip(*(_beside(name, values, own, values_of) for own in columns), strict=True)
     make = _with_calls if calling else _exchange
@@ -69,7 +94,7 @@ def conversations_of(
     return messages, [own for own in columns if own]
 
 
-def answered(
+def with_replies(
     name: str,
     values: Sequence[Any],
     values_of: Callable[[str], Iterable[Any]],
@@ -120,11 +145,6 @@ def _text_of(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def hold_conversations(values: Sequence[Any]) -> bool:
-    """Whether a value is a conversation."""
-    return any(map(_is_conversation, values))
-
-
 def _is_conversation(value: object) -> bool:
     try:
         return bool(conversation(value))
@@ -153,6 +173,15 @@ def _with_calls(sample: int, question: Any, calls: Any, reply: Any) -> list[Mess
         raise sample_error("messages", sample, f"{error}; metrichub reads {FORMATS}") from None
     said = [message for message in made if message["text"] or message["calls"]]
     return [*_asked(sample, question), *(made if said else [])]
+
+
+def _calls_of_names(value: Any) -> Any:
+    """Names of tools as calls of them; what else there is stays as it is."""
+    is_name = isinstance(value, str) and value.lstrip()[:1] not in ("[", "{")
+    names = [value] if is_name else inner_list(value)
+    if not names or not all(name and isinstance(name, str) for name in names):
+        return value
+    return [{"name": name} for name in names]
 
 
 def _asked(sample: int, question: Any) -> list[Message]:

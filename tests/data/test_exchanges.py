@@ -228,3 +228,18 @@ def test_a_file_without_conversations_is_told_what_to_write(
 def test_one_conversation_in_place_of_a_list_is_named_as_such(messages: Any) -> None:
     with pytest.raises(InputError, match=r"it is one message.*messages=\[conversation\]"):
         _read({"messages": messages})
+
+
+@pytest.mark.parametrize(
+    ("called", "expected"),
+    [
+        (CALLED, [{"name": "lookup", "input_parameters": {"q": "pain"}}]),
+        (["lookup"], ["lookup"]),
+        ("lookup", [{"name": "lookup"}]),
+    ],
+)
+def test_calls_are_compared_with_calls_alone(called: Any, expected: Any) -> None:
+    # The reference has no question, output and answer, which would be messages too many.
+    row = {"input": "Does it hurt?", "actual_output": "Call 112."}
+    row |= {"tools_called": called, "expected_tools": expected}
+    assert Hub("trajectory_match")([row])["trajectory_match"]["score"] == 1.0
