@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from metrichub.data.conversations import conversation
@@ -109,12 +109,19 @@ def with_replies(
     other = beside("predictions") if any(waiting) else None
     if other is None or other == name:
         return rows, [name]
-    replies = list(map(_text_of, _beside(name, values, other, values_of)))
-    waiting = [own and reply is not None for own, reply in zip(waiting, replies, strict=True)]
-    for row, reply, own in zip(rows, replies, waiting, strict=True):
-        if own:
-            row += conversation([{"role": "assistant", "content": reply}])
+    replies = list(map(_reply, _beside(name, values, other, values_of)))
+    waiting = [own and bool(reply) for own, reply in zip(waiting, replies, strict=True)]
+    both = zip(rows, replies, waiting, strict=True)
+    rows = [conversation([*row, *reply]) if own else row for row, reply, own in both]
     return rows, [name, other] if any(waiting) else [name]
+
+
+def _reply(value: Any) -> list[Any]:
+    """The messages of a prediction: a text, or messages themselves; none if it is neither."""
+    if (text := _text_of(value)) is not None:
+        return [{"role": "assistant", "content": text}]
+    entries = [value] if isinstance(value, Mapping) else list(inner_list(value) or ())
+    return entries if _is_conversation(entries) else []
 
 
 def _beside(

@@ -58,8 +58,8 @@ def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _of_spans(list(spans_of(value)))
         return
     system = value.get("system") or value.get("instructions")
-    if isinstance(own := value.get("systemInstruction"), Mapping):  # Of Gemini.
-        system = own.get("parts")
+    if own := value.get("systemInstruction"):  # Of Gemini.
+        system = own.get("parts") if isinstance(own, Mapping) else own
     if key is None and isinstance(value.get("output"), (list, tuple)):
         questions = value.get("input") or ()
         asked = [_from("user", questions)] if isinstance(questions, str) else questions

@@ -243,3 +243,19 @@ def test_calls_are_compared_with_calls_alone(called: Any, expected: Any) -> None
     row = {"input": "Does it hurt?", "actual_output": "Call 112."}
     row |= {"tools_called": called, "expected_tools": expected}
     assert Hub("trajectory_match")([row])["trajectory_match"]["score"] == 1.0
+
+
+@pytest.mark.parametrize("reply", [WHOLE[-1], [WHOLE[-1]]])
+def test_a_reply_beside_messages_may_be_a_message(reply: Any) -> None:
+    read = _read_rows([{"messages": ASKED, "response": reply}])
+    assert [text for _, text in read[0]][-1] == "Call 112."
+
+
+def test_what_is_no_reply_leaves_messages_as_they_are() -> None:
+    assert len(_read_rows([{"messages": ASKED, "output": {"tokens": 5}}])[0]) == len(ASKED)
+
+
+def _read_rows(rows: list[dict[str, Any]]) -> list[list[tuple[str, str]]]:
+    (block,) = Batch.from_data(rows, NEEDED).blocks()
+    read = block.view(("messages",)).arguments["messages"]
+    return [[(m["role"], m["text"]) for m in messages] for messages in read]

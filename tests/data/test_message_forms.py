@@ -182,3 +182,8 @@ def test_an_unknown_role_is_refused_with_the_known_ones() -> None:
 def test_spans_of_other_things_are_named_as_such(value: Any) -> None:
     with pytest.raises(ValueError, match=r"these are spans.* gen_ai\.input\.messages"):
         conversation(value)
+
+
+def test_a_system_instruction_may_be_a_text() -> None:
+    request = {"systemInstruction": "Be kind.", "contents": GEMINI["contents"]}
+    assert conversation(request) == conversation(GEMINI)
