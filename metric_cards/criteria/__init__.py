@@ -42,6 +42,7 @@ class Criteria(ConversationMetric):
     asks: ClassVar[Questions] = {"verify": ("met",)}
 
     card = OwnCard()
+    averaging = "macro"
 
     criteria: tuple[str | dict[str, Any], ...] | Annotated[str | Path, LocalPath()] | None = None
     tags: tuple[str, ...] = ()

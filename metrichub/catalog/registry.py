@@ -206,8 +206,10 @@ class Registry:
             return UnknownMetric(f"{name} isn't installed: {where}")
         slash = "/" in name
         known = [key for key in self._by_name if slash or "/" not in key]
-        near = self._with_keyword(name)
-        near = near or did_you_mean(name if slash else _as_written_here(name), known)
+        written = name if slash else _as_written_here(name)
+        is_part = any(written.lower() in key.split("_") for key in known)
+        near = "" if is_part else self._with_keyword(name)
+        near = near or did_you_mean(written, known)
         if self.kind != "metric":
             plain = [key for key in self._by_name if "/" not in key]
             seen = f"installed: {', '.join(plain) or 'none'}"
