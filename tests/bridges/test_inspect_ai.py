@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, Report, ReportError, read
+from metrichub import Hub, Report, ReportError, conversation, read
 from metrichub.bridges.inspect_ai import metrics, write_scores
 from tests.bridges import guide
 from tests.bridges.hosts import needs
@@ -87,8 +87,12 @@ def log(tmp_path: Path) -> Write:
 
 
 def test_a_log_is_read_as_inspect_reads_it(log: Write) -> None:
-    found = {form: read(log(form)) for form in ("eval", "json")}
-    assert dict(found["eval"]) == dict(found["json"])
+    found = {form: dict(read(log(form))) for form in ("eval", "json")}
+    # Each run gives its messages ids of their own.
+    talks = [list(map(conversation, columns.pop("messages"))) for columns in found.values()]
+    assert talks[0] == talks[1]
+    assert [talk[-1]["text"] for talk in talks[0]] == found["eval"]["predictions"]
+    assert found["eval"] == found["json"]
     whole = read_eval_log(str(log())).samples
     assert whole
     assert len(whole) == 8
