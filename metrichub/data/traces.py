@@ -129,11 +129,12 @@ def _of_spans(spans: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
         raise ValueError(
             f"isn't a conversation: these are spans, and no span has {_INPUT} or {_OUTPUT}"
         )
-    longest = max(chats, key=lambda own: len(list(_listed(own.get(_INPUT)))))
-    if system := list(_listed(longest.get(_SYSTEM))):
+    inputs = [list(_listed(own.get(_INPUT))) for own in chats]
+    longest = max(range(len(chats)), key=lambda number: len(inputs[number]))
+    if system := list(_listed(chats[longest].get(_SYSTEM))):
         yield {"role": "system", "parts": system}
-    yield from _listed(longest.get(_INPUT))
-    yield from _listed(longest.get(_OUTPUT))
+    yield from inputs[longest]
+    yield from _listed(chats[longest].get(_OUTPUT))
 
 
 def _listed(value: object) -> Iterator[Mapping[str, Any]]:
