@@ -1,10 +1,15 @@
 """Metrics, columns and specs that the tests of judges share."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from metrichub.authoring import JudgeMetric, Metric, Unscored, Verdict, WithTrace
 from metrichub.errors import JudgeError
+from metrichub.judge.prompt_files import Prompt
+from metrichub.judge.protocol import Fields
+from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 
 
@@ -18,6 +23,24 @@ def columns(size: int) -> dict[str, list[Any]]:
     """Answers of two claims, of which the stub calls the second unsupported."""
     answers = [f"Claim {i}. This is unsupported {i}." for i in range(size)]
     return {"predictions": answers, "contexts": [[f"Passage {i}."] for i in range(size)]}
+
+
+@dataclass(frozen=True)
+class Listener(Scripted):
+    """A judge that keeps the items that it is asked about, which are JSON, and the fields."""
+
+    asked: list[tuple[list[Any], Fields]] = field(default_factory=list, hash=False)
+
+    @property
+    def items(self) -> list[Any]:
+        """The items of all questions."""
+        return [item for items, _ in self.asked for item in items]
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        self.asked.append((list(map(json.loads, items)), fields))
+        return await super().verify(prompt, items, fields, verdicts)
 
 
 @dataclass(frozen=True, kw_only=True)

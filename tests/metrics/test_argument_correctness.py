@@ -1,8 +1,6 @@
 """Argument correctness: calls that break their schemas, and those that a judge is asked about."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +8,8 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, ParameterError
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Listener
 from tests.vectors import vectors
 
 NAME = "argument_correctness"
@@ -25,19 +22,6 @@ TOOL = {
     },
 }
 ASK = {"role": "user", "content": "A table for two."}
-
-
-@dataclass(frozen=True)
-class Listener(Scripted):
-    """A judge that keeps what it is asked."""
-
-    asked: list[tuple[list[Any], Fields]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        self.asked.append((list(map(json.loads, items)), fields))
-        return await super().verify(prompt, items, fields, verdicts)
 
 
 def calling(*calls: Any) -> list[Any]:

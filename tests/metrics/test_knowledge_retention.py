@@ -1,17 +1,14 @@
 """Knowledge retention: the share of messages that forget no fact, and what the judge is shown."""
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Listener
 from tests.vectors import vectors
 
 NAME = "knowledge_retention"
@@ -24,19 +21,6 @@ TALK = [
     {"role": "tool", "content": "Bern"},
     {"role": "assistant", "content": "Where do you live?"},
 ]
-
-
-@dataclass(frozen=True)
-class Listener(Scripted):
-    """A judge that keeps the items it is asked about."""
-
-    items: list[dict[str, Any]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        self.items.extend(map(json.loads, items))
-        return await super().verify(prompt, items, fields, verdicts)
 
 
 def evaluated(judge: Scripted, talk: Any = TALK, **parameters: Any) -> Report:

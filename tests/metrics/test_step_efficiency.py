@@ -1,16 +1,12 @@
 """Step efficiency: which steps there are, and the share that the task needs."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Listener
 from tests.vectors import vectors
 
 NAME = "step_efficiency"
@@ -24,19 +20,6 @@ TALK: list[Any] = [
     {"role": "tool", "content": "yes"},
     {"role": "assistant", "content": "It is."},
 ]
-
-
-@dataclass(frozen=True)
-class Listener(Scripted):
-    """A judge that keeps what it is asked."""
-
-    asked: list[tuple[list[Any], Fields]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        self.asked.append((list(map(json.loads, items)), fields))
-        return await super().verify(prompt, items, fields, verdicts)
 
 
 def evaluated(judge: Scripted, talk: Any = TALK, **parameters: Any) -> Report:

@@ -1,33 +1,16 @@
 """Turn relevancy: the share of exchanges whose last answer is relevant, and its context."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import MetricError, ParameterError
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Listener
 from tests.vectors import vectors
 
 NAME = "turn_relevancy"
-
-
-@dataclass(frozen=True)
-class Listener(Scripted):
-    """A judge that keeps the items it is asked about."""
-
-    items: list[dict[str, Any]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        self.items.extend(map(json.loads, items))
-        return await super().verify(prompt, items, fields, verdicts)
 
 
 def evaluated(judge: Scripted, talk: Any, **parameters: Any) -> Report:
