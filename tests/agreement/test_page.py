@@ -160,6 +160,7 @@ def test_raters_of_a_list_give_the_ceiling(tmp_path: Path) -> None:
     page = page_of(tmp_path, {"": report}, resamples=100)
     # Each rater against the other: ranks 1 2 3 and 1 3 2, so rho is 1 - 6·2/(3·8) = .5.
     assert 'human ceiling </td> <td class="number"> 0.5000' in row_of(page, "human ceiling")
+    assert "[" not in row_of(page, "human ceiling")
     assert "no interval: 3 items, and it takes 8." in page.text
 
 

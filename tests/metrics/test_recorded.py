@@ -42,6 +42,13 @@ def test_numbers_that_happen_to_be_0_and_1_are_no_share_unless_said() -> None:
     assert mixed.intervals()["acc"]["score"].why == interval.why
 
 
+def test_nothing_recorded_is_on_the_scale_of_the_card() -> None:
+    [result] = Hub(ACC).evaluate(acc=[None, "n/a"]).results.values()
+    scale = result.scale("score")
+    assert scale == result.metric.card.scale("score")
+    assert scale is None or not scale.share
+
+
 def test_a_share_leaves_out_what_is_not_recorded() -> None:
     report = Hub("recorded(column='acc', share=True)").evaluate(acc=[1, None, 0, "n/a"])
     assert report.scores() == {"acc": {"score": 0.5, "unscored": 2}}

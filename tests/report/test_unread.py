@@ -156,7 +156,9 @@ def test_the_mean_is_withheld_over_half_and_not_at_half() -> None:
     assert more["rouge"]["unscored"] == 51
     assert "– · 49 of 100" in str(more)
     assert np.nanmean(more.samples()["rouge"]["rouge1"]) == 1
-    assert np.isnan(more.intervals()["rouge"]["rouge1"].low)
+    withheld = more.intervals()["rouge"]["rouge1"]
+    assert np.isnan(withheld.low)
+    assert withheld.why is None
     assert half.intervals()["rouge"]["rouge1"].high == 1
 
 
@@ -194,6 +196,7 @@ def test_no_system_is_better_where_the_mean_is_withheld(samples: bool) -> None:
     assert tests.sentence == f"no winner on rouge: {WITHHELD}"
     test = tests.against("good")["worse"]["rouge"]["rouge1"]
     assert np.isnan([test.difference, test.p, test.randomisation_p, test.interval.low]).all()
+    assert (test.samples, test.left_out) == (40, 60)
 
 
 def test_no_winner_among_systems_that_answer_in_letters_that_are_not_read() -> None:
