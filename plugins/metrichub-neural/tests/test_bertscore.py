@@ -260,7 +260,7 @@ def test_half_a_file_is_one_line(bert: Path, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
     weights.unlink()
     (tmp_path / "bert/pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(ModelError, match=r"bert has no safetensors .*save_pretrained"):
+    with pytest.raises(ModelError, match=r"bert has no safetensors .*: metrichub convert "):
         scored(tmp_path / "bert", ["a"], ["b"])
 
 

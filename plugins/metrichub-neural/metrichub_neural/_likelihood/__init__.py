@@ -14,6 +14,7 @@ from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.full import REQUIRES
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
+from metrichub_neural.engine.tokens import origin_of
 
 _UNDEFINED = {
     "no_tokens": "the prediction has no tokens",
@@ -75,7 +76,7 @@ class LikelihoodMetric(Metric):
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""
         files = self._files()
-        return {"model": files.name, "revision": files.revision}
+        return {"model": files.name, "revision": files.revision, **origin_of(files)}
 
     def requires(self) -> tuple[str, ...]:
         """PyTorch and transformers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
@@ -15,8 +15,16 @@ from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
 from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Encoded, Tokenizer, limit_of, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import (
+    Encoded,
+    Tokenizer,
+    limit_of,
+    load_tokenizer,
+    origin_of,
+    read_config,
+)
 
 Engine = Literal["auto", "full", "light"]
 Dtype = Literal["float32", "bfloat16", "float16"]
@@ -40,11 +48,29 @@ class TokenVectors(NamedTuple):
     cut: bool
 
 
+class TextVector(NamedTuple):
+    """One text's vector.
+
+    Attributes:
+        vector: (d,).
+        blank: Whether the text has no tokens but those that are added to it.
+        cut: Whether the text had more tokens than the model takes.
+    """
+
+    vector: FloatArray
+    blank: bool
+    cut: bool
+
+
 class Runner(Protocol):
     """What runs an encoder in either engine."""
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token of a batch, (b, l, d)."""
+        ...
+
+    def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
+        """One vector for each text of a batch, (b, d)."""
         ...
 
 
@@ -66,6 +92,7 @@ class Choice:
             "layer": self.layer,
             "engine": self.engine,
             "dtype": self.dtype,
+            **origin_of(self.files),
         }
 
     @property
@@ -148,6 +175,7 @@ class Encoder:
     def __init__(self, name: str, tokenizer: Tokenizer, runner: Runner) -> None:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
         self._stores: dict[int | None, Store[TokenVectors]] = {}
+        self._reduced: dict[tuple[Reduction, int | None], Store[TextVector]] = {}
 
     def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[TokenVectors]:
         """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
@@ -156,28 +184,57 @@ class Encoder:
         store = self._stores.setdefault(limit, Store(lambda value: value.vectors.nbytes))
         return store.get(texts, lambda absent: self._made(absent, limit))
 
+    def reduced(
+        self, texts: Sequence[str], reduction: Reduction, limit: int | None = None
+    ) -> list[TextVector]:
+        """One vector for each text, made on the device of all its layers and tokens."""
+        store = self._reduced.setdefault((reduction, limit), Store(lambda v: v.vector.nbytes))
+
+        def made(absent: Sequence[str]) -> list[TextVector]:
+            encoded = (
+                self.tokenizer.encode_as_given(absent)
+                if reduction.as_given
+                else self.tokenizer.encode(absent, limit)
+            )
+            vectors = self._run(
+                encoded, lambda ids, mask: self.runner.reduced(ids, mask, reduction)
+            )
+            return [
+                TextVector(vector, bool(text.added.all()), text.cut)
+                for text, vector in zip(encoded, vectors, strict=True)
+            ]
+
+        return store.get(texts, made)
+
     def forget(self) -> None:
         """Free the memory of all vectors that were kept."""
         self._stores.clear()
+        self._reduced.clear()
 
     def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
         encoded = self.tokenizer.encode(texts, limit)
-        vectors_of: dict[int, TokenVectors] = {}
+        vectors = self._run(encoded, self.runner.forward)
+        return [
+            TokenVectors(text.ids, rows, text.added, text.cut)
+            for text, rows in zip(encoded, vectors, strict=True)
+        ]
+
+    def _run(
+        self, encoded: Sequence[Encoded], forward: Callable[[Integers, Integers], FloatArray]
+    ) -> list[FloatArray]:
+        """What `forward` gives of each text, without the padding."""
+        outputs: dict[int, FloatArray] = {}
         lengths = [len(text.ids) for text in encoded]
 
         def run(places: Integers) -> FloatArray:
             rows = [encoded[place].ids for place in places]
-            return self.runner.forward(*padded(rows, self.tokenizer.padding))
+            return forward(*padded(rows, self.tokenizer.padding))
 
-        for places, vectors in in_batches(lengths, budget(), run, self.name):
-            for place, rows in zip(places.tolist(), vectors, strict=True):
-                vectors_of[place] = _cut_out(encoded[place], rows)
-        return [vectors_of[place] for place in range(len(texts))]
-
-
-def _cut_out(text: Encoded, rows: FloatArray) -> TokenVectors:
-    # A copy, so that the batch's memory can go.
-    return TokenVectors(text.ids, np.array(rows[: len(text.ids)]), text.added, text.cut)
+        for places, batch in in_batches(lengths, budget(), run, self.name):
+            for place, rows in zip(places.tolist(), batch, strict=True):
+                # A copy, so that the batch's memory can go.
+                outputs[place] = np.array(rows[: lengths[place]] if rows.ndim > 1 else rows)
+        return [outputs[place] for place in range(len(encoded))]
 
 
 def _layers_of(config: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -14,10 +15,12 @@ from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import device, threads
+from metrichub_neural.engine.reduction import Reduction
 
 REQUIRES = ("torch>=2.4", "transformers>=5")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
+_PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "can't allocate memory", "alloc")
 
 
@@ -82,17 +85,33 @@ class TorchEncoder(TorchModel):
             return self.run(lambda model: model(**inputs, output_hidden_states=True)[1][0])
         return self.run(lambda model: model(**inputs)[0])
 
+    def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
+        """One vector for each text, (b, d); only these leave the device."""
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        every = reduction.mix is not None
+
+        def run(model: Any) -> Any:
+            output = model(**inputs, output_hidden_states=every)
+            states = output.hidden_states if every else (output[0],)
+            return reduction.of(states, inputs["attention_mask"])
+
+        return self.run(run)
+
 
 def load_encoder(
-    files: ModelFiles, config: Mapping[str, Any], layer: int, dtype: str
+    files: ModelFiles, config: Mapping[str, Any], layer: int, dtype: str, prefix: str = ""
 ) -> TorchEncoder:
     """The encoder of a model without the layers above `layer`; 0 is the embeddings.
+
+    `prefix` is what its weights' names start with, where the file has more than the encoder.
 
     Raises:
         ModelError: it can't be read, or the weights of a part are missing.
     """
     kind = config.get("model_type", "")
-    extra = {"add_pooling_layer": False} if kind in _ONLY_ENCODERS else {}
+    extra: dict[str, Any] = {"add_pooling_layer": False} if kind in _ONLY_ENCODERS else {}
+    if prefix:
+        extra["key_mapping"] = {f"^{re.escape(prefix)}": ""}
     name = "T5EncoderModel" if kind in ("t5", "mt5", "umt5") else "AutoModel"
     model = load_model(name, files, dtype, **extra)
     if hasattr(model, "decoder") and hasattr(model, "encoder"):
@@ -115,10 +134,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     if files.file("model.safetensors", "model.safetensors.index.json") is None:
         gguf = sorted(files.folder.glob("*.gguf"))
         if not gguf:
-            raise ModelError(
-                f"{files.name} has no safetensors in {files.folder}; load its weights with "
-                "transformers, and save them to a folder with the tokenizer (save_pretrained)"
-            )
+            raise ModelError(f"{files.name} has no safetensors in {files.folder}{_instead(files)}")
         more["gguf_file"] = gguf[0].name
     else:
         more["use_safetensors"] = True
@@ -140,6 +156,14 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(f"{files.name} has no weights for {missing[0]} ({auto} needs them)")
     return model
+
+
+def _instead(files: ModelFiles) -> str:
+    """What to do where the weights are a pickle, or aren't there."""
+    pickles = [path.name for path in files.folder.rglob("*") if path.suffix in _PICKLES]
+    if pickles:
+        return f", only {', '.join(sorted(pickles))}: metrichub convert {files.folder}"
+    return f": metrichub fetch {files.name}"
 
 
 @contextmanager

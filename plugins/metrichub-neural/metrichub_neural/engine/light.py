@@ -11,6 +11,7 @@ from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import threads
+from metrichub_neural.engine.reduction import Reduction
 
 REQUIRES = ("onnxruntime>=1.20",)
 FILES = ("model.onnx", "onnx/model.onnx")
@@ -68,6 +69,10 @@ class OnnxEncoder(OnnxModel):
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token, (b, l, d)."""
         return self.run(ids, mask)
+
+    def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
+        """One vector for each text, (b, d), of the last layer."""
+        return np.asarray(reduction.of((self.run(ids, mask),), mask), np.float32)
 
 
 class OnnxClassifier(OnnxModel):

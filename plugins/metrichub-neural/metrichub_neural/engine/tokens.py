@@ -22,6 +22,8 @@ _SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "un
 _UNLIMITED = 1_000_000
 _WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 """Files of older tokenizers, which transformers makes into ones of the same library."""
+HYPERPARAMETERS = "hyperparameters.json"
+"""What `metrichub convert` keeps of a checkpoint beside its weights."""
 
 
 class Encoded(NamedTuple):
@@ -202,6 +204,24 @@ def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:
     if isinstance(longest := settings.get("model_max_length"), (int, float)) and longest > 0:
         limits.append(int(longest))
     return min(limits)
+
+
+def origin_of(files: ModelFiles) -> dict[str, str]:
+    """The hash of the pickle that a model's weights were converted from, as `origin`, if any."""
+    path = files.file("model.safetensors") or next(
+        iter(files.folder.glob("model-*.safetensors")), None
+    )
+    if path is None:
+        return {}
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = file.read(size) if size < path.stat().st_size else b""
+    # What isn't such a file is an error where it is loaded.
+    try:
+        digest = json.loads(header)["__metadata__"]["origin_sha256"]
+    except (ValueError, LookupError, TypeError):
+        return {}
+    return {"origin": f"sha256:{digest}"}
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:

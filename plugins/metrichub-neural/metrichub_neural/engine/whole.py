@@ -12,6 +12,7 @@ from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
+from metrichub_neural.engine.tokens import origin_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class WholeMetric(Metric):
         """The model's files."""
         files = self.files()
         engine = {"engine": "light"} if light.has_only_onnx(files) else {}
-        return {"model": files.name, "revision": files.revision, **engine}
+        return {"model": files.name, "revision": files.revision, **engine, **origin_of(files)}
 
     def requires(self) -> tuple[str, ...]:
         """PyTorch and transformers, or what runs an ONNX file."""

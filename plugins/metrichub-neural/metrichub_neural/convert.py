@@ -1,0 +1,163 @@
+"""`metrichub convert`: checkpoints and pickled weights as safetensors."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from metrichub.authoring import Command, find_model
+from metrichub.errors import MissingModel, ModelError
+from metrichub_neural.engine.tokens import HYPERPARAMETERS
+
+PICKLES = ("pytorch_model*.bin", "*.ckpt", "*.pt", "*.pth", "checkpoints/*.ckpt")
+_DENSE = "*_Dense/pytorch_model.bin"
+_OF_BASE = (
+    "config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "vocab.*",
+    "merges.txt",
+    "s*.model",
+)
+
+
+@click.command(cls=Command)
+@click.argument("path")
+@click.option("--to", "folder", metavar="FOLDER", help="Where to write.  [default: beside PATH]")
+@click.option("--base", metavar="MODEL", help="The model that it was trained from.")
+def convert(path: str, folder: str | None, base: str | None) -> None:
+    """Convert pickled weights (.bin, .pt, .pth) and Lightning checkpoints (.ckpt) to safetensors.
+
+    PATH is a file, a folder, or the name of a downloaded model. Only tensors and hyperparameters
+    are kept. The file is read in a process of its own that runs none of its code; what isn't
+    tensors or plain values is refused. A checkpoint without a configuration and a tokenizer gets
+    those of the model that it was trained from.
+
+    metrichub convert Unbabel/wmt22-comet-da
+    """
+    source, pickles = _found(path)
+    target = Path(folder).expanduser() if folder else source
+    target.mkdir(parents=True, exist_ok=True)
+    written = _shards(pickles, target) if pickles else []
+    dense = [] if Path(path).is_file() else sorted(source.glob(_DENSE))
+    for pickle in dense:
+        place = target / pickle.parent.name
+        shutil.copytree(
+            pickle.parent, place, dirs_exist_ok=True
+        ) if place != pickle.parent else None
+        written.append(_converted(pickle, place / "model.safetensors"))
+    _keep_hyperparameters(source, target, written)
+    _complete(source, target, base)
+    for pickle, answer in zip([*pickles, *dense], written, strict=True):
+        click.echo(f"{pickle}: {len(answer['tensors'])} tensors, sha256:{answer['sha256']}")
+    click.echo(str(target))
+
+
+def _found(path: str) -> tuple[Path, list[Path]]:
+    """The folder of a model, and the pickles in it; of a single file, that one."""
+    place = Path(path).expanduser()
+    if place.is_file():
+        return place.parent.parent if place.parent.name == "checkpoints" else place.parent, [place]
+    folder = place if place.is_dir() else _downloaded(path)
+    pickles = sorted({found for pattern in PICKLES for found in folder.glob(pattern)})
+    if not pickles and not any(folder.glob(_DENSE)):
+        raise ModelError(f"{path} has no pickle to convert ({', '.join(PICKLES)}) in {folder}")
+    if len(pickles) > 1 and not all(pickle.match(PICKLES[0]) for pickle in pickles):
+        names = ", ".join(str(pickle.relative_to(folder)) for pickle in pickles)
+        raise ModelError(f"{path} has several pickles; convert one of them by its path: {names}")
+    return folder, pickles
+
+
+def _downloaded(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        raise ModelError(
+            f"there is no file or folder {name!r}, and no downloaded model of that name; "
+            f"for a model of the hub: metrichub fetch --convert {name}"
+        ) from None
+
+
+def _shards(pickles: Sequence[Path], target: Path) -> list[dict[str, Any]]:
+    """Convert one file, or each part of one, whose tensors an index then names."""
+    if len(pickles) == 1:
+        return [_converted(pickles[0], target / "model.safetensors")]
+    names = [f"{pickle.stem.replace('pytorch_', '')}.safetensors" for pickle in pickles]
+    written = [
+        _converted(pickle, target / name) for pickle, name in zip(pickles, names, strict=True)
+    ]
+    places = {
+        tensor: name
+        for name, answer in zip(names, written, strict=True)
+        for tensor in answer["tensors"]
+    }
+    index = {"metadata": {}, "weight_map": places}
+    (target / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    return written
+
+
+def _converted(source: Path, target: Path) -> dict[str, Any]:
+    """What a process of its own says of a file that it converted."""
+    command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+    if done.returncode or not answer:
+        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        answer = {"error": f"the process that read it broke off ({last})"}
+    if "error" in answer:
+        raise ModelError(f"{source} can't be converted: {answer['error']}")
+    return answer
+
+
+def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str, Any]]) -> None:
+    """Write what the checkpoint and the hparams.yaml beside it say, each as it is."""
+    import yaml
+
+    path = source / "hparams.yaml"
+    try:
+        file = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except yaml.YAMLError as error:
+        raise ModelError(f"{path} can't be read: {' '.join(str(error).split())}") from error
+    both = {"file": file, "checkpoint": written[0]["hyperparameters"] if written else {}}
+    if any(both.values()):
+        (target / HYPERPARAMETERS).write_text(json.dumps(both, indent=1, default=str), "utf-8")
+
+
+def _complete(source: Path, target: Path, base: str | None) -> None:
+    """Add the configuration and the tokenizer that are missing."""
+    if target != source:
+        _copy(source, target)
+    if (target / "config.json").is_file() and base is None:
+        return
+    path = target / HYPERPARAMETERS
+    said = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    both = {**said.get("file", {}), **said.get("checkpoint", {})}
+    name = base or both.get("pretrained_model")
+    if name is None:
+        raise ModelError(
+            f"{target} has the weights now, and still needs a config.json and a tokenizer: name "
+            "the model that it was trained from, with --base"
+        )
+    needed_by = f"metrichub convert {source.name}"
+    try:
+        files = find_model(str(name), needed_by=needed_by)
+    except MissingModel as error:
+        get = error.get.replace("fetch", "fetch --no-weights")
+        raise MissingModel(needed_by, str(name), get) from None
+    _copy(files.folder, target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in {found for pattern in _OF_BASE for found in source.glob(pattern)}:
+        shutil.copyfile(path, target / path.name)
