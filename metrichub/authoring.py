@@ -68,9 +68,11 @@ if TYPE_CHECKING:
     from metrichub.judge.sentences import sentences as sentences
     from metrichub.metric import MAX_GATHERED as MAX_GATHERED
     from metrichub.metric import Array as Array
+    from metrichub.metric import Checkpoint as Checkpoint
     from metrichub.metric import CorpusMetric as CorpusMetric
     from metrichub.metric import Measured as Measured
     from metrichub.metric import Metric as Metric
+    from metrichub.metric import Published as Published
     from metrichub.metric import Resampler as Resampler
     from metrichub.metric import Row as Row
     from metrichub.metric import Scores as Scores
@@ -118,8 +120,8 @@ _HOMES = {
         ),
         "judge.sentences": "sentences",
         "metric": (
-            "Array CorpusMetric MAX_GATHERED Measured Metric Resampler Row Scores TraceItem "
-            "Unscored WithTrace"
+            "Array Checkpoint CorpusMetric MAX_GATHERED Measured Metric Published Resampler Row "
+            "Scores TraceItem Unscored WithTrace"
         ),
         "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",

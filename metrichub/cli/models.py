@@ -9,9 +9,10 @@ import click
 
 from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
-from metrichub.cli.program import Command
+from metrichub.cli.program import Command, Program
+from metrichub.errors import MissingDependency
+from metrichub.models.local_models import Offer, Weights, offered
 from metrichub.models.local_models import fetch as fetched
-from metrichub.models.local_models import offered
 from metrichub.report.tables import Table
 
 
@@ -19,25 +20,81 @@ from metrichub.report.tables import Table
 @click.argument("name")
 @click.option("--revision", metavar="COMMIT", help="A commit, branch or tag.  [default: newest]")
 @click.option("--onnx", is_flag=True, help="Download the ONNX file instead of the safetensors.")
+@click.option(
+    "--convert", is_flag=True, help="Download pickled weights if need be, and convert them."
+)
+@click.option("--no-weights", is_flag=True, help="Download the configuration and tokenizer only.")
 @click.option("--yes", is_flag=True, help="Download without asking.")
-def fetch(name: str, revision: str | None, onnx: bool, yes: bool) -> None:
+@click.pass_context
+def fetch(
+    context: click.Context,
+    name: str,
+    revision: str | None,
+    onnx: bool,
+    convert: bool,
+    no_weights: bool,
+    yes: bool,
+) -> None:
     """Download a model from the Hugging Face Hub, after showing its size and licence.
 
-    No other command downloads models. Models are stored in the Hub's cache, which other programs
-    share; 'metrichub doctor' lists them.
+    NAME is a model, or a metric that is known for one. No other command downloads models. Models
+    are stored in the Hub's cache, which other programs share; 'metrichub doctor' lists them.
 
     metrichub fetch roberta-large
     """
-    if name in registry():
-        raise click.UsageError(
-            f"{name} is a metric and not a model; 'metrichub card {name}' says whether it needs one"
-        )
-    offer = offered(name, revision, onnx=onnx)
-    size = sum(offer.files.values()) / 1e6
-    click.echo(f"{name} at {offer.commit}: {size:.1f} MB, licence {offer.license}")
+    weights: Weights = "none" if no_weights else "onnx" if onnx else "safetensors"
+    if convert and weights == "safetensors":
+        weights = "pickle"
+    offers = (
+        _offers_of(name, weights)
+        if name in registry()
+        else [offered(name, revision, weights=weights)]
+    )
+    converter = _converter(context) if any(offer.pickles for offer in offers) else None
+    for offer in offers:
+        size = sum(offer.files.values()) / 1e6
+        click.echo(f"{offer.name} at {offer.commit}: {size:.1f} MB, licence {offer.license}")
     if not yes:
         click.confirm("download it?", abort=True)
-    click.echo(str(fetched(offer).folder))
+    for offer in offers:
+        folder = str(fetched(offer))
+        if offer.pickles and converter:
+            context.invoke(converter, path=folder)
+        else:
+            click.echo(folder)
+
+
+def _offers_of(metric: str, weights: Weights) -> list[Offer]:
+    """What the hub offers of the model that a metric is known for, and of what it takes beside.
+
+    Raises:
+        UsageError: it is known for none.
+    """
+    checkpoints = getattr(registry().find(metric).load(), "checkpoints", ())
+    if not checkpoints:
+        raise click.UsageError(
+            f"{metric} is a metric and not a model; 'metrichub card {metric}' says whether it "
+            "needs one"
+        )
+    model, *others = checkpoints
+    if others:
+        click.echo(f"{metric} also runs {', '.join(other.name for other in others)}")
+    offer = offered(model.name, weights="pickle" if weights == "safetensors" else weights)
+    return [offered(model.base, weights="none"), offer] if model.base else [offer]
+
+
+def _converter(context: click.Context) -> click.Command:
+    """The command `convert`, which comes with a plugin.
+
+    Raises:
+        MissingDependency: it isn't installed.
+    """
+    program = context.find_root().command
+    if isinstance(program, Program) and "convert" in program.plugins:
+        command = program.get_command(context, "convert")
+        if command is not None:
+            return command
+    raise MissingDependency("converting a pickle", "metrichub-neural")
 
 
 @click.group("cache")

@@ -31,6 +31,7 @@ from metrichub.metric.loading import (
     needed_by,
     with_extraction,
 )
+from metrichub.metric.published import Checkpoint, Published
 
 __all__ = [
     "Array",
@@ -58,4 +59,6 @@ __all__ = [
     "load_metrics",
     "needed_by",
     "with_extraction",
+    "Checkpoint",
+    "Published",
 ]

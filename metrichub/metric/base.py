@@ -32,6 +32,7 @@ from metrichub.catalog.card import Card, metric_html
 from metrichub.catalog.frontmatter import Scale, pattern_of
 from metrichub.catalog.parameters import check_parameters, omitted, values_of
 from metrichub.errors import MetricError
+from metrichub.metric.published import Checkpoint, Published
 
 Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
@@ -125,6 +126,10 @@ class Metric:
     """
     normalizes_unicode: ClassVar[bool] = False
     """Whether texts in other Unicode forms are equal to the metric; else reports note several."""
+    checkpoints: ClassVar[Sequence[Checkpoint]] = ()
+    """The models that it is known for, the default first; `metrichub fetch NAME` downloads that."""
+    published: ClassVar[Sequence[Published]] = ()
+    """Published scores with the model that gave them, which `metrichub selftest NAME` compares."""
     averaging: ClassVar[Averaging] = "macro"
     """How samples make the corpus score, which tools that average samples themselves must know.
 

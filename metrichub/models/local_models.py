@@ -5,20 +5,25 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from metrichub.errors import MissingDependency, MissingModel, ModelError
 
 PACKAGE = "package:"
 _TEXTS = ("*.json", "*.txt", "*.model")
 _WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
-"""What weights come in; never a pickle (.bin, .pt, .ckpt), which may run code."""
+"""What weights come in; never a pickle, which may run code."""
+_PICKLES = ("pytorch_model*.bin", "*.ckpt")
 _ONNX = ("model.onnx", "onnx/model.onnx")
+_PARTS = ("*_Pooling", "*_Dense", "checkpoints")
+"""Folders of a model that are read too: of sentence-transformers, and of COMET."""
+Weights = Literal["safetensors", "onnx", "pickle", "none"]
+"""What to fetch: `pickle` is safetensors too, where there are any."""
 _DEPTH = 2
 _COMMIT = 40
 
@@ -51,6 +56,11 @@ class Offer(NamedTuple):
     license: str
     files: Mapping[str, int]
 
+    @property
+    def pickles(self) -> list[str]:
+        """Those of the files that have to be converted."""
+        return [file for file in self.files if _fits(_name(file), _PICKLES)]
+
 
 def find_model(name: str, revision: str | None = None, *, needed_by: str) -> ModelFiles:
     """The files of a model on this machine; nothing is loaded or downloaded.
@@ -76,32 +86,32 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
     raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
 
 
-def offered(name: str, revision: str | None = None, *, onnx: bool = False) -> Offer:
+def offered(name: str, revision: str | None = None, *, weights: Weights = "safetensors") -> Offer:
     """What the hub offers of a model; asks it, and downloads nothing.
 
     Raises:
-        ModelError: there is no such model or revision, it needs a login, has only a pickle, or the
-            hub can't be reached.
+        ModelError: there is no such model or revision, it needs a login, has no such weights, or
+            the hub can't be reached.
     """
     from huggingface_hub import HfApi
 
     with _reaching(name, revision):
         info = HfApi().model_info(name, revision=revision, files_metadata=True)
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-    files = {file: size for file, size in sizes.items() if _is_wanted(file, onnx)}
-    if not any(_fits(file, _WEIGHTS) for file in files):
-        kind = "ONNX file" if onnx else "safetensors"
+    files = {file: size for file, size in sizes.items() if _is_wanted(file, weights, sizes)}
+    if weights != "none" and not any(_fits(file, (*_WEIGHTS, *_PICKLES)) for file in files):
+        kind = "ONNX file" if weights == "onnx" else "safetensors"
         raise ModelError(
             f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
-            "and a pickle isn't loaded, since loading it may run code; if you trust it, load it "
-            "with transformers, and save it to a folder with its tokenizer (save_pretrained)"
+            "and a pickle isn't loaded, since loading it may run code; 'metrichub fetch --convert' "
+            "turns it into safetensors without running any"
         )
     license_ = getattr(info.card_data, "license", None) or "not stated"
     return Offer(name, revision, str(info.sha), str(license_), files)
 
 
-def fetch(offer: Offer) -> ModelFiles:
-    """Download what was offered into the hub's cache on this machine.
+def fetch(offer: Offer) -> Path:
+    """Download what was offered into the hub's cache on this machine; the folder of its files.
 
     Raises:
         ModelError: a file isn't there, or the disk is full.
@@ -110,8 +120,11 @@ def fetch(offer: Offer) -> ModelFiles:
 
     with _reaching(offer.name, offer.requested):
         # By the name that was asked for, so that it is found by the same name later.
-        snapshot_download(offer.name, revision=offer.requested, allow_patterns=list(offer.files))
-    return find_model(offer.name, offer.requested, needed_by="metrichub fetch")
+        return Path(
+            snapshot_download(
+                offer.name, revision=offer.requested, allow_patterns=list(offer.files)
+            )
+        )
 
 
 def models_here() -> dict[str, int]:
@@ -138,11 +151,26 @@ def _has_weights(files: frozenset[object]) -> bool:
     return "config.json" in names and any(_fits(name, _WEIGHTS) for name in names)
 
 
-def _is_wanted(file: str, onnx: bool) -> bool:
+def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
     if file in _ONNX:
-        return onnx
-    here = "/" not in file or file.endswith("_Pooling/config.json")
-    return here and _fits(file, _TEXTS if onnx else (*_TEXTS, "*.safetensors"))
+        return weights == "onnx"
+    folder, name = file.rpartition("/")[0], _name(file)
+    if folder and not _fits(folder, _PARTS):
+        return False
+    if _fits(name, (*_TEXTS, "hparams.yaml")):
+        return True
+    safe = [other for other in files if other.rpartition("/")[0] == folder and _is_safe(other)]
+    return (weights in ("safetensors", "pickle") and file in safe) or (
+        weights == "pickle" and not safe and _fits(name, _PICKLES)
+    )
+
+
+def _is_safe(file: str) -> bool:
+    return file.endswith(".safetensors")
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2]
 
 
 def _others(sizes: Mapping[str, int]) -> list[str]:
@@ -191,7 +219,7 @@ def _in_package(name: str, needed_by: str) -> Path:
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
     files = sorted(
         path
-        for path in folder.iterdir()
+        for path in (*folder.iterdir(), *folder.glob("*_Dense/*"))
         if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
     )
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)

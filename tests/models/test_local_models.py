@@ -74,6 +74,12 @@ def test_the_onnx_file_is_fetched_instead_where_one_asks_for_it(run: Run) -> Non
     assert found == ["config.json", "onnx", "tokenizer.json"]
 
 
+def test_without_weights_only_what_reads_texts_is_fetched(run: Run) -> None:
+    assert fetch(run, "toys/bert", "--no-weights", "--yes").returncode == 0
+    found = run("-c", FIND.format(None)).stdout.split()[1:]
+    assert found == ["config.json", "tokenizer.json"]
+
+
 def test_looking_for_a_model_asks_nobody(run: Run, hub: hub_stub.Hub) -> None:
     done = run("-c", FIND.format(None))
     said = "toy needs the model toys/bert, which isn't on this machine: metrichub fetch toys/bert"
@@ -117,7 +123,7 @@ def test_a_pickle_is_not_fetched(run: Run, hub: hub_stub.Hub) -> None:
     del hub.files["model.safetensors"]
     done = fetch(run, "toys/bert", "--yes")
     assert "toys/bert has no safetensors; its weights come as pytorch_model.bin" in done.stderr
-    assert "save it to a folder with its tokenizer (save_pretrained)" in done.stderr
+    assert "'metrichub fetch --convert' turns it into safetensors" in done.stderr
     assert not [asked for asked in hub.asked if "/resolve/" in asked]
 
 
