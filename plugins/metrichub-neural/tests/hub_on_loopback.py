@@ -1,4 +1,4 @@
-"""A hub of models on loopback with one model, which counts what it is asked for."""
+"""A hub of models on loopback, which counts what it is asked for."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ COMMIT = "5eed" * 10
 class ModelHub:
     """What the server has, and what it was asked for; `cut` names a file that it breaks off in."""
 
-    def __init__(self, folder: Path) -> None:
-        self.files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self.models = {
+            name: {
+                str(path.relative_to(folder)): path.read_bytes()
+                for path in sorted(folder.rglob("*"))
+                if path.is_file()
+            }
+            for name, folder in folders.items()
+        }
         self.asked: list[str] = []
         self.cut: str | None = None
         self.address = ""
@@ -37,24 +44,28 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, body: bool) -> None:
         path = self.path.partition("?")[0]
         self.hub.asked.append(f"{self.command} {path}")
-        about, files = "/api/models/toys/bert", f"/toys/bert/resolve/{COMMIT}/"
         if "toys/gated" in path:
             self._send(403, b"", {"X-Error-Code": "GatedRepo", "X-Error-Message": "Restricted."})
-        elif path.startswith(files):
-            self._file(path.removeprefix(files), body)
-        elif path.startswith(f"{about}/tree/"):
-            self._say([{"type": "file", **one} for one in self._listed("path")])
-        elif path in (about, f"{about}/revision/main", f"{about}/revision/{COMMIT}"):
-            self._say({"id": "toys/bert", "sha": COMMIT, "siblings": self._listed("rfilename")})
-        else:
-            self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
+            return
+        for model, contents in self.hub.models.items():
+            about, files = f"/api/models/{model}", f"/{model}/resolve/{COMMIT}/"
+            if path.startswith(files):
+                self._file(contents, path.removeprefix(files), body)
+            elif path.startswith(f"{about}/tree/"):
+                self._say([{"type": "file", **one} for one in self._listed(contents, "path")])
+            elif path in (about, f"{about}/revision/main", f"{about}/revision/{COMMIT}"):
+                siblings = self._listed(contents, "rfilename")
+                self._say({"id": model, "sha": COMMIT, "siblings": siblings})
+            else:
+                continue
+            return
+        self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
 
-    def _listed(self, name: str) -> list[dict[str, object]]:
-        files = self.hub.files.items()
-        return [{name: file, "size": len(data), "oid": _oid(data)} for file, data in files]
+    def _listed(self, files: dict[str, bytes], name: str) -> list[dict[str, object]]:
+        return [{name: f, "size": len(data), "oid": _oid(data)} for f, data in files.items()]
 
-    def _file(self, name: str, body: bool) -> None:
-        data = self.hub.files[name]
+    def _file(self, files: dict[str, bytes], name: str, body: bool) -> None:
+        data = files[name]
         said = {"X-Repo-Commit": COMMIT, "ETag": f'"{_oid(data)}"'}
         sent = data[: len(data) // 2] if name == self.hub.cut else data
         self._send(200, sent if body else b"", said | {"Content-Length": str(len(data))})
@@ -77,9 +88,9 @@ def _oid(data: bytes) -> str:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[ModelHub]:
-    """The hub at an address of its own, with the model in a folder."""
-    hub = ModelHub(folder)
+def serving(folders: dict[str, Path]) -> Iterator[ModelHub]:
+    """The hub at an address of its own, with the models in some folders."""
+    hub = ModelHub(folders)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     hub.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)

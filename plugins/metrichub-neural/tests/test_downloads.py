@@ -35,7 +35,7 @@ class Machine(NamedTuple):
 
 @pytest.fixture
 def machine(bert: Path, tmp_path: Path) -> Iterator[Machine]:
-    with serving(bert) as hub:
+    with serving({"toys/bert": bert}) as hub:
         yield Machine(hub, tmp_path / "hf")
 
 

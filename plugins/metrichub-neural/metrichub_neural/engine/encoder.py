@@ -191,11 +191,9 @@ class Encoder:
         store = self._reduced.setdefault((reduction, limit), Store(lambda v: v.vector.nbytes))
 
         def made(absent: Sequence[str]) -> list[TextVector]:
-            encoded = (
-                self.tokenizer.encode_as_given(absent)
-                if reduction.as_given
-                else self.tokenizer.encode(absent, limit)
-            )
+            tokens = self.tokenizer
+            encode = tokens.encode_as_given if reduction.as_given else tokens.encode
+            encoded = encode(absent, limit)
             vectors = self._run(
                 encoded, lambda ids, mask: self.runner.reduced(ids, mask, reduction)
             )

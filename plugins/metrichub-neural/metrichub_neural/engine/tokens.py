@@ -86,13 +86,12 @@ class Tokenizer:
         """The tokens of each text, without the white space around it; at most `limit` if given."""
         stripped = [well_formed(text).strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
-        backend = self._backend if limit in (None, self.limit) else self._cutting(limit)
-        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
+        return [_encoded(encoding) for encoding in self._limited(limit).encode_batch(ready)]
 
-    def encode_as_given(self, texts: Sequence[str]) -> list[Encoded]:
+    def encode_as_given(self, texts: Sequence[str], limit: int | None = None) -> list[Encoded]:
         """The tokens of each text with the white space that it has, as classifiers read it."""
         ready = [well_formed(text) for text in texts]
-        return [_encoded(encoding) for encoding in self._backend.encode_batch(ready)]
+        return [_encoded(encoding) for encoding in self._limited(limit).encode_batch(ready)]
 
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
@@ -125,6 +124,10 @@ class Tokenizer:
     def pieces(self, words: Sequence[str]) -> list[Integers]:
         """The tokens of each word as it stands behind another one in a text."""
         return self.bare([f"{self._prefix}{word}" for word in words])
+
+    def _limited(self, limit: int | None) -> Any:
+        """The tokenizer itself, or with another limit."""
+        return self._backend if limit in (None, self.limit) else self._cutting(limit)
 
     def _cutting(self, limit: int | None) -> Any:
         """The same tokenizer with another limit."""

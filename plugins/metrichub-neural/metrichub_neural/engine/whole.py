@@ -42,7 +42,15 @@ class WholeMetric(Metric):
         if self.model is None:
             named = f"name one, {self.name}(model='…')"
             raise MissingModel(self.name, "of your choice", named)
-        return find_model(self.model, self.revision, needed_by=self.name)
+        try:
+            return find_model(self.model, self.revision, needed_by=self.name)
+        except MissingModel as error:
+            names = [checkpoint.name for checkpoint in self.checkpoints]
+            if self.model not in names or self.revision is not None:
+                raise
+            convert = self.card.name if self.model == names[0] else f"--convert {self.model}"
+            get = f"metrichub fetch {convert}"
+            raise MissingModel(self.name, self.model, get) from error
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""

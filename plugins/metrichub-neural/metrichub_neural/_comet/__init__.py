@@ -1,0 +1,59 @@
+"""What COMET's metrics share: the model, and each sample's score by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from metrichub.authoring import Array, Measured, ModelFiles
+from metrichub.errors import ModelError
+from metrichub_neural._comet.model import comet_of, settings_of
+from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.whole import WholeMetric
+
+
+@dataclass(frozen=True, kw_only=True)
+class CometMetric(WholeMetric):
+    """The score that a COMET model gives a translation."""
+
+    kind: ClassVar[str]
+    """The class of models that it runs, as their hyperparameters name it."""
+
+    def scored(self, **columns: Sequence[str]) -> Measured:
+        """The score of each sample from its texts, the prediction first, (N,)."""
+        model = comet_of(self.files(), self.dtype)
+        read = {name: model.read(texts) for name, texts in columns.items()}
+        scores = model.scores([[text.vector for text in texts] for texts in read.values()])
+        reasons = {
+            row: f"the {name} is empty"
+            for name, texts in read.items()
+            for row, text in enumerate(texts)
+            if text.blank and name != "prediction"
+        }
+        scores[list(reasons)] = np.nan
+        cut = {
+            f"cut_{name}s": np.array([text.cut for text in texts], np.float64)
+            for name, texts in read.items()
+        }
+        return Measured({"value": scores, **cut, "texts": np.ones(len(scores))}, reasons)
+
+    def files(self) -> ModelFiles:
+        """The model's files, which are of this kind of model.
+
+        Raises:
+            ModelError: they are of another kind, or weren't converted.
+        """
+        files = super().files()
+        kind = settings_of(files).kind
+        if kind != self.kind:
+            raise ModelError(f"{files.name} is a {kind}, and {self.name} runs a {self.kind}")
+        return files
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts were longer than the model takes."""
+        kinds = [name.removeprefix("cut_") for name in totals if name.startswith("cut_")]
+        cut = cut_notes(self.name, totals, lambda: settings_of(self.files()).limit, kinds)
+        return [*super().notes(totals), *cut]

@@ -1,0 +1,199 @@
+"""COMET's regression models: an encoder, the mix of its layers, and a feed-forward head.
+
+Rei et al. (2020), section 2; the layer norm, the order of features and what hyperparameters mean
+are those of unbabel-comet 2.2.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array, ModelFiles
+from metrichub.errors import MissingDependency, ModelError
+from metrichub_neural.engine.encoder import Encoder, TextVector
+from metrichub_neural.engine.full import load_encoder
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.engine.tokens import HYPERPARAMETERS, load_tokenizer, read_config, read_json
+
+_ENCODER = "encoder.model."
+_LAYERS = "layerwise_attention."
+_HEAD = "estimator.ff."
+_POOLING: Mapping[str, Any] = {"avg": "mean", "cls": "first"}
+_ROWS = 4_096
+"""How many samples the head reads at a time."""
+
+
+class Settings(NamedTuple):
+    """What a model's hyperparameters say.
+
+    Attributes:
+        kind: The class of the model.
+        layer: The layer that is read, or "mix".
+        sparse: Whether the shares of layers are a sparsemax; a softmax if not.
+        normalizes: Whether layers are normalized before they are mixed.
+        pool: How tokens become one vector.
+        activations: The function behind each layer of the head but the last.
+        final: The function behind the last, if any.
+        limit: How many tokens of a text are read.
+    """
+
+    kind: str
+    layer: int | str
+    sparse: bool
+    normalizes: bool
+    pool: str
+    activations: str
+    final: str | None
+    limit: int
+
+
+def settings_of(files: ModelFiles) -> Settings:
+    """What a model's hyperparameters say; the defaults are the program's.
+
+    Raises:
+        ModelError: there are none.
+    """
+    both = read_json(files, HYPERPARAMETERS)
+    if not both:
+        raise ModelError(
+            f"{files.name} has no {HYPERPARAMETERS} in {files.folder}, which 'metrichub convert' "
+            "writes for a checkpoint of COMET"
+        )
+    file, checkpoint = both.get("file", {}), both.get("checkpoint", {})
+    said = {**file, **checkpoint}
+    # The program reads the checkpoint's, except for these two.
+    patched = file.get("layer_transformation") == "sparsemax_patch"
+    return Settings(
+        kind=str(file.get("class_identifier") or said.get("class_identifier")),
+        layer=said.get("layer", "mix"),
+        sparse=said.get("layer_transformation") == "sparsemax" and not patched,
+        normalizes=bool(said.get("layer_norm", True)),
+        pool=str(said.get("pool", "avg")),
+        activations=str(said.get("activations", "Tanh")),
+        final=said.get("final_activation"),
+        # Two fewer than the model's positions without the padding's.
+        limit=int(read_config(files).get("max_position_embeddings", 514)) - 4,
+    )
+
+
+def sparsemax(scores: Array) -> Array:
+    """The point of the simplex that is nearest to the scores (Martins and Astudillo, 2016)."""
+    falling = np.sort(scores)[::-1]
+    sums, ranks = np.cumsum(falling), np.arange(1, len(scores) + 1)
+    support = int(np.sum(1 + ranks * falling > sums))
+    return np.asarray(np.maximum(scores - (sums[support - 1] - 1) / support, 0))
+
+
+def softmax(scores: Array) -> Array:
+    """The shares of exponentials."""
+    powers = np.exp(scores - scores.max())
+    return np.asarray(powers / powers.sum())
+
+
+class Comet:
+    """A regression model."""
+
+    def __init__(
+        self, encoder: Encoder, reduction: Reduction, settings: Settings, head: Sequence[Any]
+    ) -> None:
+        import torch
+
+        self._torch, self._encoder, self._reduction = torch, encoder, reduction
+        self._settings, self._head = settings, head
+
+    def read(self, texts: Sequence[str]) -> list[TextVector]:
+        """The vector of each text; equal ones are run once."""
+        return self._encoder.reduced(texts, self._reduction, self._settings.limit)
+
+    def scores(self, vectors: Sequence[Sequence[Any]]) -> Array:
+        """The score of each sample from the vectors of its texts, the prediction's first, (N,)."""
+        columns = [np.array(column, np.float32) for column in vectors]
+        parts = [
+            self._scores([column[start : start + _ROWS] for column in columns])
+            for start in range(0, len(columns[0]), _ROWS)
+        ]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _scores(self, columns: Sequence[Array]) -> Array:
+        torch, settings = self._torch, self._settings
+        with torch.inference_mode():
+            prediction, *others = [torch.from_numpy(column).to(device()) for column in columns]
+            pairs = [[prediction * other, (prediction - other).abs()] for other in others]
+            # With a reference, the source itself isn't read.
+            values = torch.cat(
+                [prediction, others[0], *(part for pair in pairs for part in pair)], 1
+            )
+            for number, (weight, bias) in enumerate(self._head, 1):
+                values = torch.nn.functional.linear(values, weight, bias)
+                last = number == len(self._head)
+                if name := settings.final if last else settings.activations:
+                    values = getattr(torch, name.lower())(values)
+            return np.asarray(values[:, 0].cpu().numpy(), np.float64)
+
+
+@lru_cache(maxsize=2)
+def comet_of(files: ModelFiles, dtype: str) -> Comet:
+    """The model in some files, loaded once a process.
+
+    Raises:
+        MissingDependency: PyTorch isn't installed.
+        ModelError: it can't be read, or is built as none of the program's are.
+    """
+    settings, config = settings_of(files), read_config(files)
+    if settings.pool not in _POOLING:
+        raise ModelError(f"{files.name} pools by {settings.pool!r}, not by {' or '.join(_POOLING)}")
+    for name in filter(None, (settings.activations, settings.final)):
+        if name.lower() not in ("tanh", "sigmoid", "relu"):
+            raise ModelError(f"{files.name} has the activation {name!r}, which isn't known here")
+    try:
+        tensors = _beside(files)
+        layers = int(config["num_hidden_layers"])
+        layer = layers if settings.layer == "mix" else int(settings.layer) % (layers + 1)
+        encoder = Encoder(
+            files.name,
+            load_tokenizer(files, config),
+            load_encoder(files, config, layer, dtype, prefix=_ENCODER),
+        )
+    except ModuleNotFoundError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency(files.name, str(error.name), extra) from error
+    head = _head(files, tensors)
+    reduction = Reduction(_POOLING[settings.pool], as_given=True)
+    if settings.layer == "mix":
+        scores = [
+            float(tensors[f"{_LAYERS}scalar_parameters.{number}"]) for number in range(layers + 1)
+        ]
+        shares = (sparsemax if settings.sparse else softmax)(np.array(scores))
+        mix = tuple((float(tensors[f"{_LAYERS}gamma"]) * shares).tolist())
+        reduction = reduction._replace(mix=mix, normalizes=settings.normalizes)
+    return Comet(encoder, reduction, settings, head)
+
+
+def _beside(files: ModelFiles) -> dict[str, Any]:
+    """The tensors beside the encoder's, in 32 bits."""
+    from safetensors import safe_open
+
+    tensors: dict[str, Any] = {}
+    for path in sorted(files.folder.glob("*.safetensors")):
+        with safe_open(path, "pt") as file:
+            for name in file.keys():  # noqa: SIM118  # not a mapping
+                if not name.startswith(_ENCODER):
+                    tensors[name] = file.get_tensor(name).float().to(device())
+    return tensors
+
+
+def _head(files: ModelFiles, tensors: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """The weights and biases of the head's layers, from the first."""
+    numbers = sorted(
+        int(name.removeprefix(_HEAD).removesuffix(".weight"))
+        for name in tensors
+        if name.startswith(_HEAD) and name.endswith(".weight")
+    )
+    if not numbers:
+        raise ModelError(f"{files.name} has no weights for {_HEAD}0, the head of a COMET model")
+    return [(tensors[f"{_HEAD}{n}.weight"], tensors[f"{_HEAD}{n}.bias"]) for n in numbers]
