@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from metrichub_neural._words.stop_words import ENGLISH
-from metrichub_neural.wmd import transport
+from metrichub_neural.engine import transport
 from toys import _wide, texts, tokenizers
 
 from metrichub import Hub, MissingDependency, Report, load_metric

@@ -14,8 +14,8 @@ from metrichub.text import Texts, category
 from metrichub_neural._words.reading import DEFAULT_MODEL, WordTokenizer, words_of
 from metrichub_neural._words.stop_words import ENGLISH
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.transport import REQUIRES, distances, relaxed, transported
 from metrichub_neural.engine.words import WordVectors, requires_of, word_vectors
-from metrichub_neural.wmd.transport import REQUIRES, distances, relaxed, transported
 
 _UNDEFINED = "no word of the prediction has a vector"
 _UNSCORED = "no word of the reference has a vector"
