@@ -17,6 +17,7 @@ from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_confi
 from toys import texts
 
 from metrichub import Hub, MissingDependency, ModelError, ParameterError, load_metric
+from metrichub.authoring import find_model
 
 
 def lengths(number: int) -> list[int]:
@@ -287,3 +288,32 @@ def test_a_missing_torch_is_said_with_its_extra(
     monkeypatch.setattr(full, "load_encoder", gone)
     with pytest.raises(MissingDependency, match=r"pip install 'metrichub-neural\[torch\]'"):
         Hub(load_metric("bertscore", model=str(bert), layer=2))(predictions=["a"], references=["a"])
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "t5"])
+def test_special_tokens_are_known_where_no_file_names_them(kind: str, tmp_path: Path) -> None:
+    # As on the hub for bert-base-uncased, distilbert, roberta-large and gpt2.
+    pieces = {
+        "bert": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        "roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        "gpt2": ["<|endoftext|>"],
+        "t5": ["<pad>", "</s>", "<unk>"],
+    }[kind]
+    frames = {"bert": "[CLS] $A [SEP]", "roberta": "<s> $A </s>", "gpt2": "$A", "t5": "$A </s>"}
+    ids = {piece: number for number, piece in enumerate([*pieces, "cat"])}
+    backend = toys.tokenizers.Tokenizer(toys.tokenizers.models.WordLevel(ids, unk_token=pieces[0]))
+    backend.post_processor = toys.tokenizers.processors.TemplateProcessing(
+        single=frames[kind], special_tokens=[(piece, ids[piece]) for piece in pieces]
+    )
+    backend.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text('{"model_max_length": 512}')
+    files = find_model(str(tmp_path), needed_by="test")
+    special = load_tokenizer(files, {"model_type": kind}).special
+    both = ("cls_token", "sep_token")
+    assert {name: special.get(name) for name in both} == {
+        "bert": {"cls_token": 2, "sep_token": 3},
+        "roberta": {"cls_token": 0, "sep_token": 2},
+        "gpt2": dict.fromkeys(both),
+        "t5": dict.fromkeys(both),
+    }[kind]
+    assert special.get("bos_token") == {"roberta": 0, "gpt2": 0}.get(kind)

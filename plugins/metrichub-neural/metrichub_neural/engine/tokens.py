@@ -18,7 +18,18 @@ _PREFIXED = ("gpt2", "roberta")
 """Kinds of models whose words carry the space before them, the first word's too."""
 _OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose positions start after that of the padding."""
-_SPECIAL = ("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token")
+_SPECIAL = (
+    *("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token", "mask_token"),
+)
+_USUAL = {
+    "cls_token": ("[CLS]", "<s>"),
+    "sep_token": ("[SEP]", "</s>"),
+    "bos_token": ("<s>", "<|endoftext|>"),
+    "eos_token": ("</s>", "<|endoftext|>"),
+    "pad_token": ("[PAD]", "<pad>"),
+    "unk_token": ("[UNK]", "<unk>", "<|endoftext|>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
 _UNLIMITED = 1_000_000
 _WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 """Files of older tokenizers, which transformers makes into ones of the same library."""
@@ -69,7 +80,7 @@ class Tokenizer:
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
         known = {name: number for name, number in ids.items() if number is not None}
-        self.special: dict[str, int] = {**known, **(special or {})}
+        self.special: dict[str, int] = {**(known or _usual(backend)), **(special or {})}
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -114,6 +125,10 @@ class Tokenizer:
     @cached_property
     def _unframed(self) -> Any:
         return self._cutting(self.limit)
+
+    def names(self, ids: Integers) -> list[str]:
+        """What each token is called in the vocabulary, such as "##ing"."""
+        return [self._backend.id_to_token(number) for number in ids.tolist()]
 
     def bare(self, texts: Sequence[str]) -> list[Integers]:
         """The tokens of each text as it is, none added and none cut."""
@@ -242,6 +257,22 @@ def read_json(files: ModelFiles, name: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} can't be read: {error}") from error
     return content if isinstance(content, dict) else {}
+
+
+def _usual(backend: Any) -> dict[str, int]:
+    """The special tokens of a tokenizer whose files name none, as those of bert-base-uncased.
+
+    Without transformers' classes, they are known by what such tokens are called.
+    """
+    frame = backend.encode("").ids
+    usual: dict[str, int] = {}
+    for name, texts in _USUAL.items():
+        ids = [number for text in texts if (number := backend.token_to_id(text)) is not None]
+        # T5 ends a text with a token, and begins it with none.
+        framing = name in ("cls_token", "sep_token")
+        if ids and (not framing or (len(frame) > 1 and ids[0] in frame)):
+            usual[name] = ids[0]
+    return usual
 
 
 def _content(token: object) -> str | None:
