@@ -172,7 +172,7 @@ def test_texts_beyond_the_limit_are_cut_and_counted(comet: Path) -> None:
     hub = Hub(load_metric("comet", model=str(comet)))
     both = {"sources": [long, "a dog", "a dog"], "references": ["the house", long, "the house"]}
     report = hub.evaluate(predictions=[long, long, "a cat"], **both)
-    assert [note for note in report.notes if "were cut" in note] == [
+    assert [note for note in report.notes()["comet"] if "were cut" in note] == [
         "comet: 2 of 3 predictions were cut at 60 tokens",
         "comet: 1 of 3 references were cut at 60 tokens",
         "comet: 1 of 3 sources were cut at 60 tokens",

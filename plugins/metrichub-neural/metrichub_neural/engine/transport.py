@@ -19,7 +19,7 @@ def distances(first: Array, second: Array) -> Array:
     return np.array([np.linalg.norm(second - vector, axis=1) for vector in first])
 
 
-def transported(shares: Array, other_shares: Array, costs: Array) -> float:
+def transported(shares: Array, other_shares: Array, costs: Array, needed_by: str = "wmd") -> float:
     """The least cost of moving all shares, (n,), to the other ones, (m,), at costs of (n, m).
 
     Raises:
@@ -29,7 +29,7 @@ def transported(shares: Array, other_shares: Array, costs: Array) -> float:
         from ot import emd2
     except ImportError as error:
         extra = "pip install 'metrichub-neural[transport]'"
-        raise MissingDependency("wmd", "POT", extra) from error
+        raise MissingDependency(needed_by, "POT", extra) from error
     return max(0.0, float(emd2(shares, other_shares, costs, numItermax=_STEPS)))
 
 

@@ -1,0 +1,144 @@
+"""Masked language models: what they expect in a text's places, one after the other masked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array, ModelFiles
+from metrichub.errors import MissingDependency, ModelError
+from metrichub.text import Integers
+from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.store import Store
+from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+
+_FRAME = ("cls_token", "sep_token", "pad_token")
+
+
+class _Place(NamedTuple):
+    """One place of a text that is masked: the text's number, the place, and what it weighs."""
+
+    text: int
+    place: int
+    weight: float
+
+
+class TorchMasked(TorchModel):
+    """A masked language model in PyTorch."""
+
+    def forward(
+        self, ids: Integers, mask: Integers, places: Integers, shares: Array, temperature: float
+    ) -> FloatArray:
+        """Sums of the distributions over the vocabulary, (b, v) -> (k, v).
+
+        `places` are the masked tokens, (b,), and `shares`, (k, b), what each adds to each sum.
+        """
+        torch = self._torch
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        rows, columns = torch.arange(len(ids)), self.tensor(places)
+        adding = self.tensor(shares.astype(np.float32))
+
+        def only_masked(_: Any, __: Any, output: Any) -> Any:
+            output.last_hidden_state = output.last_hidden_state[rows, columns][:, None]
+            return output
+
+        def run(model: Any) -> Any:
+            # The head would compute the whole vocabulary at every place.
+            hook = model.base_model.register_forward_hook(only_masked)
+            try:
+                logits = model(**inputs).logits[:, 0]
+            finally:
+                hook.remove()
+            return adding @ torch.softmax(logits.float() / temperature, -1)
+
+        return self.run(run)
+
+
+class Masked:
+    """A masked language model that gives each text a distribution over its vocabulary."""
+
+    def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchMasked) -> None:
+        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        self._frame = [tokenizer.special[key] for key in _FRAME if key in tokenizer.special]
+        self._mask = tokenizer.special["mask_token"]
+        self._stores: dict[float, Store[FloatArray]] = {}
+
+    def distributions(
+        self,
+        texts: Sequence[str],
+        weights: Callable[[Integers], Array],
+        temperature: float,
+    ) -> list[FloatArray]:
+        """The weighted mean of what is expected in each place of a text, (v,).
+
+        `weights` gives those of a text's tokens; where all are 0, all are equal. The tokens that
+        frame a text have no part in it; a text without others has `nan`.
+        """
+        encoded = self.tokenizer.encode(texts)
+        named: dict[str, tuple[Integers, Array]] = {}
+        keys = []
+        for text in encoded:
+            counts = ~np.isin(text.ids, self._frame)
+            own = counts * weights(text.ids)
+            shares = (own if own.any() else counts * 1.0) / max(own.sum() or counts.sum(), 1e-300)
+            key = hashlib.sha256(text.ids.tobytes() + shares.tobytes()).hexdigest()
+            named[key] = (text.ids, shares)
+            keys.append(key)
+        store = self._stores.setdefault(temperature, Store(lambda value: value.nbytes))
+        return store.get(keys, lambda new: self._made([named[key] for key in new], temperature))
+
+    def _made(
+        self, texts: Sequence[tuple[Integers, Array]], temperature: float
+    ) -> list[FloatArray]:
+        places = [
+            _Place(text, place, float(shares[place]))
+            for text, (_, shares) in enumerate(texts)
+            for place in np.flatnonzero(shares).tolist()
+        ]
+        sums: dict[int, Array] = {}
+
+        def run(numbers: Integers) -> tuple[list[int], FloatArray]:
+            chosen = [places[number] for number in numbers.tolist()]
+            ids, mask = padded([texts[each.text][0] for each in chosen], self.tokenizer.padding)
+            columns = np.array([each.place for each in chosen], np.int64)
+            ids[np.arange(len(ids)), columns] = self._mask
+            owners = list(dict.fromkeys(each.text for each in chosen))
+            shares = np.array(
+                [[each.weight * (each.text == owner) for each in chosen] for owner in owners]
+            )
+            return owners, self._runner.forward(ids, mask, columns, shares, temperature)
+
+        lengths = [len(texts[each.text][0]) for each in places]
+        for _, (owners, parts) in in_batches(lengths, budget(), run, self.name):
+            for owner, part in zip(owners, parts, strict=True):
+                sums[owner] = sums.get(owner, 0) + part.astype(np.float64)
+        blank = np.full(1, np.nan, np.float32)
+        return [
+            np.asarray(sums[text], np.float32) if text in sums else blank
+            for text in range(len(texts))
+        ]
+
+
+@lru_cache(maxsize=2)
+def masked_of(files: ModelFiles, dtype: str) -> Masked:
+    """The masked language model in some files, loaded once a process.
+
+    Raises:
+        MissingDependency: PyTorch isn't installed.
+        ModelError: it has no head for masked tokens, or no token for them.
+    """
+    try:
+        tokenizer = load_tokenizer(files, read_config(files))
+        model = load_model("AutoModelForMaskedLM", files, dtype)
+    except ModuleNotFoundError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency(files.name, str(error.name), extra) from error
+    if "mask_token" not in tokenizer.special:
+        raise ModelError(f"{files.name} has no token for masked places")
+    return Masked(files.name, tokenizer, TorchMasked(model, files.name))

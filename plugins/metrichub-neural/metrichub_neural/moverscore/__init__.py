@@ -1,0 +1,142 @@
+"""MoverScore: how far a text's tokens in context have to move (Zhao et al., 2019)."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array, Checkpoint, CorpusMetric, Resampler, Scores, Unscored
+from metrichub.errors import ModelError
+from metrichub.text import RaggedTexts, Texts
+from metrichub_neural.engine.encoder import TokenVectors
+from metrichub_neural.engine.frequencies import BothFrequencies, Frequencies
+from metrichub_neural.engine.metric import EncoderMetric
+from metrichub_neural.engine.transport import REQUIRES, transported
+
+Row = tuple[str, tuple[str, ...]]
+"""A prediction and its references that have tokens."""
+
+
+class _Bag(NamedTuple):
+    """The tokens of a text that count: their unit vectors, (n, d), and shares, (n,)."""
+
+    vectors: Array
+    shares: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoverScore(EncoderMetric, CorpusMetric):
+    """How near the tokens of prediction and references are by the transport between them.
+
+    Attributes:
+        idf: Whether a token weighs less the more texts have it: of the predictions for those of a
+            prediction, of the references for the others.
+        definition: What becomes of the distance d: 1 - d, as in the package moverscore 1.0.3, or
+            1 / (1 + d), as in the authors' repository.
+        stop_words: Tokens that are left out, beside punctuation and the further pieces of a word.
+    """
+
+    gathers: ClassVar[Literal["rows", "vocabulary", "sums"]] = "vocabulary"
+    checkpoints = (Checkpoint("distilbert/distilbert-base-uncased"),)
+
+    idf: bool = True
+    definition: Literal["pypi", "repository"] = "pypi"
+    stop_words: tuple[str, ...] = ()
+
+    @property
+    def resamples(self) -> bool:  # type: ignore[override]  # it depends on a parameter
+        """Whether a score depends on its row alone; with idf, each draw has other weights."""
+        return not self.idf
+
+    def default_model(self) -> str:
+        """The one of the authors' faster version."""
+        return self.checkpoints[0].name
+
+    def requires(self) -> tuple[str, ...]:
+        """What the engine needs, and what solves the transport."""
+        return (*super().requires(), *REQUIRES)
+
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
+        """Each prediction with its references that have tokens."""
+        tokens = self.encoder().tokenizer
+        others = list(dict.fromkeys(references.items))
+        encoded = zip(others, tokens.encode(others), strict=True)
+        blank = {text for text, each in encoded if each.added.all()}
+        rows = [
+            (mine, tuple(text for text in texts if text not in blank))
+            for mine, texts in zip(prediction, references, strict=True)
+        ]
+        return [row if row[1] else Unscored("no reference has tokens") for row in rows]
+
+    def survey(self, rows: Sequence[Row]) -> BothFrequencies:
+        """In how many texts each token is."""
+        predictions = [mine for mine, _ in rows]
+        references = [text for _, others in rows for text in others]
+        encode = self.encoder().tokenizer.encode
+        both = [[text.ids for text in encode(texts)] for texts in (predictions, references)]
+        return BothFrequencies(*map(Frequencies.of, both))
+
+    def weigh(self, rows: Sequence[Row], corpus: BothFrequencies) -> Mapping[str, Array]:
+        """The score of each row, the mean over its references, (R,)."""
+        texts = list(dict.fromkeys(text for mine, others in rows for text in (mine, *others)))
+        read = dict(zip(texts, self.encoder().vectors(texts), strict=True))
+        mine = {row[0]: self._bag(read[row[0]], corpus.predictions) for row in rows}
+        references = dict.fromkeys(text for _, others in rows for text in others)
+        others = {text: self._bag(read[text], corpus.references) for text in references}
+        similarity = [
+            np.mean([self._similarity(mine[text], others[other]) for other in row])
+            for text, row in rows
+        ]
+        return {"similarity": np.array(similarity), "texts": np.ones(len(rows))}
+
+    def score(self, similarity: Array, texts: Array) -> Scores:
+        """The mean over the samples."""
+        return {"score": similarity / texts}
+
+    def resampler(self, rows: Sequence[Row]) -> Resampler | None:
+        """Without idf, the rows' own scores as often as each was drawn."""
+        if self.idf or not rows:
+            return None
+        similarity = self.weigh(rows, self.survey(rows))["similarity"]
+        return lambda counts: {"score": counts @ similarity / counts.sum(axis=1)}
+
+    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many texts were longer than the model takes."""
+        try:
+            encode, limit = self.encoder().tokenizer.encode, self.choice().limit
+        # A report may be read where the model isn't.
+        except ModelError:
+            return ()
+        sides = {
+            "predictions": [mine for mine, _ in rows],
+            "references": [text for _, others in rows for text in others],
+        }
+        cut = {kind: sum(text.cut for text in encode(texts)) for kind, texts in sides.items()}
+        return [
+            f"{self.name}: {number} of {len(sides[kind])} {kind} were cut at {limit} tokens"
+            for kind, number in cut.items()
+            if number
+        ]
+
+    def _bag(self, text: TokenVectors, frequencies: Frequencies) -> _Bag:
+        dropped = {*self.stop_words, *string.punctuation}
+        names = self.encoder().tokenizer.names(text.ids)
+        counts = np.array([name not in dropped and "##" not in name for name in names])
+        weights = counts * (frequencies.weights(text.ids) if self.idf else 1.0)
+        # Where nothing weighs anything, as in a corpus of one text, all that counts is equal.
+        if not weights.any():
+            weights = counts * 1.0 if counts.any() else np.ones(len(names))
+        used = weights > 0
+        vectors = text.vectors[used].astype(np.float64)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return _Bag(vectors / np.where(norms > 0, norms, 1), weights[used] / weights.sum())
+
+    def _similarity(self, first: _Bag, second: _Bag) -> float:
+        # The Euclidean distance of unit vectors.
+        costs = np.sqrt(np.maximum(0, 2 - 2 * first.vectors @ second.vectors.T))
+        distance = transported(first.shares, second.shares, costs, self.name)
+        return 1 - distance if self.definition == "pypi" else 1 / (1 + distance)
