@@ -14,9 +14,10 @@ import click
 
 from metrichub.authoring import Command, find_model
 from metrichub.errors import MissingModel, ModelError
-from metrichub_neural.engine.tokens import HYPERPARAMETERS
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "*.pt", "*.pth", "checkpoints/*.ckpt")
+HYPERPARAMETERS = "hyperparameters.json"
+"""What is kept of a checkpoint beside its weights."""
 _DENSE = "*_Dense/pytorch_model.bin"
 _OF_BASE = (
     "config.json",
@@ -28,7 +29,7 @@ _OF_BASE = (
 )
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Convert pickled weights to safetensors.")
 @click.argument("path")
 @click.option("--to", "folder", metavar="FOLDER", help="Where to write.  [default: beside PATH]")
 @click.option("--base", metavar="MODEL", help="The model that it was trained from.")

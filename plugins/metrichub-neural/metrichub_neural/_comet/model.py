@@ -14,11 +14,12 @@ import numpy as np
 
 from metrichub.authoring import Array, ModelFiles
 from metrichub.errors import MissingDependency, ModelError
+from metrichub_neural.convert import HYPERPARAMETERS
 from metrichub_neural.engine.encoder import Encoder, TextVector
 from metrichub_neural.engine.full import load_encoder
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.reduction import Reduction
-from metrichub_neural.engine.tokens import HYPERPARAMETERS, load_tokenizer, read_config, read_json
+from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_json
 
 _ENCODER = "encoder.model."
 _LAYERS = "layerwise_attention."

@@ -33,8 +33,6 @@ _USUAL = {
 _UNLIMITED = 1_000_000
 _WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 """Files of older tokenizers, which transformers makes into ones of the same library."""
-HYPERPARAMETERS = "hyperparameters.json"
-"""What `metrichub convert` keeps of a checkpoint beside its weights."""
 
 
 class Encoded(NamedTuple):
