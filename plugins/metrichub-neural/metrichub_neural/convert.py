@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from metrichub.authoring import Command, find_model
+from metrichub.authoring import Command
 from metrichub.errors import MissingModel, ModelError
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "*.pt", "*.pth", "checkpoints/*.ckpt")
@@ -137,6 +137,8 @@ def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str
 
 def _complete(source: Path, target: Path, base: str | None) -> None:
     """Add the configuration and the tokenizer that are missing."""
+    from metrichub.authoring import find_model
+
     if target != source:
         _copy(source, target)
     if (target / "config.json").is_file() and base is None:
