@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import toys
+from metrichub_neural._bertscore.matching import matches
 from metrichub_neural.engine import encoder, full
 from metrichub_neural.engine.batching import OutOfMemory, in_batches
 from metrichub_neural.engine.machine import CPU_TOKENS
@@ -83,3 +85,51 @@ def test_scores_are_the_same_where_memory_runs_out(
     tried = next(place for place, size in enumerate(sizes) if size <= 150)
     assert 0 < tried < 6
     assert max(sizes[tried:]) <= 150
+
+
+def test_pairs_are_matched_on_a_device_as_on_the_processor(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The way of a GPU, on the processor: the same products, many pairs at a time.
+    given = [("a cat sat", "the cat sat on it"), ("dog", "a dog"), ("", "a cat"), ("it", "")]
+    pairs = [*given, *zip(texts(20), texts(20, seed=8), strict=True)]
+    model = encoder.encoder_of(encoder.choose(str(bert), None, 2, "full", "float32", "test"))
+    expected = matches(model, pairs)
+    monkeypatch.setattr(encoder.Encoder, "stays", True)
+    sizes: list[int] = []
+    once = toys.torch.bmm
+
+    def small(first: Any, second: Any) -> Any:
+        sizes.append(len(first))
+        if len(first) > 5:
+            raise toys.torch.OutOfMemoryError("toy")
+        return once(first, second)
+
+    monkeypatch.setattr(toys.torch, "bmm", small)
+    found = matches(model, pairs)
+    assert sizes[0] > 5 >= max(sizes[-4:])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.best, other.best, atol=1e-6)
+        np.testing.assert_allclose(one.other_best, other.other_best, atol=1e-6)
+        assert one.cut == other.cut
+        np.testing.assert_array_equal(one.weighed, other.weighed)
+
+
+def test_vectors_that_stay_are_run_again_in_32_bits_where_they_are_not_finite(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = encoder.choose(str(bert), None, 2, "full", "float16", "test")
+    runner = encoder.encoder_of(choice).runner
+    assert isinstance(runner, full.TorchEncoder)
+    ids, mask = np.array([[2, 7, 3]]), np.ones((1, 3), np.int64)
+    once = full.TorchEncoder._vectors  # noqa: SLF001  # what every way goes through
+
+    def broken(self: Any, *batch: Any) -> Any:
+        inner = once(self, *batch)
+        wide = toys.torch.float32
+        return lambda model: inner(model) * (1 if model.dtype == wide else float("nan"))
+
+    monkeypatch.setattr(full.TorchEncoder, "_vectors", broken)
+    units = runner.units(ids, mask)
+    np.testing.assert_allclose(np.linalg.norm(units.numpy(), axis=-1), 1, atol=1e-6)
+    assert runner.model.dtype == toys.torch.float16

@@ -19,6 +19,7 @@ from metrichub_neural._bertscore.tables import (
 )
 from metrichub_neural.engine.batching import FloatArray, distinct
 from metrichub_neural.engine.encoder import Encoder
+from metrichub_neural.engine.matching import Best, best_cosines
 from metrichub_neural.engine.metric import EncoderMetric
 
 _WEIGHTLESS = ("cls_token", "sep_token")
@@ -104,25 +105,28 @@ class Match(NamedTuple):
     cut: tuple[bool, bool]
 
 
-class _Text(NamedTuple):
-    """A text's tokens as they are matched: their unit vectors, (n, d), and which count, (n,)."""
-
-    ids: Integers
-    units: FloatArray
-    weighed: Flags
-    cut: bool
-
-
 def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
     """The match of each pair of a prediction and a reference; equal pairs are matched once."""
     unique, index = distinct(pairs)
     texts = list(dict.fromkeys(text for pair in unique for text in pair))
+    places = {text: place for place, text in enumerate(texts)}
+    numbered = [(places[prediction], places[reference]) for prediction, reference in unique]
+    read = encoder.units(texts) if encoder.stays else encoder.vectors(texts)
+    if encoder.stays:
+        cosines = best_cosines([text.vectors for text in read], numbered, encoder.name)
+    else:
+        units = [_unit(text.vectors) for text in read]
+        cosines = [_best(units[first], units[second]) for first, second in numbered]
     weightless = _weightless(encoder)
-    read = {
-        text: _Text(row.ids, _unit(row.vectors), ~np.isin(row.ids, weightless), row.cut)
-        for text, row in zip(texts, encoder.vectors(texts), strict=True)
-    }
-    made = [_match(read[prediction], read[reference]) for prediction, reference in unique]
+    weighed = [~np.isin(text.ids, weightless) for text in read]
+    made = [
+        Match(
+            *(read[first].ids, best, weighed[first]),
+            *(read[second].ids, other_best, weighed[second]),
+            (read[first].cut, read[second].cut),
+        )
+        for (first, second), (best, other_best) in zip(numbered, cosines, strict=True)
+    ]
     return [made[place] for place in index.tolist()]
 
 
@@ -154,11 +158,10 @@ def _weightless(encoder: Encoder) -> list[int]:
     return [special[name] for name in _WEIGHTLESS if name in special]
 
 
-def _match(first: _Text, second: _Text) -> Match:
-    similar = first.units @ second.units.T
+def _best(first: FloatArray, second: FloatArray) -> Best:
+    similar = first @ second.T
     best, other_best = (np.clip(similar.max(axis=axis), -1.0, 1.0) for axis in (1, 0))
-    mine, others = (first.ids, best, first.weighed), (second.ids, other_best, second.weighed)
-    return Match(*mine, *others, (first.cut, second.cut))
+    return best, other_best
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

@@ -30,12 +30,18 @@ class OutOfMemory(Exception):
 
 
 def in_batches(
-    lengths: Sequence[int], budget: int, run: Callable[[Integers], T], name: str
+    lengths: Sequence[int],
+    budget: int,
+    run: Callable[[Integers], T],
+    name: str,
+    *,
+    progress: bool = True,
 ) -> Iterator[tuple[Integers, T]]:
     """What `run` gives of each batch, with the places of its texts; longest texts first.
 
     A batch has at most `budget` tokens, padding included, and always a text. Where one doesn't fit
-    in memory, the budget is halved for it and all that follow. Progress is the share of the tokens.
+    in memory, the budget is halved for it and all that follow. Progress is told, if at all, as the share
+    of the tokens.
 
     Raises:
         ModelError: a single text doesn't fit.
@@ -60,7 +66,8 @@ def in_batches(
         yield places, outputs
         start += len(places)
         done += int(tokens[places].sum())
-        report_progress(done / whole)
+        if progress:
+            report_progress(done / whole)
 
 
 def _evenly(tokens: Integers, budget: int) -> int:

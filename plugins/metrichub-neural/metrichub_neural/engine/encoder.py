@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -176,6 +176,7 @@ class Encoder:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
         self._stores: dict[int | None, Store[TokenVectors]] = {}
         self._reduced: dict[tuple[Reduction, int | None], Store[TextVector]] = {}
+        self._units: Store[TokenVectors] = Store(lambda value: value.vectors.nbytes)
 
     def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[TokenVectors]:
         """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
@@ -204,9 +205,28 @@ class Encoder:
 
         return store.get(texts, made)
 
+    @property
+    def stays(self) -> bool:
+        """Whether vectors stay on the device, a GPU, and are compared there."""
+        return isinstance(self.runner, full.TorchEncoder) and device() != "cpu"
+
+    def units(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The tokens of each text with unit vectors, which are tensors on the device."""
+
+        def made(absent: Sequence[str]) -> list[TokenVectors]:
+            encoded = self.tokenizer.encode(absent)
+            rows = self._run(encoded, cast(full.TorchEncoder, self.runner).units)
+            return [
+                TokenVectors(text.ids, row, text.added, text.cut)
+                for text, row in zip(encoded, rows, strict=True)
+            ]
+
+        return self._units.get(texts, made)
+
     def forget(self) -> None:
         """Free the memory of all vectors that were kept."""
         self._stores.clear()
+        self._units = Store(lambda value: value.vectors.nbytes)
         self._reduced.clear()
 
     def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
@@ -218,20 +238,21 @@ class Encoder:
         ]
 
     def _run(
-        self, encoded: Sequence[Encoded], forward: Callable[[Integers, Integers], FloatArray]
-    ) -> list[FloatArray]:
-        """What `forward` gives of each text, without the padding."""
-        outputs: dict[int, FloatArray] = {}
+        self, encoded: Sequence[Encoded], forward: Callable[[Integers, Integers], Any]
+    ) -> list[Any]:
+        """What `forward` gives of each text, without the padding: arrays or tensors."""
+        outputs: dict[int, Any] = {}
         lengths = [len(text.ids) for text in encoded]
 
-        def run(places: Integers) -> FloatArray:
+        def run(places: Integers) -> Any:
             rows = [encoded[place].ids for place in places]
             return forward(*padded(rows, self.tokenizer.padding))
 
         for places, batch in in_batches(lengths, budget(), run, self.name):
             for place, rows in zip(places.tolist(), batch, strict=True):
+                own = rows[: lengths[place]] if rows.ndim > 1 else rows
                 # A copy, so that the batch's memory can go.
-                outputs[place] = np.array(rows[: lengths[place]] if rows.ndim > 1 else rows)
+                outputs[place] = own.copy() if isinstance(own, np.ndarray) else own.clone()
         return [outputs[place] for place in range(len(encoded))]
 
 

@@ -46,29 +46,47 @@ class TorchModel:
             OutOfMemory: it doesn't fit.
             ModelError: it isn't finite in 32 bits either.
         """
-        outputs = self._once(forward)
+
+        def once() -> FloatArray:
+            return np.asarray(self._once(forward).cpu().numpy(), np.float32)
+
         narrow = self.model.dtype != self._torch.float32
-        return finite(outputs, (lambda: self._widely(forward)) if narrow else None, self.name)
+        return finite(once(), (lambda: self._widely(once)) if narrow else None, self.name)
 
-    def _once(self, forward: Callable[[Any], Any]) -> FloatArray:
-        try:
-            with self._torch.inference_mode():
-                outputs = forward(self.model).float().cpu().numpy()
-        except RuntimeError as error:
-            if not _is_memory(error, self._torch):
-                raise
-            if self._torch.cuda.is_available():
-                self._torch.cuda.empty_cache()
-            raise OutOfMemory(str(error)) from error
-        return np.asarray(outputs, np.float32)
+    def run_there(self, forward: Callable[[Any], Any]) -> Any:
+        """The same as a tensor that stays on the device; raises what `run` raises."""
+        outputs = self._once(forward)
+        if not self._torch.isfinite(outputs).all():
+            outputs = self._widely(lambda: self._once(forward))
+            finite(outputs.cpu().numpy(), None, self.name)
+        return outputs
 
-    def _widely(self, forward: Callable[[Any], Any]) -> FloatArray:
+    def _once(self, forward: Callable[[Any], Any]) -> Any:
+        with within_memory(), self._torch.inference_mode():
+            return forward(self.model).float()
+
+    def _widely(self, run: Callable[[], Any]) -> Any:
         narrow = self.model.dtype
         self.model.float()
         try:
-            return self._once(forward)
+            return run()
         finally:
             self.model.to(narrow)
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """Raise `OutOfMemory` where PyTorch says in its ways that memory ran out."""
+    import torch
+
+    try:
+        yield
+    except RuntimeError as error:
+        if not _is_memory(error, torch):
+            raise
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        raise OutOfMemory(str(error)) from error
 
 
 class TorchEncoder(TorchModel):
@@ -80,10 +98,18 @@ class TorchEncoder(TorchModel):
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token, (b, l, d)."""
+        return self.run(self._vectors(ids, mask))
+
+    def units(self, ids: Integers, mask: Integers) -> Any:
+        """The same at the length of 1, as a tensor that stays on the device."""
+        vectors = self.run_there(self._vectors(ids, mask))
+        return self._torch.nn.functional.normalize(vectors, dim=-1)
+
+    def _vectors(self, ids: Integers, mask: Integers) -> Callable[[Any], Any]:
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         if self._embeddings:
-            return self.run(lambda model: model(**inputs, output_hidden_states=True)[1][0])
-        return self.run(lambda model: model(**inputs)[0])
+            return lambda model: model(**inputs, output_hidden_states=True)[1][0]
+        return lambda model: model(**inputs)[0]
 
     def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
         """One vector for each text, (b, d); only these leave the device."""
