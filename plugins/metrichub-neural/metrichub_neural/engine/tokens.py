@@ -66,7 +66,7 @@ class Tokenizer:
         files: ModelFiles,
         special: Mapping[str, int] | None = None,
     ) -> None:
-        self._backend = backend
+        self._backend, self._cut = backend, dict[int, Any]()
         backend.no_padding()
         settings = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files, config)
@@ -143,9 +143,15 @@ class Tokenizer:
         return self._backend if limit in (None, self.limit) else self._cutting(limit)
 
     def _cutting(self, limit: int | None) -> Any:
-        """The same tokenizer with another limit."""
+        """The same tokenizer with another limit, made once, as it has all words."""
+        limit = min(limit or self.limit, self.limit)
+        if limit not in self._cut:
+            self._cut[limit] = self._made_cutting(limit)
+        return self._cut[limit]
+
+    def _made_cutting(self, limit: int) -> Any:
         again = type(self._backend).from_str(self._backend.to_str())
-        again.enable_truncation(min(limit or self.limit, self.limit))
+        again.enable_truncation(limit)
         return again
 
     @cached_property
