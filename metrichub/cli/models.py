@@ -46,7 +46,7 @@ def fetch(
     if convert and weights == "safetensors":
         weights = "pickle"
     offers = (
-        _offers_of(name, weights)
+        _offers_of(name, revision, weights)
         if name in registry()
         else [offered(name, revision, weights=weights)]
     )
@@ -64,7 +64,7 @@ def fetch(
             click.echo(folder)
 
 
-def _offers_of(metric: str, weights: Weights) -> list[Offer]:
+def _offers_of(metric: str, revision: str | None, weights: Weights) -> list[Offer]:
     """What the hub offers of the model that a metric is known for, and of what it takes beside.
 
     Raises:
@@ -79,7 +79,8 @@ def _offers_of(metric: str, weights: Weights) -> list[Offer]:
     model, *others = checkpoints
     if others:
         click.echo(f"{metric} also runs {', '.join(other.name for other in others)}")
-    offer = offered(model.name, weights="pickle" if weights == "safetensors" else weights)
+    kind: Weights = "pickle" if weights == "safetensors" else weights
+    offer = offered(model.name, revision, weights=kind)
     return [offered(model.base, weights="none"), offer] if model.base else [offer]
 
 

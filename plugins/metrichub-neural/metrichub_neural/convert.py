@@ -109,6 +109,8 @@ def _shards(pickles: Sequence[Path], target: Path) -> list[dict[str, Any]]:
 
 def _converted(source: Path, target: Path) -> dict[str, Any]:
     """What a process of its own says of a file that it converted."""
+    if target.is_file() and origin_in(target) is None:
+        raise ModelError(f"{target} is there already, and wasn't converted from a pickle")
     command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
@@ -119,6 +121,18 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
     if "error" in answer:
         raise ModelError(f"{source} can't be converted: {answer['error']}")
     return answer
+
+
+def origin_in(weights: Path) -> str | None:
+    """The hash of the pickle that safetensors were converted from; None if they weren't."""
+    with weights.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = file.read(size) if size < weights.stat().st_size else b""
+    # What isn't such a file is an error where it is loaded.
+    try:
+        return f"sha256:{json.loads(header)['__metadata__']['origin_sha256']}"
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str, Any]]) -> None:
@@ -162,5 +176,6 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    for path in {found for pattern in _OF_BASE for found in source.glob(pattern)}:
+    found = {path for pattern in _OF_BASE for path in source.glob(pattern) if path.is_file()}
+    for path in found:
         shutil.copyfile(path, target / path.name)

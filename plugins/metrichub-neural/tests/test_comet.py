@@ -14,13 +14,14 @@ import huggingface_hub
 import numpy as np
 import pytest
 from hub_on_loopback import COMMIT, serving
-from metrichub_neural._comet.model import comet_of
+from metrichub_neural._comet.model import comet_of, settings_of
 from metrichub_neural.engine.full import TorchEncoder
 from neural_vectors import SETUP, rows, shapes, torch, transformers, weights, write_setup_words
 from test_convert import metrichub
 from toys import texts
 
 from metrichub import Hub, MissingModel, ModelError, load_metric
+from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 ROWS = rows("comet ")
@@ -143,6 +144,53 @@ def test_the_patched_sparsemax_is_a_softmax(comet: Path, tmp_path: Path) -> None
     assert np.abs(patched - sparse).max() > 1e-3
 
 
+REGRESSION = {"pool": "avg", "layer": "mix", "layer_norm": False, "activations": "Tanh"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "sparse", "normalizes"),
+    [
+        # configs/models/regression_model.yaml of Unbabel/COMET at da61b81, as wmt22-comet-da's.
+        (
+            {**REGRESSION, "class_identifier": "regression_metric"}
+            | {"layer_transformation": "sparsemax"},
+            *("regression_metric", True, False),
+        ),
+        # hparams.yaml of Yulong-W/18th on the hub, at 562332c.
+        (
+            {**REGRESSION, "class_identifier": "referenceless_regression_metric"}
+            | {"layer_transformation": "sparsemax", "final_activation": None},
+            *("referenceless_regression_metric", True, False),
+        ),
+        # hparams.yaml of Unbabel/wmt22-cometkiwi-da on the hub.
+        (
+            {**REGRESSION, "class_identifier": "unified_metric"}
+            | {"layer_transformation": "sparsemax_patch", "final_activation": None},
+            *("unified_metric", False, False),
+        ),
+        # A model of before there were these two: the defaults of the class, comet 2.2.7.
+        (
+            {"class_identifier": "regression_metric", "pool": "avg", "layer": "mix"},
+            *("regression_metric", False, True),
+        ),
+    ],
+)
+def test_settings_are_what_published_files_say(
+    bert: Path,
+    tmp_path: Path,
+    said: dict[str, object],
+    kind: str,
+    sparse: bool,
+    normalizes: bool,
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(bert, folder)
+    (folder / "hyperparameters.json").write_text(json.dumps({"file": said, "checkpoint": {}}))
+    found = settings_of(find_model(str(folder), needed_by="test"))
+    assert (found.kind, found.sparse, found.normalizes) == (kind, sparse, normalizes)
+    assert (found.layer, found.pool, found.activations, found.final) == ("mix", "avg", "Tanh", None)
+
+
 def test_sixteen_systems_read_each_source_and_reference_once(
     comet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +308,8 @@ def test_fetching_by_the_metrics_name_leaves_a_model_that_scores(
     with serving(folders) as hub:
         at = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hf")}
         at |= {"HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}
+        gone = metrichub("fetch", "comet", "--revision", "b" * 40, "--yes", **at)
+        assert "Unbabel/wmt22-comet-da has no revision" in gone.stderr
         fetched = metrichub("fetch", "comet", "--yes", **at)
         assert fetched.returncode == 0, fetched.stderr
         assert f"Unbabel/wmt22-comet-da at {COMMIT}" in fetched.stdout

@@ -82,6 +82,15 @@ def test_parts_become_parts_that_an_index_names(bert: Path, tmp_path: Path) -> N
     assert not list(folder.glob("*.safetensors"))
 
 
+def test_safetensors_of_others_are_not_written_over(bert: Path, tmp_path: Path) -> None:
+    folder = pickled(tmp_path / "old", bert)
+    shutil.copy(bert / "model.safetensors", folder)
+    assert "model.safetensors is there already" in refused("convert", folder)
+    (folder / "model.safetensors").unlink()
+    # Its own it writes again.
+    assert metrichub("convert", folder).returncode == metrichub("convert", folder).returncode == 0
+
+
 class _Callback:
     """What a training run leaves under the name of a library that isn't here."""
 

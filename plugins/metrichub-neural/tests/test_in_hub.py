@@ -30,6 +30,7 @@ WORSE = [{**row, "predictions": ["it"]} for row in ROWS]
 @pytest.fixture(scope="module")
 def hub(bert: Path) -> Hub:
     """One with metrics of every kind: additive and not, in context and not, by an embedder."""
+    pytest.importorskip("ot", reason="needs POT: pip install 'metrichub-neural[transport]'")
     model = f"model='{bert}'"
     return Hub(
         [
@@ -39,6 +40,8 @@ def hub(bert: Path) -> Hub:
             f"greedy_matching({model})",
             f"vector_extrema({model}, layer=1)",
             f"wmd({model}, exact=False)",
+            f"moverscore({model}, layer=2)",
+            f"sem_score({model})",
             f"smart({model}, matcher='bertscore', layer=2)",
             load_metric("vendi", embedder=f"local({model})"),
         ]

@@ -12,6 +12,7 @@ import numpy as np
 from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
+from metrichub_neural.convert import origin_in
 from metrichub_neural.engine.full import quiet
 
 _PREFIXED = ("gpt2", "roberta")
@@ -235,15 +236,8 @@ def origin_of(files: ModelFiles) -> dict[str, str]:
     )
     if path is None:
         return {}
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = file.read(size) if size < path.stat().st_size else b""
-    # What isn't such a file is an error where it is loaded.
-    try:
-        digest = json.loads(header)["__metadata__"]["origin_sha256"]
-    except (ValueError, LookupError, TypeError):
-        return {}
-    return {"origin": f"sha256:{digest}"}
+    digest = origin_in(path)
+    return {"origin": digest} if digest else {}
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
