@@ -14,7 +14,11 @@ OURS = {
     "rag-grounded": {"faithfulness", "response_groundedness", "hallucination"},
     "plagiarism": {"coverage", "density", "novelty"},
     "asr-errors": {"wer", "cer"},
-    "translation-no-reference": {"guides/tasks.html", "elsewhere.html#cometkiwi"},
+    "translation-no-reference": {
+        "guides/tasks.html",
+        "elsewhere.html#cometkiwi",
+        "elsewhere.html#cometqe",
+    },
     "summary-leaves-out": {"rouge", "summarization", "summarization_score", "relevance"},
     "chatbot-repeats": {"distinct", "repetition", "self_bleu"},
     "toxic-answers": {"toxicity"},

@@ -17,8 +17,8 @@ KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("comet", "comet isn't installed: its package, unbabel-comet, needs numpy<2"),
-        ("COMET", "COMET isn't installed: its package"),
+        ("xcomet", "xcomet isn't installed: its package, unbabel-comet, needs numpy<2"),
+        ("xCOMET", "xCOMET isn't installed: its package"),
         ("bleurt", "isn't on PyPI and needs TensorFlow"),
         ("mauve", "mauve-text, is under the GPL"),
     ],
