@@ -61,10 +61,12 @@ def write_model(folder: Path, auto: str, kind: str, row: Mapping[str, Any], **mo
     """A row's model and its configuration, in a folder as the hub has them."""
     config = transformers.AutoConfig.for_model(kind, **{**row["config"], **more})
     model = getattr(transformers, auto).from_config(config)
-    if hasattr(model, "lm_head") and not config.tie_word_embeddings:
-        # transformers 5 ties it all the same.
+    if not row["config"].get("tie_word_embeddings", True):
+        # transformers 5 ties it all the same, and mT5's configuration says so.
         model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.clone())
     model.load_state_dict(weights(shapes(model), row), strict=False)
+    if row.get("final_logits_bias") == 0:
+        model.final_logits_bias.zero_()
     model.save_pretrained(folder)
     return folder
 
@@ -107,3 +109,10 @@ def write_setup_words(folder: Path, limit: int = 64) -> Path:
         "mask_token": "<mask>",
     }
     return write_words(folder, [*SETUP["special"], *SETUP["words"]], special, limit=limit)
+
+
+def write_t5(folder: Path, row: Mapping[str, Any], limit: int = 64) -> Path:
+    """The T5 model of a row with a vocabulary of its own."""
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    write_words(folder, row["vocab"], special, "$A </s>", "$A </s> $B </s>", limit)
+    return write_model(folder, "AutoModelForSeq2SeqLM", "t5", row)

@@ -64,6 +64,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
         "max_position_embeddings": LIMIT,
     },
     "t5": {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 3, "num_heads": 4},
+    "mt5": {"d_model": 32, "d_kv": 8, "d_ff": 37, "num_layers": 3, "num_heads": 4},
     "bart": {
         "d_model": 32,
         "encoder_layers": 3,
@@ -192,3 +193,20 @@ def hidden(folder: Path, text: str, layer: int) -> Any:
 
 def unit(vectors: Any) -> Any:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def write_seq2seq(folder: Path, kind: str = "t5", limit: int = LIMIT, **more: Any) -> Path:
+    """A random sequence-to-sequence model whose tokenizer ends a text, and knows `</s>` in it."""
+    write_model(
+        folder,
+        kind,
+        "AutoModelForSeq2SeqLM",
+        limit,
+        **{"decoder_start_token_id": 0, "tie_word_embeddings": False, **more},
+    )
+    path = folder / "tokenizer.json"
+    path.write_text(path.read_text().replace("[SEP]", "</s>"))
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text()) | {"sep_token": "</s>", "eos_token": "</s>"}
+    path.write_text(json.dumps(settings))
+    return folder

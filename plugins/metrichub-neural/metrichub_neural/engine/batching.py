@@ -35,13 +35,14 @@ def in_batches(
     run: Callable[[Integers], T],
     name: str,
     *,
+    most: int | None = None,
     progress: bool = True,
 ) -> Iterator[tuple[Integers, T]]:
     """What `run` gives of each batch, with the places of its texts; longest texts first.
 
-    A batch has at most `budget` tokens, padding included, and always a text. Where one doesn't fit
-    in memory, the budget is halved for it and all that follow. Progress, if told, is the share of
-    the tokens.
+    A batch has at most `budget` tokens, padding included, and `most` texts, and always a text.
+    Where one doesn't fit in memory, the budget is halved for it and all that follow. Progress,
+    if told, is the share of the tokens.
 
     Raises:
         ModelError: a single text doesn't fit.
@@ -52,7 +53,7 @@ def in_batches(
     start, done, whole = 0, 0, int(tokens.sum())
     while start < len(order):
         longest = int(tokens[order[start]])
-        places = order[start : start + max(1, budget // longest)]
+        places = order[start : start + max(1, min(budget // longest, most or len(order)))]
         places = places[: _evenly(tokens[places], budget)]
         try:
             outputs = run(places)

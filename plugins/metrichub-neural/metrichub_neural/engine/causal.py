@@ -45,24 +45,28 @@ class TorchCausal(TorchModel):
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The negative log-likelihood of every token but the first, (b, l - 1), in 32 bits."""
-        functional = self._torch.nn.functional
         tokens, attention = self.tensor(ids), self.tensor(mask)
 
         def run(model: Any) -> Any:
             logits = model(input_ids=tokens, attention_mask=attention).logits[:, :-1]
-            rows = max(1, _SLICE // logits.shape[-1])
-            flat, next_tokens = logits.flatten(0, 1), tokens[:, 1:].flatten()
-            parts = [
-                functional.cross_entropy(
-                    flat[start : start + rows].float(),
-                    next_tokens[start : start + rows],
-                    reduction="none",
-                )
-                for start in range(0, len(next_tokens), rows)
-            ]
-            return self._torch.cat(parts).view(tokens[:, 1:].shape)
+            return negative_log_likelihoods(logits, tokens[:, 1:])
 
         return self.run(run)
+
+
+def negative_log_likelihoods(logits: Any, tokens: Any) -> Any:
+    """The negative log-likelihood of each token, (b, l), by the vocabulary's scores, (b, l, v)."""
+    import torch
+
+    rows = max(1, _SLICE // logits.shape[-1])
+    flat, wanted = logits.flatten(0, 1), tokens.flatten()
+    parts = [
+        torch.nn.functional.cross_entropy(
+            flat[start : start + rows].float(), wanted[start : start + rows], reduction="none"
+        )
+        for start in range(0, len(wanted), rows)
+    ]
+    return torch.cat(parts).view(tokens.shape)
 
 
 class Causal:

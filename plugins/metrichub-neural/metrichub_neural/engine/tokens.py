@@ -87,6 +87,11 @@ class Tokenizer:
         """The id that batches are filled up with; masks hide it."""
         return self.special.get("pad_token", 0)
 
+    def token(self, text: str) -> int | None:
+        """The id of a text that is a token by itself; None if it isn't one."""
+        number: int | None = self._backend.token_to_id(text)
+        return number
+
     @property
     def frame(self) -> Integers:
         """The ids that are added to an empty text."""
@@ -96,12 +101,17 @@ class Tokenizer:
         """The tokens of each text, without the white space around it; at most `limit` if given."""
         stripped = [well_formed(text).strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
-        return [_encoded(encoding) for encoding in self._limited(limit).encode_batch(ready)]
+        backend = self._cutting(limit) if limit else self._backend
+        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
 
     def encode_as_given(self, texts: Sequence[str], limit: int | None = None) -> list[Encoded]:
-        """The tokens of each text with the white space that it has, as classifiers read it."""
+        """The tokens of each text with the white space that it has, as classifiers read it.
+
+        A `limit` replaces the model's own.
+        """
         ready = [well_formed(text) for text in texts]
-        return [_encoded(encoding) for encoding in self._limited(limit).encode_batch(ready)]
+        backend = self._cutting(limit) if limit else self._backend
+        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
 
     def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
         """The tokens of each pair of texts together, the longer of which is cut."""
@@ -118,12 +128,8 @@ class Tokenizer:
         text = well_formed(text)
         if len(text) <= self.limit:
             return text
-        encoding = self._unframed.encode(text, add_special_tokens=False)
+        encoding = self._cutting(self.limit).encode(text, add_special_tokens=False)
         return text[: encoding.offsets[-1][1]] if encoding.overflowing else text
-
-    @cached_property
-    def _unframed(self) -> Any:
-        return self._cutting(self.limit)
 
     def names(self, ids: Integers) -> list[str]:
         """What each token is called in the vocabulary, such as "##ing"."""
@@ -139,21 +145,13 @@ class Tokenizer:
         """The tokens of each word as it stands behind another one in a text."""
         return self.bare([f"{self._prefix}{word}" for word in words])
 
-    def _limited(self, limit: int | None) -> Any:
-        """The tokenizer itself, or with another limit."""
-        return self._backend if limit in (None, self.limit) else self._cutting(limit)
-
-    def _cutting(self, limit: int | None) -> Any:
+    def _cutting(self, limit: int) -> Any:
         """The same tokenizer with another limit, made once, as it has all words."""
-        limit = min(limit or self.limit, self.limit)
         if limit not in self._cut:
-            self._cut[limit] = self._made_cutting(limit)
+            again = type(self._backend).from_str(self._backend.to_str())
+            again.enable_truncation(limit)
+            self._cut[limit] = again
         return self._cut[limit]
-
-    def _made_cutting(self, limit: int) -> Any:
-        again = type(self._backend).from_str(self._backend.to_str())
-        again.enable_truncation(limit)
-        return again
 
     @cached_property
     def _bare(self) -> Any:

@@ -1,0 +1,258 @@
+"""Sequence-to-sequence models: the probability of given targets, or of the first token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import ModelFiles
+from metrichub.errors import MissingDependency, ModelError
+from metrichub.text import Integers
+from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.causal import negative_log_likelihoods
+from metrichub_neural.engine.full import TorchModel, load_model, within_memory
+from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.store import Store
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+
+_SCORES = 1 << 14
+"""How many numbers of the vocabulary's scores a batch has at most for each token of its budget."""
+
+
+class Target(NamedTuple):
+    """How probable a target is after its source.
+
+    Attributes:
+        log_probabilities: The natural logarithm of the probability of each of its tokens, those
+            among them that frame it, (n,).
+        source_cut: Whether the source had more tokens than the model takes.
+        target_cut: Whether the target had.
+    """
+
+    log_probabilities: FloatArray
+    source_cut: bool
+    target_cut: bool
+
+
+class FirstToken(NamedTuple):
+    """The scores of some tokens at the first step after a source, (k,), and whether it was cut."""
+
+    logits: FloatArray
+    cut: bool
+
+
+class Sources(NamedTuple):
+    """A batch of encoded sources on the device, for all of their targets.
+
+    Attributes:
+        states: What the encoder gave, in 32 bits, (b, l, d).
+        mask: Which of the tokens are real, (b, l).
+        keys_and_values: What each layer of the decoder attends to, twice (b, heads, l, d).
+    """
+
+    states: Any
+    mask: Any
+    keys_and_values: list[tuple[Any, Any]]
+
+
+class TorchSeq2Seq(TorchModel):
+    """A sequence-to-sequence model in PyTorch.
+
+    Attributes:
+        vocabulary: How many tokens it knows.
+        dtype: The type of its numbers.
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        super().__init__(model, name)
+        self.dtype = model.dtype
+        self.vocabulary = int(model.config.vocab_size)
+        self._start = model.config.decoder_start_token_id
+        if self._start is None:
+            raise ModelError(f"{name} doesn't say in its config.json with what targets start")
+
+    def encode(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The vectors of every token of some sources, (b, l, d)."""
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        return self.run(lambda model: model.get_encoder()(**inputs)[0])
+
+    def first(self, ids: Integers, mask: Integers, tokens: Sequence[int]) -> FloatArray:
+        """The scores of some tokens at the first step, (b, k)."""
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
+        start = self.tensor(np.full((len(ids), 1), self._start))
+        chosen = self.tensor(np.array(tokens, np.int64))
+        return self.run(lambda model: model(**inputs, decoder_input_ids=start).logits[:, 0, chosen])
+
+    def attended(self, states: FloatArray, mask: Integers) -> Sources:
+        """What the decoder attends to of some encoded sources.
+
+        Raises:
+            OutOfMemory: it doesn't fit.
+        """
+        with within_memory(), self._torch.inference_mode():
+            on_device, seen = self._torch.from_numpy(states).to(device()), self.tensor(mask)
+            outputs = self.model.get_decoder()(
+                input_ids=self.tensor(np.full((len(states), 1), self._start)),
+                encoder_hidden_states=on_device.to(self.model.dtype),
+                encoder_attention_mask=seen,
+                use_cache=True,
+            )
+            layers = outputs.past_key_values.cross_attention_cache.layers
+            return Sources(on_device, seen, [(layer.keys, layer.values) for layer in layers])
+
+    def log_probabilities(self, sources: Sources, rows: Integers, ids: Integers) -> FloatArray:
+        """Those of every token of some targets, (b, l), each after the source of its row."""
+        from transformers import DynamicCache, EncoderDecoderCache
+
+        targets, of = self.tensor(ids), self.tensor(rows)
+        start = self._torch.full_like(targets[:, :1], self._start)
+
+        def run(model: Any) -> Any:
+            states = sources.states[of].to(model.dtype)
+            # What was attended to in fewer bits is of no use to the model in 32.
+            shared = sources.keys_and_values if model.dtype == self.dtype else []
+            chosen = [(keys[of], values[of]) for keys, values in shared]
+            logits = model(
+                encoder_outputs=(states,),
+                attention_mask=sources.mask[of],
+                decoder_input_ids=self._torch.cat([start, targets[:, :-1]], dim=1),
+                past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache(chosen)),
+                use_cache=True,
+            ).logits
+            return -negative_log_likelihoods(logits, targets)
+
+        return self.run(run)
+
+
+class Seq2Seq:
+    """A model that says how probable targets are after their sources.
+
+    A source is encoded once for all of its targets, metrics and calls, as long as memory holds what
+    came of it.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchSeq2Seq) -> None:
+        self.name, self.tokenizer, self.runner = name, tokenizer, runner
+        self._stores: dict[int | None, Store[FloatArray]] = {}
+
+    def forget(self) -> None:
+        """Free the memory of all sources that were kept."""
+        self._stores.clear()
+
+    def targets(self, pairs: Sequence[tuple[str, str]], tag: int | None = None) -> list[Target]:
+        """How probable each target is, of (source, target); equal pairs are run once.
+
+        A `tag` is put in place of the first token of every text, such as that of a language.
+        """
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        encoded = dict(zip(texts, self._tagged(list(texts), tag), strict=True))
+        targets_of: dict[str, list[str]] = {}
+        for source, target in dict.fromkeys(pairs):
+            targets_of.setdefault(source, []).append(target)
+        sources = list(targets_of)
+        results: dict[tuple[str, str], Target] = {}
+
+        def attend(places: Integers) -> Sources:
+            chosen = [sources[place] for place in places]
+            store = self._stores.setdefault(tag, Store(lambda states: states.nbytes))
+            states = store.get(chosen, lambda absent: self._encoded([encoded[t] for t in absent]))
+            mask = padded([encoded[text].ids for text in chosen], 0)[1]
+            whole = np.zeros((*mask.shape, states[0].shape[1]), np.float32)
+            whole[mask.astype(bool)] = np.concatenate(states)
+            return self.runner.attended(whole, mask)
+
+        lengths = [len(encoded[source].ids) for source in sources]
+        for places, shared in in_batches(lengths, budget(), attend, self.name):
+            rows = [
+                (row, sources[place], target)
+                for row, place in enumerate(places.tolist())
+                for target in targets_of[sources[place]]
+            ]
+            of = np.array([row for row, _, _ in rows], np.int64)
+            ids = [encoded[target].ids for _, _, target in rows]
+            most = max(1, budget() // lengths[places[0]])
+            for place, values in self._decoded(shared, of, ids, most):
+                _, source, target = rows[place]
+                cuts = encoded[source].cut, encoded[target].cut
+                results[source, target] = Target(values, *cuts)
+        return [results[pair] for pair in pairs]
+
+    def first_tokens(
+        self, texts: Sequence[str], tokens: Sequence[int], limit: int, *, end: bool = True
+    ) -> list[FirstToken]:
+        """The scores of some tokens at the first step after each text; equal texts are run once.
+
+        Texts have at most `limit` tokens, that of the end among them; without `end` it is removed
+        thereafter.
+        """
+        distinct = list(dict.fromkeys(texts))
+        encoded = self.tokenizer.encode_as_given(distinct, limit)
+        ids = [text.ids if end else text.ids[:-1] for text in encoded]
+        results: dict[str, FirstToken] = {}
+
+        def run(places: Integers) -> FloatArray:
+            rows = [ids[place] for place in places]
+            return self.runner.first(*padded(rows, self.tokenizer.padding), tokens)
+
+        for places, logits in in_batches([len(row) for row in ids], budget(), run, self.name):
+            for place, row in zip(places.tolist(), logits, strict=True):
+                results[distinct[place]] = FirstToken(row, encoded[place].cut)
+        return [results[text] for text in texts]
+
+    def _decoded(
+        self, sources: Sources, of: Integers, ids: Sequence[Integers], most: int
+    ) -> Iterator[tuple[int, FloatArray]]:
+        """The log-probabilities of each target, with its place, `most` of them at a time."""
+
+        def run(places: Integers) -> FloatArray:
+            targets = padded([ids[place] for place in places], self.tokenizer.padding)[0]
+            return self.runner.log_probabilities(sources, of[places], targets)
+
+        # The vocabulary's scores of a token take more memory than all else.
+        room = max(1, min(budget(), budget() * _SCORES // self.runner.vocabulary))
+        lengths = [len(target) for target in ids]
+        batches = in_batches(lengths, room, run, self.name, most=most, progress=False)
+        for places, values in batches:
+            for place, row in zip(places.tolist(), values, strict=True):
+                yield place, row[: lengths[place]]
+
+    def _tagged(self, texts: Sequence[str], tag: int | None) -> list[Encoded]:
+        encoded = self.tokenizer.encode_as_given(texts)
+        if tag is None:
+            return encoded
+        first = np.array([tag])
+        return [text._replace(ids=np.concatenate([first, text.ids[1:]])) for text in encoded]
+
+    def _encoded(self, texts: Sequence[Encoded]) -> list[FloatArray]:
+        rows = [text.ids for text in texts]
+        states = self.runner.encode(*padded(rows, self.tokenizer.padding))
+        # Copies, so that the batch's memory can go.
+        return [np.array(own[: len(row)]) for own, row in zip(states, rows, strict=True)]
+
+
+@lru_cache(maxsize=2)
+def seq2seq_of(files: ModelFiles, dtype: str, words: ModelFiles | None = None) -> Seq2Seq:
+    """The model in some files, loaded once a process; `words` has its tokenizer, if they don't.
+
+    Raises:
+        MissingDependency: PyTorch isn't installed.
+        ModelError: it isn't a sequence-to-sequence model, or can't be read.
+    """
+    config = read_config(files)
+    if not config.get("is_encoder_decoder"):
+        kind = config.get("model_type", "model without config.json")
+        raise ModelError(
+            f"{files.name} isn't a sequence-to-sequence model, as BART and T5 are, but a {kind}"
+        )
+    try:
+        model = load_model("AutoModelForSeq2SeqLM", files, dtype)
+        tokenizer = load_tokenizer(words or files, config)
+    except ModuleNotFoundError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency(files.name, str(error.name), extra) from error
+    if not len(tokenizer.frame):
+        raise ModelError(f"the tokenizer of {files.name} doesn't end texts with a token")
+    return Seq2Seq(files.name, tokenizer, TorchSeq2Seq(model, files.name))
