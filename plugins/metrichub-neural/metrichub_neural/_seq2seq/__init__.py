@@ -1,0 +1,84 @@
+"""What metrics of sequence-to-sequence models share: the model, and what its first token says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array, ModelFiles, find_model
+from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.full import REQUIRES
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
+from metrichub_neural.engine.whole import WholeMetric
+
+
+class Asked(NamedTuple):
+    """The scores of some tokens after each text, (N, k), and which texts were cut, (N,)."""
+
+    logits: Array
+    cut: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seq2SeqMetric(WholeMetric):
+    """A metric that runs a sequence-to-sequence model."""
+
+    def default_model(self) -> str:
+        """The model where none is named."""
+        raise NotImplementedError  # a metric names its own
+
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        name = self.default_model() if self.model is None else self.model
+        return find_model(name, self.revision, needed_by=self.name)
+
+    def seq2seq(self) -> Seq2Seq:
+        """The model, loaded once a process."""
+        return seq2seq_of(self.files(), self.dtype)
+
+    def requires(self) -> tuple[str, ...]:
+        """PyTorch and transformers."""
+        return (*self.card.requires, *REQUIRES)
+
+    def one_process(self) -> bool:
+        """Whether it runs on a GPU."""
+        return device() != "cpu"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstTokenMetric(Seq2SeqMetric):
+    """A metric that reads its score off the first token that a model would write."""
+
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        raise NotImplementedError  # a metric names its own
+
+    def asked(self, texts: Sequence[str], tokens: Sequence[int], *, end: bool = True) -> Asked:
+        """The scores of some tokens after each text; without `end`, its last token is left out."""
+        answers = self.seq2seq().first_tokens(texts, tokens, self.limit(), end=end)
+        logits = np.array([answer.logits for answer in answers], np.float64)
+        cut = np.array([answer.cut for answer in answers], np.float64)
+        return Asked(logits.reshape(len(texts), len(tokens)), cut)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many predictions were too long for the model beside what they are read with."""
+        cut = cut_notes(self.name, totals, self.limit)
+        return [
+            *super().notes(totals),
+            *(f"{note}, what is read with them included" for note in cut),
+        ]
+
+
+def summed(values: Sequence[float] | Array, sizes: Sequence[int] | Array) -> Array:
+    """The sum of each row's values, (N,), of which it has so many."""
+    of = np.repeat(np.arange(len(sizes)), np.asarray(sizes, np.int64))
+    return np.asarray(np.bincount(of, values, len(sizes)), np.float64)
+
+
+def probability(logits: Array) -> Array:
+    """That of the first of two tokens as against the second, (N,), by their scores, (N, 2)."""
+    return np.asarray(1 / (1 + np.exp(np.clip(logits[:, 1] - logits[:, 0], -700, 700))))
