@@ -1,0 +1,119 @@
+"""MetricX: the errors of a translation, by a model trained on ratings (Juraska et al., 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from metrichub.authoring import Array, Measured, ModelFiles, Scores, find_model
+from metrichub.errors import ParameterError
+from metrichub.text import Texts
+from metrichub_neural._seq2seq import FirstTokenMetric
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
+
+_TOKEN = 250_089
+"""The token whose score the models were trained to give as their rating."""
+_WORST = 25.0
+_LIMITS = {"24": 1536, "23": 1024}
+_WORDS = ("tokenizer.json", "spiece.model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricX(FirstTokenMetric):
+    """The predicted error score of a translation, 0 to 25, the lower the better (macro).
+
+    Attributes:
+        version: The generation of the model: "24", or "23".
+        against: What the translation is held against: "24" takes reference and source, either, or
+            `both`; "23" one of them, each with models of its own.
+        tokenizer: Where the model's own files have no tokenizer, that of this model.
+    """
+
+    averaging = "macro"
+
+    version: Literal["24", "23"] = "24"
+    against: Literal["both", "reference", "source"] = "both"
+    tokenizer: ModelName = "google/mt5-xl"
+
+    def __post_init__(self) -> None:
+        """Check that the model reads what it is to be given."""
+        super().__post_init__()
+        if self.version == "23" and self.against == "both":
+            raise ParameterError(
+                self.name, "against", "both", "'reference' or 'source' with version='23'"
+            )
+        name = (self.model or "").lower()
+        for version in _LIMITS:
+            if f"metricx-{version}" in name and version != self.version:
+                raise ParameterError(
+                    self.name, "version", self.version, f"{version!r} for {self.model}"
+                )
+        if "metricx-23" in name and ("-qe-" in name) != (self.against == "source"):
+            right = "source" if "-qe-" in name else "reference"
+            raise ParameterError(self.name, "against", self.against, f"{right!r} for {self.model}")
+
+    def inputs(self) -> tuple[str, ...]:
+        """The prediction and what it is held against."""
+        both = ("source", "reference")
+        return ("prediction", *(both if self.against == "both" else (self.against,)))
+
+    def default_model(self) -> str:
+        """The smallest one of the version."""
+        if self.version == "24":
+            return "google/metricx-24-hybrid-large-v2p6"
+        quality = "qe-" if self.against == "source" else ""
+        return f"google/metricx-23-{quality}large-v2p0"
+
+    def limit(self) -> int:
+        """What the models were trained with."""
+        return _LIMITS[self.version]
+
+    def seq2seq(self) -> Seq2Seq:
+        """The model with its tokenizer, loaded once a process."""
+        return seq2seq_of(self.files(), self.dtype, self._words())
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files, and those of its tokenizer if they are others."""
+        words = self._words()
+        other = {"tokenizer": f"{words.name}@{words.revision}"} if words else {}
+        return {**super().resolved(), **other}
+
+    def measure(
+        self, prediction: Texts, source: Texts | None = None, reference: Texts | None = None
+    ) -> Measured:
+        """The error score of each prediction, and whether its text was cut, (N,)."""
+        none = [""] * len(prediction)
+        texts = [
+            self._text(*row)
+            for row in zip(prediction, source or none, reference or none, strict=True)
+        ]
+        answers = self.asked(texts, [_TOKEN], end=False)
+        errors = np.clip(answers.logits[:, 0], 0, _WORST)
+        # The authors' program takes an empty source beside a reference.
+        which = "source" if self.against == "source" else "reference"
+        needed = (source if which == "source" else reference) or none
+        blank = [row for row, text in enumerate(needed) if not text.strip()]
+        errors[blank] = np.nan
+        values = {"errors": errors, "cut_predictions": answers.cut, "texts": np.ones(len(texts))}
+        return Measured(values, dict.fromkeys(blank, f"the {which} is empty"))
+
+    def score(self, errors: Array, cut_predictions: Array, texts: Array) -> Scores:
+        """The mean over the samples."""
+        return {"score": errors / texts}
+
+    def _text(self, prediction: str, source: str, reference: str) -> str:
+        """What the model reads."""
+        if self.version == "23":
+            other = source if self.against == "source" else reference
+            return f"candidate: {prediction} {self.against}: {other}"
+        end = "" if self.against == "source" else f" reference: {reference}"
+        return f"source: {source} candidate: {prediction}{end}"
+
+    def _words(self) -> ModelFiles | None:
+        if self.files().file(*_WORDS):
+            return None
+        return find_model(self.tokenizer, needed_by=self.name)
