@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, NoReturn
 
-from metrichub.authoring import (
-    Choice,
-    Fields,
-    Grade,
-    ModelFiles,
-    OfflineJudge,
-    Prompt,
-    Range,
-    Sampling,
-    Verdict,
-    find_model,
-)
-from metrichub.errors import JudgeUnavailable, MetrichubError
-from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub.authoring import ModelFiles
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.light import has_only_onnx
 
-_OFFLINE = OfflineJudge()
-_SUPPORTED = "supported"
-_SHOWN = 160
-
 
 @dataclass(frozen=True, kw_only=True)
-class NliJudge:
+class NliJudge(ClaimJudge):
     """A judge that asks a model whether the evidence entails a claim: no key, no server.
 
     Claims are the sentences of a text, by the rules of the judge `offline`, which answers all else
@@ -43,84 +25,32 @@ class NliJudge:
             Face hub, such as "FacebookAI/roberta-large-mnli" (MIT) or
             "cross-encoder/nli-deberta-v3-base" (Apache 2.0), a folder, or an installed package; it
             has to be on this machine.
-        revision: The commit of the hub, or the hash of a folder's files, that has to be used.
         threshold: From which probability of entailment on a claim is supported.
-        dtype: The type of the model's numbers.
     """
 
-    model: ModelName
-    revision: str | None = None
-    threshold: Annotated[float, Range(0, 1)] = 0.5
-    dtype: Dtype = "float32"
-
-    is_model = True
-    note = None
+    kind = "nli"
 
     @property
     def label(self) -> str:
         """The files that are used, and all that bears on its verdicts."""
-        files = self._files()
-        engine = ", engine='light'" if has_only_onnx(files) else ""
-        return (
-            f"nli(model={files.name!r}, revision={files.revision!r}, threshold={self.threshold!r}, "
-            f"dtype={self.dtype!r}{engine}, rules={_OFFLINE.label!r})"
-        )
+        engine = ", engine='light'" if has_only_onnx(self.files()) else ""
+        return f"nli({self.settings()}{engine}, rules={OFFLINE.label!r})"
 
-    def answers(self, question: str, prompt: Prompt) -> bool:
-        """Whether it is a question for the model or for the rules."""
-        return _OFFLINE.answers(question, prompt)  # type: ignore[arg-type]  # one of the four
-
-    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the offline judge finds."""
-        return await _OFFLINE.extract(prompt, fields, limit)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        """A verdict on every item: by the model where claims are to be supported, else by rules.
+    async def judged(
+        self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        """The verdict on each item, and its reason.
 
         Affirmative from the threshold on; negative where the evidence contradicts an item more than
         it entails it; else undecided.
         """
-        if prompt.rule != _SUPPORTED:
-            return await _OFFLINE.verify(prompt, items, fields, verdicts)
-        texts = tuple(
-            text
-            for field in fields.values()
-            for text in ([field] if isinstance(field, str) else field)
-        )
-        try:
-            files = self._files()
-            answers = await _gathering(files, self.dtype)([Question(item, texts) for item in items])
-        except (MetrichubError, ImportError) as error:
-            raise JudgeUnavailable(str(error)) from error
-        return [
-            Verdict(place, item, self._word(answer, verdicts), _reason(answer))
-            for place, (item, answer) in enumerate(zip(items, answers, strict=True))
-        ]
+        questions = [Question(item, texts) for item in items]
+        answers = await _gathering(self.files(), self.dtype)(questions)
+        return [(self._word(answer, verdicts), _reason(answer)) for answer in answers]
 
-    async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
-    ) -> Grade:
-        """Nothing: it knows entailment alone."""
-        self._unable("grade", prompt)
-
-    async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
-        """Nothing: it knows entailment alone."""
-        self._unable("choose", prompt)
-
-    def _unable(self, what: str, prompt: Prompt) -> NoReturn:
-        raise JudgeUnavailable(
-            f"the judge nli can't {what} ({prompt.name}); set a model that answers in words: "
-            "judge=\"openai(model='...')\", with base_url='http://...' for a server of your own"
-        )
-
-    def _files(self) -> ModelFiles:
-        files = find_model(self.model, self.revision, needed_by="nli")
+    def files(self) -> ModelFiles:
+        """The model's files, which name a label for entailment."""
+        files = super().files()
         choose_entailment(files)
         return files
 
@@ -137,11 +67,8 @@ def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
 
 
 def _reason(answer: Answer) -> str:
-    if not answer.window:
-        return "there is no evidence"
-    where = textwrap.shorten(answer.window, _SHOWN, placeholder=" …")
-    cut = f"; claim and evidence were cut at {answer.cut_at} tokens" if answer.cut_at else ""
-    return (
+    numbers = (
         f"entailed {answer.entailed:.2f}, contradicted {answer.contradicted:.2f}, "
-        f"neither {answer.neutral:.2f}, by {where!r}{cut}"
+        f"neither {answer.neutral:.2f}"
     )
+    return reason_of(numbers, answer.window, answer.cut_at)
