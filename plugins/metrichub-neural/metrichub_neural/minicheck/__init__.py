@@ -1,0 +1,74 @@
+"""MiniCheck: how far a document supports a text, by a small model (Tang et al., 2024)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from metrichub.authoring import Array, Measured, Range, Scores, sentences
+from metrichub.text import Texts
+from metrichub_neural._seq2seq import FirstTokenMetric, summed
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.minicheck.checking import LIMIT, Claim, checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiniCheck(FirstTokenMetric):
+    """The mean probability that the source supports the prediction (macro).
+
+    Attributes:
+        model: The model, MiniCheck-Flan-T5-Large or one like it: a name on the Hugging Face hub, a
+            folder, or an installed package; it has to be on this machine.
+        claims: What is checked: the `whole` prediction, as the authors' program does, or each of
+            its `sentences`, of which the scores are the means.
+        chunk: How many words of the source are read at a time, in whole sentences.
+        threshold: Above which probability a claim counts as supported.
+    """
+
+    averaging = "macro"
+
+    model: ModelName = "lytang/MiniCheck-Flan-T5-Large"
+    claims: Literal["whole", "sentences"] = "whole"
+    chunk: Annotated[int, Range(1)] = 500
+    threshold: Annotated[float, Range(0, 1)] = 0.5
+
+    def limit(self) -> int:
+        """What the authors' program takes."""
+        return LIMIT
+
+    def measure(self, prediction: Texts, source: Texts) -> Measured:
+        """Means over each prediction's claims, and whether one of them was cut, (N,)."""
+        parts = [self._claims(text) for text in prediction]
+        asked = [
+            Claim(part, document)
+            for own, document in zip(parts, source, strict=True)
+            for part in own
+        ]
+        answers = checked(self.seq2seq(), asked, self.chunk)
+        sizes = np.array([len(own) for own in parts], np.int64)
+        probabilities = np.array([answer.supported for answer in answers], np.float64)
+        supported = summed(probabilities, sizes) / sizes
+        share = summed(probabilities > self.threshold, sizes) / sizes
+        cut = summed(np.array([answer.cut for answer in answers], np.float64), sizes) > 0
+        blank = [row for row, text in enumerate(source) if not sentences(text)]
+        supported[blank], share[blank] = np.nan, np.nan
+        return Measured(
+            {
+                "supported": supported,
+                "share": share,
+                "cut_predictions": cut.astype(np.float64),
+                "texts": np.ones(len(parts)),
+            },
+            dict.fromkeys(blank, "the source has no sentence"),
+        )
+
+    def score(self, supported: Array, share: Array, cut_predictions: Array, texts: Array) -> Scores:
+        """The mean probability, and the mean share of claims that count as supported."""
+        return {"score": supported / texts, "supported": share / texts}
+
+    def _claims(self, prediction: str) -> list[str]:
+        """The whole text, or its sentences if it has any."""
+        split = sentences(prediction) if self.claims == "sentences" else []
+        return split or [prediction]

@@ -1,0 +1,78 @@
+"""How MiniCheck reads a document, in chunks, beside a claim (Tang et al., 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import sentences
+from metrichub_neural._seq2seq import probability
+from metrichub_neural.engine.seq2seq import Seq2Seq
+
+LIMIT = 2048
+_SUPPORTED, _UNSUPPORTED = 209, 3
+"""The tokens whose scores the model was trained to tell supported claims by."""
+
+
+class Claim(NamedTuple):
+    """A claim and the document that it is checked against."""
+
+    text: str
+    document: str
+
+
+class Checked(NamedTuple):
+    """How probable it is that a document supports a claim.
+
+    Attributes:
+        supported: The largest probability over the document's chunks; 0 of no chunk.
+        chunk: The chunk that has it.
+        cut: Whether one of the chunks was too long beside the claim.
+    """
+
+    supported: float
+    chunk: str
+    cut: bool
+
+
+def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked]:
+    """How far each claim is supported; its chunks have at most so many words, if they can."""
+    chunks = [chunks_of(claim.document, words) for claim in claims]
+    texts = [
+        f"predict: {chunk}</s>{claim.text}"
+        for claim, own in zip(claims, chunks, strict=True)
+        for chunk in own
+    ]
+    answers = model.first_tokens(texts, [_SUPPORTED, _UNSUPPORTED], LIMIT)
+    logits = np.array([answer.logits for answer in answers], np.float64).reshape(len(texts), 2)
+    rows = iter(zip(probability(logits).tolist(), answers, strict=True))
+    results = []
+    for own in chunks:
+        found = [(*next(rows), chunk) for chunk in own]
+        best = max(found, key=lambda row: row[0], default=None)
+        cut = any(answer.cut for _, answer, _ in found)
+        results.append(Checked(best[0], best[2], cut) if best else Checked(0.0, "", False))
+    return results
+
+
+@lru_cache(maxsize=4096)
+def chunks_of(document: str, words: int) -> tuple[str, ...]:
+    """Whole sentences of a document, at most so many words at a time; a longer one stands alone.
+
+    A line break between two sentences of a chunk is kept.
+    """
+    chunks: list[list[str]] = [[]]
+    count = 0
+    for number, line in enumerate(document.split("\n")):
+        for place, sentence in enumerate(sentences(line)):
+            size = len(sentence.split())
+            if count + size > words:
+                chunks.append([])
+                count = 0
+            before = "\n" if number and not place else " "
+            chunks[-1] += [before, sentence] if chunks[-1] else [sentence]
+            count += size
+    return tuple("".join(chunk) for chunk in chunks if chunk)

@@ -1,0 +1,64 @@
+"""The judge `minicheck`: claims are verified by MiniCheck on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated
+
+from metrichub.authoring import ModelFiles, Range
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.engine.seq2seq import seq2seq_of
+from metrichub_neural.minicheck.checking import LIMIT, Checked, Claim, checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiniCheckJudge(ClaimJudge):
+    """A judge that asks MiniCheck whether the evidence supports a claim: no key, no server.
+
+    All evidence is one document to it, read in chunks. Claims are the sentences of a text, by the
+    rules of the judge `offline`, which answers all else that rules can, too. It can't grade or
+    choose, and can't tell a contradicted claim from one that the evidence doesn't mention.
+
+    Attributes:
+        model: The model, MiniCheck-Flan-T5-Large or one like it: a name on the Hugging Face hub, a
+            folder, or an installed package; it has to be on this machine.
+        threshold: Above which probability a claim is supported.
+        chunk: How many words of the evidence are read at a time, in whole sentences.
+    """
+
+    kind = "minicheck"
+
+    model: ModelName = "lytang/MiniCheck-Flan-T5-Large"
+    chunk: Annotated[int, Range(1)] = 500
+
+    @property
+    def label(self) -> str:
+        """The files that are used, and all that bears on its verdicts."""
+        return f"minicheck({self.settings()}, chunk={self.chunk!r}, rules={OFFLINE.label!r})"
+
+    async def judged(
+        self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        """The verdict on each item, affirmative above the threshold, and its reason."""
+        yes, no, *unknown = verdicts
+        document = "\n".join(texts)
+        claims = [Claim(item, document) for item in items]
+        answers = await _gathering(self.files(), self.dtype, self.chunk)(claims)
+        return [
+            (yes if answer.supported > self.threshold else (unknown or [no])[0], _reason(answer))
+            for answer in answers
+        ]
+
+
+@lru_cache(maxsize=2)
+def _gathering(files: ModelFiles, dtype: str, words: int) -> Gathering[Claim, Checked]:
+    return Gathering(lambda claims: checked(seq2seq_of(files, dtype), claims, words))
+
+
+def _reason(answer: Checked) -> str:
+    cut_at = LIMIT if answer.cut else None
+    return reason_of(f"supported {answer.supported:.2f}", answer.chunk, cut_at)
