@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Scores
+from metrichub.authoring import Array, Checkpoint, Measured, Published, Scores
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import Seq2SeqMetric
@@ -34,6 +34,16 @@ class BartScore(Seq2SeqMetric):
     """
 
     averaging = "macro"
+    checkpoints = (Checkpoint("facebook/bart-large-cnn"),)
+    published = (
+        Published(
+            "README of neulab/BARTScore",
+            {"model": "facebook/bart-large-cnn", "direction": "precision"},
+            {"references": ["This is interesting."], "predictions": ["This is fun."]},
+            {"score": [-2.510652780532837]},
+            1e-4,
+        ),
+    )
     _outputs: ClassVar[tuple[str, ...]] = ("precision", "recall")
 
     model: ModelName = "facebook/bart-large-cnn"

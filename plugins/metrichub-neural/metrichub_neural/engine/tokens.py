@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ _USUAL = {
 _UNLIMITED = 1_000_000
 _WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 """Files of older tokenizers, which transformers makes into ones of the same library."""
+_PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+"""Those of them that another library has to read."""
 
 
 class Encoded(NamedTuple):
@@ -190,6 +193,8 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
         MissingDependency: transformers isn't installed.
         ModelError: the files can't be read.
     """
+    if files.file(*_PIECES) and find_spec("sentencepiece") is None:
+        raise MissingDependency(f"the tokenizer of {files.name}", "sentencepiece")
     try:
         import transformers
     except ImportError as error:

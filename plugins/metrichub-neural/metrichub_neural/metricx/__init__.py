@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, ModelFiles, Scores, find_model
+from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, Scores, find_model
 from metrichub.errors import ParameterError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric
@@ -34,6 +34,20 @@ class MetricX(FirstTokenMetric):
     """
 
     averaging = "macro"
+    checkpoints = tuple(
+        Checkpoint(f"google/metricx-{name}", "google/mt5-xl")
+        for name in (
+            "24-hybrid-large-v2p6",
+            "24-hybrid-xl-v2p6",
+            "24-hybrid-xxl-v2p6",
+            "23-large-v2p0",
+            "23-xl-v2p0",
+            "23-xxl-v2p0",
+            "23-qe-large-v2p0",
+            "23-qe-xl-v2p0",
+            "23-qe-xxl-v2p0",
+        )
+    )
 
     version: Literal["24", "23"] = "24"
     against: Literal["both", "reference", "source"] = "both"

@@ -7,11 +7,24 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Range, Scores, sentences
+from metrichub.authoring import (
+    Array,
+    Checkpoint,
+    Measured,
+    Published,
+    Range,
+    Scores,
+    sentences,
+)
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric, summed
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.minicheck.checking import LIMIT, Claim, checked
+
+_NAME = "lytang/MiniCheck-Flan-T5-Large"
+_DOCUMENT = (
+    "A group of students gather in the school library to study for their upcoming final exams."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +41,24 @@ class MiniCheck(FirstTokenMetric):
     """
 
     averaging = "macro"
+    checkpoints = (Checkpoint(_NAME),)
+    published = (
+        Published(
+            "README of Liyan06/MiniCheck",
+            {"model": _NAME},
+            {
+                "sources": [_DOCUMENT, _DOCUMENT],
+                "predictions": [
+                    "The students are preparing for an examination.",
+                    "The students are on vacation.",
+                ],
+            },
+            {"score": [0.9805923700332642, 0.007121330592781305], "supported": [1, 0]},
+            1e-4,
+        ),
+    )
 
-    model: ModelName = "lytang/MiniCheck-Flan-T5-Large"
+    model: ModelName = _NAME
     claims: Literal["whole", "sentences"] = "whole"
     chunk: Annotated[int, Range(1)] = 500
     threshold: Annotated[float, Range(0, 1)] = 0.5

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Scale, Scores, sentences
+from metrichub.authoring import (
+    Array,
+    Checkpoint,
+    Measured,
+    Scale,
+    Scores,
+    sentences,
+)
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural._seq2seq import FirstTokenMetric, probability, summed
+from metrichub_neural.unieval.published import PUBLISHED
 from metrichub_neural.unieval.questions import MODELS, QUESTIONS, SUMMARIES, Dimension
 
 
@@ -23,6 +31,8 @@ class UniEval(FirstTokenMetric):
     """
 
     averaging = "macro"
+    checkpoints = (Checkpoint(SUMMARIES), *map(Checkpoint, MODELS.values()))
+    published = PUBLISHED
 
     dimension: Dimension = "coherence"
 
