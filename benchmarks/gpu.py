@@ -60,6 +60,7 @@ HALVES: dict[str, Any] = {
     "encoder_ffn_dim": 4096,
     "max_position_embeddings": 1024,
 }
+BART = HALVES | {"decoder_layers": 12, "decoder_attention_heads": 16, "decoder_ffn_dim": 4096}
 T5: dict[str, Any] = {"d_model": 1024, "d_kv": 64, "d_ff": 4096, "num_layers": 24, "num_heads": 16}
 GPT2: dict[str, Any] = {"n_embd": 1280, "n_layer": 36, "n_head": 20, "n_positions": 1024}
 LLAMA: dict[str, Any] = {
@@ -70,13 +71,15 @@ LLAMA: dict[str, Any] = {
     "intermediate_size": 5632,
     "max_position_embeddings": 2048,
 }
+TINY_BART = BART | {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2}
+TINY_BART |= {"encoder_attention_heads": 4, "decoder_attention_heads": 4}
 TINY = WIDE | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
 class Shape(NamedTuple):
-    """A model's kind, its size, its words, and the layer that is scored; None for causal models.
+    """A model's kind, its size, its words, and the layer that is scored; None for whole models.
 
-    `attention` has the kinds of attention that transformers has for it.
+    `attention` has the kinds of attention that transformers has for it, `metric` is what runs it.
     """
 
     kind: str
@@ -84,6 +87,7 @@ class Shape(NamedTuple):
     words: int
     layer: int | None
     attention: tuple[str, ...] = ("sdpa", "eager")
+    metric: str = "bertscore"
 
 
 SHAPES = {
@@ -92,10 +96,15 @@ SHAPES = {
     "deberta-v3-large": Shape("deberta-v2", DEBERTA, 128_100, 12, ("eager",)),
     "bart-large": Shape("bart", HALVES, 50_265, 10),
     "t5-large": Shape("t5", T5, 32_128, 24),
-    "gpt2-large": Shape("gpt2", GPT2, 50_257, None),
-    "llama-1.1b": Shape("llama", LLAMA, 32_000, None),
+    "gpt2-large": Shape("gpt2", GPT2, 50_257, None, metric="perplexity"),
+    "llama-1.1b": Shape("llama", LLAMA, 32_000, None, metric="perplexity"),
+    "bart-large-whole": Shape("bart", BART, 50_265, None, metric="bartscore"),
+    "t5-large-whole": Shape("t5", T5, 32_128, None, metric="bartscore"),
     "tiny": Shape("roberta", TINY | {"intermediate_size": 64}, 500, 2),
-    "tiny-causal": Shape("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 4}, 500, None),
+    "tiny-causal": Shape(
+        "gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 4}, 500, None, metric="perplexity"
+    ),
+    "tiny-seq2seq": Shape("bart", TINY_BART, 500, None, metric="bartscore"),
 }
 
 
@@ -164,18 +173,19 @@ def run(
     both: tuple[list[str], list[str]],
 ) -> Cell:
     """One cell: the model is loaded and warm before the clock starts."""
-    from metrichub_neural.engine import causal, encoder
+    from metrichub_neural.engine import causal, encoder, seq2seq
 
     encoder.encoder_of.cache_clear()
     causal.causal_of.cache_clear()
-    module: Any = encoder if shape.layer is not None else causal
+    seq2seq.seq2seq_of.cache_clear()
+    modules: dict[str, Any] = {"bertscore": encoder, "perplexity": causal, "bartscore": seq2seq}
+    module = modules[shape.metric]
     limited = module.budget
     module.budget = lambda: budget
     seconds, read = {"tokens": 0.0, "forward": 0.0}, [0, 0]
     try:
         layer = {} if shape.layer is None else {"layer": shape.layer}
-        kind = "perplexity" if shape.layer is None else "bertscore"
-        metric = load_metric(kind, model=str(folder), dtype=dtype, **layer)
+        metric = load_metric(shape.metric, model=str(folder), dtype=dtype, **layer)
         hub, columns = Hub(metric), {"predictions": both[0], "references": both[1]}
         samples = {name: columns[name] for name in hub.needs()}
         model = loaded(metric)
@@ -187,17 +197,19 @@ def run(
             model.runner.model = torch.compile(model.runner.model, dynamic=True)
         # What is compiled depends on the sizes of all batches.
         hub.evaluate({name: texts[: None if compiled else 8] for name, texts in samples.items()})
-        if shape.layer is not None:
+        if hasattr(model, "forget"):
             model.forget()
         with (
-            clocked(model.tokenizer, ("encode", "bare"), seconds, "tokens"),
-            clocked(model.runner, ("forward",), seconds, "forward", read),
+            clocked(model.tokenizer, ("encode", "encode_as_given", "bare"), seconds, "tokens"),
+            # Of sequence-to-sequence models, tokens are those of the sources.
+            clocked(model.runner, ("forward", "encode"), seconds, "forward", read),
+            clocked(model.runner, ("attended", "log_probabilities"), seconds, "forward"),
         ):
             took, memory, report = watched(lambda: hub.evaluate(samples))
     finally:
         module.budget = limited
     seconds["rest"] = took - sum(seconds.values())
-    scores = report.samples()[kind]["score"]
+    scores = report.samples()[shape.metric]["score"]
     return Cell(f"{dtype}, {attention}, {budget}", seconds, memory, scores, *read)
 
 
@@ -247,6 +259,8 @@ def loaded(metric: Any) -> Any:
     """The model that a metric has loaded, with its tokenizer and runner."""
     if hasattr(metric, "encoder"):
         return metric.encoder()
+    if hasattr(metric, "seq2seq"):
+        return metric.seq2seq()
     from metrichub_neural.engine.causal import causal_of
 
     model = causal_of(metric._files(), metric.dtype)  # noqa: SLF001  # as the metric itself does
@@ -345,9 +359,11 @@ def written(folder: Path, shape: Shape) -> Path:
     config = transformers.AutoConfig.for_model(
         shape.kind,
         **{"vocab_size": shape.words, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
+        **({"decoder_start_token_id": 2} if shape.metric == "bartscore" else {}),
         **shape.size,
     )
-    auto = "AutoModelForCausalLM" if shape.layer is None else "AutoModel"
+    autos = {"perplexity": "AutoModelForCausalLM", "bartscore": "AutoModelForSeq2SeqLM"}
+    auto = autos.get(shape.metric, "AutoModel")
     getattr(transformers, auto).from_config(config).save_pretrained(folder)
     backend.save(str(folder / "tokenizer.json"))
     names = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}

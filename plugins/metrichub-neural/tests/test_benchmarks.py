@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[3]
 def test_the_benchmark_for_a_gpu_runs_on_tiny_shapes() -> None:
     if not (ROOT / "benchmarks/gpu.py").exists():
         pytest.skip("needs the repository's benchmarks/")
-    chosen = "--device cpu --shape tiny --shape tiny-causal --texts 6 --budget 64"
+    shapes = "--shape tiny --shape tiny-causal --shape tiny-seq2seq"
+    chosen = f"--device cpu {shapes} --texts 6 --budget 64"
     types = "--dtype float32 --dtype bfloat16 --attention sdpa --attention eager"
     command = [sys.executable, "-m", "benchmarks.gpu", *chosen.split(), *types.split()]
     alone = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -29,9 +30,9 @@ def test_the_benchmark_for_a_gpu_runs_on_tiny_shapes() -> None:
         command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=300, check=False
     )
     assert found.returncode == 0, found.stderr
-    # Two types by two kinds of attention, for each of two shapes.
+    # Two types by two kinds of attention, for each of three shapes.
     lines = [line for line in found.stdout.splitlines() if "float" in line]
-    assert len(lines) == 8
+    assert len(lines) == 12
     # In 32 bits, the kind of attention changes a score by no more than rounding.
     exact = [line for line in lines if "float32" in line and "│" in line]
     differences = [float(line.split("│")[-2]) for line in exact]
@@ -132,6 +133,27 @@ def test_all_layers_are_one_vector_a_text(gpu: Any) -> None:
     assert [row[1].split(",")[0].strip() for row in rows] == ["float32", "bfloat16"]
     assert float(rows[0][-2]) == 0
     assert 0 < float(rows[1][-2]) < 0.02
+
+
+def test_the_benchmark_of_sequence_to_sequence_models_agrees_with_the_loops(
+    minilm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (ROOT / "benchmarks/neural_seq2seq.py").exists():
+        pytest.skip("needs the repository's benchmarks/")
+    if not (ROOT.parent / "shared/data").exists():
+        pytest.skip("needs ../shared/data/")
+    monkeypatch.syspath_prepend(str(ROOT))
+    module: Any = importlib.import_module("benchmarks.neural_seq2seq")
+    for size in module.SIZES.values():
+        narrow = {key: 2 for key in size if key.endswith(("layers", "heads"))}
+        monkeypatch.setitem(size, "d_model", 32)
+        for key, value in narrow.items():
+            monkeypatch.setitem(size, key, value)
+    chosen = ["--documents", "1", "--pairs", "4", "--repeats", "1"]
+    result = CliRunner().invoke(module.main, chosen, catch_exceptions=False)
+    rows = [line.split("│") for line in result.output.splitlines() if line.startswith("│")]
+    assert len(rows) == 5
+    assert max(float(row[5]) for row in rows) < 1e-5
 
 
 def test_bert_score_loses_the_space_before_the_first_word(monkeypatch: pytest.MonkeyPatch) -> None:
