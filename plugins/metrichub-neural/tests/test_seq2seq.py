@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import cache
 from pathlib import Path
@@ -173,6 +174,8 @@ def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
     [
         ("bert", "AutoModel", r"isn't a sequence-to-sequence model, .* but a bert"),
         ("gpt2", "AutoModelForCausalLM", r"isn't a sequence-to-sequence model, .* but a gpt2"),
+        # Its decoder and embeddings are there, and a layer for labels on top.
+        ("bart", "AutoModelForSequenceClassification", "but a BartForSequenceClassification"),
     ],
 )
 def test_a_model_of_another_kind_is_refused_in_a_line(
@@ -181,6 +184,26 @@ def test_a_model_of_another_kind_is_refused_in_a_line(
     folder = toys.write_model(tmp_path / kind, kind, auto)
     with pytest.raises(ModelError, match=said):
         loaded(folder)
+
+
+def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
+    # transformers 5 ties the embeddings to it, though T5 1.1 was trained with two of them.
+    folder = toys.write_seq2seq(tmp_path / "t5")
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": False}))
+    with pytest.raises(ModelError, match="t5 has no weights for its output layer"):
+        loaded(folder)
+
+
+def test_a_token_that_the_model_does_not_have_is_refused(folder: Path) -> None:
+    with pytest.raises(ModelError, match="120 tokens, and none with the number 250,089"):
+        loaded(folder).first_tokens(["a cat"], [250_089], 12)
+
+
+def test_a_limit_is_no_more_than_the_positions_of_a_model(tmp_path: Path) -> None:
+    folder = toys.write_seq2seq(tmp_path / "bart", "bart")
+    (answer,) = loaded(folder).first_tokens([" ".join(["cat"] * 60)], [7], 1024)
+    assert answer.cut
 
 
 # Official scores.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, r
 
 _SCORES = 1 << 14
 """How many numbers of the vocabulary's scores a batch has at most for each token of its budget."""
+
+_OTHER_HEADS = ("Classification", "QuestionAnswering", "Encoder")
+"""What models of such kinds have on top that were trained for something else."""
 
 
 class Target(NamedTuple):
@@ -63,6 +67,7 @@ class TorchSeq2Seq(TorchModel):
 
     Attributes:
         vocabulary: How many tokens it knows.
+        positions: How many tokens it can tell the places of.
         dtype: The type of its numbers.
     """
 
@@ -70,6 +75,8 @@ class TorchSeq2Seq(TorchModel):
         super().__init__(model, name)
         self.dtype = model.dtype
         self.vocabulary = int(model.config.vocab_size)
+        # T5's are relative to each other.
+        self.positions = int(getattr(model.config, "max_position_embeddings", sys.maxsize))
         self._start = model.config.decoder_start_token_id
         if self._start is None:
             raise ModelError(f"{name} doesn't say in its config.json with what targets start")
@@ -187,8 +194,17 @@ class Seq2Seq:
 
         Texts have at most `limit` tokens, that of the end among them; without `end` it is removed
         thereafter.
+
+        Raises:
+            ModelError: the model has no such tokens.
         """
+        if max(tokens) >= self.runner.vocabulary:
+            raise ModelError(
+                f"{self.name} has {self.runner.vocabulary:,} tokens, and none with the number "
+                f"{max(tokens):,}: it isn't a model for this metric"
+            )
         distinct = list(dict.fromkeys(texts))
+        limit = min(limit, self.runner.positions)
         encoded = self.tokenizer.encode_as_given(distinct, limit)
         ids = [text.ids if end else text.ids[:-1] for text in encoded]
         results: dict[str, FirstToken] = {}
@@ -242,17 +258,28 @@ def seq2seq_of(files: ModelFiles, dtype: str, words: ModelFiles | None = None) -
         ModelError: it isn't a sequence-to-sequence model, or can't be read.
     """
     config = read_config(files)
-    if not config.get("is_encoder_decoder"):
-        kind = config.get("model_type", "model without config.json")
-        raise ModelError(
-            f"{files.name} isn't a sequence-to-sequence model, as BART and T5 are, but a {kind}"
-        )
+    _check_kind(files.name, config)
     try:
         model = load_model("AutoModelForSeq2SeqLM", files, dtype)
         tokenizer = load_tokenizer(words or files, config)
     except ModuleNotFoundError as error:
         extra = "pip install 'metrichub-neural[torch]'"
         raise MissingDependency(files.name, str(error.name), extra) from error
+    # transformers 5 gives T5 the embeddings where the file has no output layer.
+    tied = model.get_output_embeddings().weight is model.get_input_embeddings().weight
+    if tied and config.get("tie_word_embeddings") is False:
+        raise ModelError(f"{files.name} has no weights for its output layer")
     if not len(tokenizer.frame):
         raise ModelError(f"the tokenizer of {files.name} doesn't end texts with a token")
     return Seq2Seq(files.name, tokenizer, TorchSeq2Seq(model, files.name))
+
+
+def _check_kind(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse a model that doesn't write texts, which transformers loads all the same."""
+    kind = config.get("model_type", "model without config.json")
+    heads = [str(head) for head in config.get("architectures") or ()]
+    other = next((head for head in heads if any(word in head for word in _OTHER_HEADS)), kind)
+    if not config.get("is_encoder_decoder") or other != kind:
+        raise ModelError(
+            f"{name} isn't a sequence-to-sequence model, as BART and T5 are, but a {other}"
+        )
