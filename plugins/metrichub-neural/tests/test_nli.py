@@ -72,11 +72,57 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
     nli: Path, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
+    # What another test asked isn't at hand.
+    classifier.classifier_of.cache_clear()
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
     found = [one.probabilities for one in model.of_pairs(PAIRS * 2)]
     truth = [alone(nli, *pair) for pair in PAIRS]
     np.testing.assert_allclose(found, truth * 2, atol=1e-6)
     assert np.ptp(np.array(truth), axis=0).min() > 0.01
+
+
+@pytest.mark.parametrize("limit", [None, 20])
+def test_the_first_text_alone_is_cut_if_the_second_leaves_it_room(
+    nli: Path, limit: int | None
+) -> None:
+    most = limit or toys.LIMIT
+    tokenizer = classifier.classifier_of(
+        find_model(str(nli), needed_by="test"), "float32"
+    ).tokenizer
+    story, short = "the cat sat on the mat " * 20, "a dog"
+    # 3 tokens frame a pair: the second leaves the first one token, none, and none at all.
+    full, brim = " ".join(["cat"] * (most - 4)), " ".join(["cat"] * (most - 3))
+    pairs = [(story, short), (story, full), (story, brim), (story, story), (short, story)]
+    encoded = tokenizer.encode_pairs(pairs, limit, only_first=True)
+    lengths = [(int((text.types == 0).sum()), int((text.types == 1).sum())) for text in encoded]
+    # [CLS] and [SEP] count for the first text, [SEP] for the second. Where the first can't make
+    # room, the longer is cut, as by transformers' own strategy "longest_first".
+    longest = tokenizer.encode_pairs(pairs, limit)
+    assert lengths[:2] == [(most - 3, 3), (3, most - 3)]
+    for one, other in zip(encoded[2:], longest[2:], strict=True):
+        assert one.ids.tolist() == other.ids.tolist()
+    assert all(text.cut and len(text.ids) == most for text in encoded)
+    assert longest[1].ids.tolist() != encoded[1].ids.tolist()
+
+
+def test_equal_pairs_are_run_once_for_all_metrics(
+    nli: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier.classifier_of.cache_clear()
+    model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
+    runs: list[int] = []
+    run = classifier.Classifier._run  # noqa: SLF001
+
+    def counted(self: Any, encoded: Any) -> Any:
+        runs.append(len(encoded))
+        return run(self, encoded)
+
+    monkeypatch.setattr(classifier.Classifier, "_run", counted)
+    model.of_pairs(PAIRS[:3] * 2)
+    model.of_pairs(PAIRS[:4])
+    # Other tokens are another pair.
+    model.of_pairs(PAIRS[:4], 20, only_first=True)
+    assert runs == [len(set(PAIRS[:3])), len(set(PAIRS[:4])) - len(set(PAIRS[:3])), 4]
 
 
 def test_labels_are_read_by_name(nli: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
@@ -68,11 +68,17 @@ class Classifier:
     """
 
     def __init__(
-        self, name: str, tokenizer: Tokenizer, runner: Runner, config: Mapping[str, object]
+        self,
+        name: str,
+        tokenizer: Tokenizer,
+        runner: Runner,
+        config: Mapping[str, object],
+        activate: Callable[[Probabilities], Probabilities] | None = None,
     ) -> None:
         self.name, self.tokenizer, self._runner = name, tokenizer, runner
         self.labels = labels_of(config)
-        self._multi_label = config.get("problem_type") == "multi_label_classification"
+        several = config.get("problem_type") == "multi_label_classification"
+        self._activate = activate or (sigmoid if several else softmax)
         self._types = int(str(config.get("type_vocab_size") or 0)) > 1
         self._store: Store[Classified] = Store(lambda value: value.nbytes)
 
@@ -83,11 +89,27 @@ class Classifier:
     def _made(self, texts: Sequence[str]) -> list[Classified]:
         return self._run(self.tokenizer.encode_as_given(texts))
 
-    def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Classified]:
-        """What the model says of each pair; equal pairs are run once."""
-        unique, places = distinct(pairs)
-        rows = self._run(self.tokenizer.encode_pairs(unique))
-        return [rows[place] for place in places.tolist()]
+    def of_pairs(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        limit: int | None = None,
+        *,
+        only_first: bool = False,
+    ) -> list[Classified]:
+        """What the model says of each pair; equal pairs are run once, for all metrics.
+
+        Pairs have at most `limit` tokens if given; with `only_first` their first text is cut, and
+        else the longer one.
+        """
+        keys = [(*pair, limit, only_first) for pair in pairs]
+        return self._store.get(
+            keys,
+            lambda absent: self._run(
+                self.tokenizer.encode_pairs(
+                    [(first, second) for first, second, *_ in absent], limit, only_first=only_first
+                )
+            ),
+        )
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
         def run(places: Integers) -> FloatArray:
@@ -99,19 +121,25 @@ class Classifier:
         scores: dict[int, Probabilities] = {}
         lengths = [len(text.ids) for text in encoded]
         for places, logits in in_batches(lengths, budget(), run, self.name):
-            for place, row in zip(places.tolist(), self._probabilities(logits), strict=True):
+            rows = self._activate(logits.astype(np.float64))
+            for place, row in zip(places.tolist(), rows, strict=True):
                 scores[place] = row
         return [
             Classified(scores[place], len(text.ids), text.cut) for place, text in enumerate(encoded)
         ]
 
-    def _probabilities(self, logits: FloatArray) -> Probabilities:
-        wide = logits.astype(np.float64)
-        # One label alone, or several that don't exclude each other.
-        if self._multi_label or wide.shape[1] == 1:
-            return np.asarray(1 / (1 + np.exp(-wide)))
-        powers = np.exp(wide - wide.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+def softmax(scores: Probabilities) -> Probabilities:
+    """Probabilities of labels that exclude each other; of one label alone, as by `sigmoid`."""
+    if scores.shape[1] == 1:
+        return sigmoid(scores)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def sigmoid(scores: Probabilities) -> Probabilities:
+    """Probabilities of labels that don't exclude each other."""
+    return np.asarray(1 / (1 + np.exp(-scores)))
 
 
 @lru_cache(maxsize=2)

@@ -1,12 +1,13 @@
-"""What a model gave for texts, kept for other metrics and calls in bounded memory."""
+"""What a model gave for texts or pairs, kept for other metrics and calls in bounded memory."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import RLock
 from typing import Generic, TypeVar
 
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 CAPACITY = 1 << 30
@@ -21,14 +22,14 @@ class Store(Generic[V]):
 
     def __init__(self, size_of: Callable[[V], int], capacity: int = CAPACITY) -> None:
         self._size_of, self._capacity = size_of, capacity
-        self._data: OrderedDict[str, V] = OrderedDict()
+        self._data: OrderedDict[Hashable, V] = OrderedDict()
         self._bytes = 0
         self._lock = RLock()
 
     def __len__(self) -> int:
         return len(self._data)
 
-    def get(self, texts: Sequence[str], make: Callable[[list[str]], Sequence[V]]) -> list[V]:
+    def get(self, texts: Sequence[K], make: Callable[[list[K]], Sequence[V]]) -> list[V]:
         """The value of every text; those that aren't here are made, each distinct text once."""
         with self._lock:
             values = {text: self._data[text] for text in dict.fromkeys(texts) if text in self._data}

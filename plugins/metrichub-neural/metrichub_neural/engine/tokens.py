@@ -70,7 +70,7 @@ class Tokenizer:
         files: ModelFiles,
         special: Mapping[str, int] | None = None,
     ) -> None:
-        self._backend, self._cut = backend, dict[int, Any]()
+        self._backend, self._cut = backend, dict[tuple[int, str], Any]()
         backend.no_padding()
         settings = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files, config)
@@ -116,11 +116,31 @@ class Tokenizer:
         backend = self._cutting(limit) if limit else self._backend
         return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
 
-    def encode_pairs(self, pairs: Iterable[tuple[str, str]]) -> list[Encoded]:
-        """The tokens of each pair of texts together, the longer of which is cut."""
+    def encode_pairs(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        limit: int | None = None,
+        *,
+        only_first: bool = False,
+    ) -> list[Encoded]:
+        """The tokens of each pair of texts together, at most `limit` if given.
+
+        The longer text of a pair is cut; or, with `only_first`, the first, unless the second alone
+        has too many tokens.
+        """
         listed = list(pairs)
         short = {text: self._shortened(text) for pair in listed for text in pair}
-        encodings = self._backend.encode_batch([(short[a], short[b]) for a, b in listed])
+        ready = [(short[first], short[second]) for first, second in listed]
+        most = min(limit or self.limit, self.limit)
+        backend = self._backend if most == self.limit else self._cutting(most)
+        encodings = backend.encode_batch(ready)
+        cut = [place for place, encoding in enumerate(encodings) if encoding.overflowing]
+        if only_first and cut:
+            backend = self._cutting(most, "only_first")
+            room = most - backend.num_special_tokens_to_add(True)
+            for place, second in zip(cut, self.bare([ready[at][1] for at in cut]), strict=True):
+                if len(second) < room:
+                    encodings[place] = backend.encode(*ready[place])
         return [_encoded(encoding) for encoding in encodings]
 
     def _shortened(self, text: str) -> str:
@@ -148,13 +168,13 @@ class Tokenizer:
         """The tokens of each word as it stands behind another one in a text."""
         return self.bare([f"{self._prefix}{word}" for word in words])
 
-    def _cutting(self, limit: int) -> Any:
-        """The same tokenizer with another limit, made once, as it has all words."""
-        if limit not in self._cut:
+    def _cutting(self, limit: int, strategy: str = "longest_first") -> Any:
+        """The same tokenizer with another limit, or another way to cut pairs, made once."""
+        if (limit, strategy) not in self._cut:
             again = type(self._backend).from_str(self._backend.to_str())
-            again.enable_truncation(limit)
-            self._cut[limit] = again
-        return self._cut[limit]
+            again.enable_truncation(limit, strategy=strategy)
+            self._cut[limit, strategy] = again
+        return self._cut[limit, strategy]
 
     @cached_property
     def _bare(self) -> Any:
