@@ -21,6 +21,9 @@ from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, r
 
 Probabilities = NDArray[np.float64]
 
+PORTION = 16_384
+"""How many pairs are tokenized at a time: each sentence beside each other soon makes millions."""
+
 
 class Classified(NamedTuple):
     """What a model says of one text, or of one pair of texts.
@@ -101,15 +104,16 @@ class Classifier:
         Pairs have at most `limit` tokens if given; with `only_first` their first text is cut, and
         else the longer one.
         """
-        keys = [(*pair, limit, only_first) for pair in pairs]
-        return self._store.get(
-            keys,
-            lambda absent: self._run(
-                self.tokenizer.encode_pairs(
-                    [(first, second) for first, second, *_ in absent], limit, only_first=only_first
-                )
-            ),
-        )
+
+        def made(absent: Sequence[tuple[str, str, int | None, bool]]) -> list[Classified]:
+            texts = [(first, second) for first, second, *_ in absent]
+            return self._run(self.tokenizer.encode_pairs(texts, limit, only_first=only_first))
+
+        rows: list[Classified] = []
+        for start in range(0, len(pairs), PORTION):
+            keys = [(*pair, limit, only_first) for pair in pairs[start : start + PORTION]]
+            rows += self._store.get(keys, made)
+        return rows
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
         def run(places: Integers) -> FloatArray:
@@ -176,15 +180,15 @@ def labels_of(config: Mapping[str, object]) -> dict[str, int]:
     return {str(name).strip().lower(): int(place) for place, name in names.items()}
 
 
-def label_at(files: ModelFiles, start: str) -> int | None:
-    """The place of the label whose name begins so; None if there is none.
+def label_at(files: ModelFiles, *starts: str) -> int | None:
+    """The place of the label whose name begins with one of these; None if there is none.
 
     Raises:
         ModelError: there are several.
     """
     places = {
-        name: at for name, at in labels_of(read_config(files)).items() if name.startswith(start)
+        name: at for name, at in labels_of(read_config(files)).items() if name.startswith(starts)
     }
     if len(places) > 1:
-        raise ModelError(f"{files.name} has several labels {start!r}: {', '.join(places)}")
+        raise ModelError(f"{files.name} has several labels {starts[0]!r}: {', '.join(places)}")
     return next(iter(places.values()), None)

@@ -14,6 +14,13 @@ from metrichub_neural.engine.tokens import read_config
 _FRAME = 4
 """How many tokens a pair's frame takes at most."""
 
+_VITAMINC = (
+    "tals/albert-base-vitaminc-mnli",
+    "tals/albert-xlarge-vitaminc",
+    "tals/albert-xlarge-vitaminc-mnli",
+)
+"""Models whose places SummaC's program has, whatever their labels are called."""
+
 
 class Question(NamedTuple):
     """Whether an item follows from texts."""
@@ -98,12 +105,14 @@ def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
     Raises:
         ModelError: its labels name no entailment.
     """
-    yes = label_at(files, "entail")
+    yes, no = label_at(files, "entail", "support"), label_at(files, "contradict", "refut")
+    if yes is None and files.name in _VITAMINC:
+        return 0, 1
     if yes is None:
         labels = read_config(files).get("id2label") or {}
         names = ", ".join(map(str, labels.values())) or "none"
         raise ModelError(f"{files.name} has no label for entailment (it has: {names})")
-    return yes, label_at(files, "contradict")
+    return yes, no
 
 
 @lru_cache(maxsize=2)
