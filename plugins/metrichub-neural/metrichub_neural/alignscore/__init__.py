@@ -1,0 +1,118 @@
+"""AlignScore: how far a text's sentences are aligned with its source (Zha et al., 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
+from metrichub.text import Texts
+from metrichub_neural.engine.classifier import Classifier
+from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.heads import ALIGNED, BINARY, REGRESSION, alignment_of
+from metrichub_neural.engine.tokens import limit_of
+from metrichub_neural.engine.whole import WholeMetric
+
+_WORDS = 350
+"""How many words a chunk of the source has, about."""
+PLACES = {"nli": ALIGNED, "bin": BINARY.stop - 1, "reg": REGRESSION.start}
+"""Which output of the model each head's score is."""
+
+
+class Claim(NamedTuple):
+    """A text, and the chunks of another that it may follow from."""
+
+    text: str
+    chunks: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignScore(WholeMetric):
+    """The mean over a prediction's sentences of their best alignment with the source (macro).
+
+    Attributes:
+        model: The model, whose checkpoint 'metrichub convert' has converted: a name on the Hugging
+            Face hub, or a folder; it has to be on this machine.
+        mode: The head that scores: `nli` of three classes, `bin` of two, or `reg`, a regression.
+        split: Whether the source is read in chunks and the prediction by sentence (the authors'
+            `nli_sp`, `bin_sp` and `reg_sp`), or both as a whole (`nli`, `bin`, `reg`).
+    """
+
+    averaging = "macro"
+    checkpoints = (Checkpoint("yzha/AlignScore", "FacebookAI/roberta-large"),)
+
+    model: ModelName = "yzha/AlignScore"
+    mode: Literal["nli", "bin", "reg"] = "nli"
+    split: bool = True
+
+    def measure(self, prediction: Texts, source: Texts) -> Measured:
+        """The score of each prediction, and whether one of its pairs was cut, (N,)."""
+        parts = [sentences(text) if self.split else [text] for text in prediction]
+        chunks = [chunked(text) if self.split else [text] for text in source]
+        claims = [
+            Claim(part, read) for own, read in zip(parts, chunks, strict=True) for part in own
+        ]
+        aligned = iter(alignments(alignment_of(self.files(), self.dtype), claims))
+        values, cut = np.full(len(parts), np.nan), np.zeros(len(parts))
+        blank = {row for row, text in enumerate(source) if not text.strip()}
+        silent = {row for row, own in enumerate(parts) if not own} - blank
+        for row, own in enumerate(parts):
+            of_claims = [next(aligned) for _ in own]
+            cut[row] = any(one.cut for one in of_claims)
+            if own and row not in blank:
+                best = [one.outputs[:, PLACES[self.mode]].max() for one in of_claims]
+                values[row] = np.mean(best)
+        reasons = dict.fromkeys(blank, "the source is empty")
+        reasons |= dict.fromkeys(silent, "the prediction has no sentence")
+        return Measured(
+            {"value": values, "cut_predictions": cut, "texts": np.ones(len(parts))},
+            reasons,
+            dict.fromkeys(silent, "no_claims"),
+        )
+
+    def score(self, value: Array, cut_predictions: Array, texts: Array) -> Scores:
+        """The mean over the samples."""
+        return {"score": value / texts}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many predictions were cut."""
+        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
+        return [
+            *super().notes(totals),
+            *(f"{note}, in a pair with a part of the source" for note in cut),
+        ]
+
+
+class Alignment(NamedTuple):
+    """What the model says of a claim.
+
+    Attributes:
+        outputs: Of its heads beside each chunk, (chunks, outputs).
+        cut: Whether a chunk and the claim had more tokens than it takes.
+    """
+
+    outputs: Array
+    cut: bool
+
+
+def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
+    """What the model says of each claim beside its chunks; of none, (0, outputs)."""
+    pairs = [(chunk, claim.text) for claim in claims for chunk in claim.chunks]
+    rows = iter(model.of_pairs(pairs, only_first=True))
+    aligned = []
+    for claim in claims:
+        own = [next(rows) for _ in claim.chunks]
+        outputs = np.array([row.probabilities for row in own])
+        aligned.append(Alignment(outputs, any(row.cut for row in own)))
+    return aligned
+
+
+def chunked(text: str) -> list[str]:
+    """A text in chunks of equally many whole sentences, of about 350 words; one if it has none."""
+    parts = sentences(text) or [""]
+    size = max(len(parts) // (len(text.split()) // _WORDS + 1), 1)
+    return [" ".join(parts[start : start + size]) for start in range(0, len(parts), size)]
