@@ -1,8 +1,9 @@
-"""Classifiers whose files transformers has no class for: AlignScore's three heads."""
+"""Classifiers whose files transformers has no class for: AlignScore's three heads, and BLEURT."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from metrichub.authoring import ModelFiles
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray
-from metrichub_neural.engine.classifier import Classifier, Probabilities, softmax
+from metrichub_neural.engine.classifier import Classifier, Probabilities, TorchClassifier, softmax
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
 
@@ -66,3 +67,41 @@ def _heads(files: ModelFiles) -> tuple[Probabilities, Probabilities]:
     except (SafetensorError, OSError) as error:
         raise ModelError(f"{files.name} has no heads of AlignScore ({error})") from error
     return np.concatenate(rows), np.concatenate(biases)
+
+
+@lru_cache(maxsize=2)
+def bleurt_of(files: ModelFiles, dtype: str) -> Classifier:
+    """BLEURT's model, which gives a pair its score; loaded once a process.
+
+    BLEURT-20 is a RemBERT, older checkpoints are BERTs, and both may come under names of their own.
+
+    Raises:
+        ModelError: its files aren't such a model.
+    """
+    import transformers
+
+    config = read_config(files)
+    more: dict[str, Any] = {}
+    auto = "AutoModelForSequenceClassification"
+    if config.get("model_type") == "bleurt":
+        width = config.get("embedding_size")
+        kind = "Bert" if width is None else "RemBert"
+        settings = {name: config[name] for name in config if name not in _NOT_SETTINGS}
+        more["config"] = getattr(transformers, f"{kind}Config")(
+            **settings, input_embedding_size=width, classifier_dropout_prob=0.0, num_labels=1
+        )
+        more["key_mapping"] = {
+            r"^bleurt\.": f"{kind.lower()}.",
+            r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in",
+        }
+        auto = f"{kind}ForSequenceClassification"
+    model = load_model(auto, files, dtype, **more)
+    if model.config.num_labels != 1:
+        raise ModelError(f"{files.name} has {model.config.num_labels} outputs, and BLEURT one")
+    tokenizer = load_tokenizer(files, config)
+    runner = TorchClassifier(model, files.name)
+    return Classifier(files.name, tokenizer, runner, config, lambda scores: scores)
+
+
+_NOT_SETTINGS = ("architectures", "id2label", "label2id", "model_type", "num_labels")
+"""What BLEURT's configuration says that is its own, or that the classes derive."""

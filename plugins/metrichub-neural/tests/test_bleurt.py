@@ -1,0 +1,117 @@
+"""BLEURT: the port's scores with the same weights, for models of both forms."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import toys
+from metrichub_neural.engine import classifier
+from metrichub_neural.engine.heads import bleurt_of
+from neural_vectors import SETUP, rows, torch, weights, write_words
+from safetensors.torch import save_file
+from test_convert import metrichub
+
+from metrichub import Hub, ModelError, Report, load_metric
+from metrichub.authoring import find_model
+from metrichub.testing import MetricContract
+
+ROWS = rows("bleurt ")
+NAMES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+
+
+def write_port(folder: Path, row: Mapping[str, Any]) -> Path:
+    """A model as the port saves it: its own names, pickled, with a configuration of its own."""
+    special = dict(zip(NAMES, row["special"], strict=True))
+    write_words(
+        folder,
+        [*row["special"], *SETUP["words"]],
+        special,
+        "[CLS] $A [SEP]",
+        "[CLS] $A [SEP] $B:1 [SEP]:1",
+    )
+    config = {**row["config"], "model_type": "bleurt", "architectures": ["Bleurt"]}
+    config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
+    (folder / "config.json").write_text(json.dumps(config))
+    state = weights(row["state_keys"], row)
+    positions = torch.arange(row["config"]["max_position_embeddings"]).expand((1, -1))
+    torch.save(state | {"bleurt.embeddings.position_ids": positions}, folder / "pytorch_model.bin")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The converted model of each row."""
+    folders = {}
+    for number, row in enumerate(ROWS):
+        folder = write_port(tmp_path_factory.mktemp("bleurt") / f"model{number}", row)
+        metrichub("convert", str(folder))
+        folders[row["metric"]] = folder
+    return folders
+
+
+def scored(folder: Path, row: Mapping[str, Any], order: list[int] | None = None) -> Report:
+    columns = {"predictions": row["candidates"], "references": row["references"]}
+    if order:
+        columns = {name: [texts[at] for at in order] for name, texts in columns.items()}
+    return Hub(load_metric("bleurt", model=str(folder))).evaluate(columns)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["metric"])
+@pytest.mark.parametrize("budget", [1, 80, 4096])
+def test_scores_are_those_of_the_port(
+    models: dict[str, Path], row: dict[str, Any], budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classifier, "budget", lambda: budget)
+    bleurt_of.cache_clear()
+    order = random.Random(budget).sample(range(5), 5)
+    report = scored(models[row["metric"]], row, order)
+    expected = np.array(row["scores_one_by_one"])[order]
+    np.testing.assert_allclose(report.samples()["bleurt"]["score"], expected, atol=1e-6)
+    # The last pair has 28 tokens of one text and 42 of the other, and 64 fit, with three between.
+    assert "1 of 5 predictions were cut at 64 tokens" in report.notes()["bleurt"][-1]
+
+
+def test_the_reference_comes_first(models: dict[str, Path]) -> None:
+    row = ROWS[0]
+    swapped = {**row, "candidates": row["references"], "references": row["candidates"]}
+    folder = models[row["metric"]]
+    one, other = (scored(folder, each).samples()["bleurt"]["score"] for each in (row, swapped))
+    assert np.abs(one - other).min() > 1e-3
+
+
+def test_a_model_of_transformers_own_classes_has_the_same_score(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    row = ROWS[1]
+    folder = models[row["metric"]]
+    bleurt_of.cache_clear()
+    expected = scored(folder, row).samples()["bleurt"]["score"]
+    runner: Any = bleurt_of(find_model(str(folder), needed_by="test"), "float32")._runner  # noqa: SLF001
+    runner.model.config.save_pretrained(tmp_path)
+    save_file(runner.model.state_dict(), tmp_path / "model.safetensors")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    found = scored(tmp_path, row).samples()["bleurt"]["score"]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_classifier_of_several_labels_is_refused(tmp_path: Path) -> None:
+    labels = {0: "a", 1: "b"}
+    folder = toys.write_model(tmp_path, auto="AutoModelForSequenceClassification", id2label=labels)
+    with pytest.raises(ModelError, match="has 2 outputs, and BLEURT one"):
+        scored(folder, ROWS[0])
+
+
+class TestBleurt(MetricContract):
+    metric = "bleurt"
+    parameters: ClassVar[Mapping[str, Any]] = {}
+
+    @pytest.fixture(autouse=True)
+    def _model(self, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(type(self), "parameters", {"model": str(models["bleurt RemBERT"])})
