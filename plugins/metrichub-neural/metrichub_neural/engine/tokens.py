@@ -95,6 +95,10 @@ class Tokenizer:
         number: int | None = self._backend.token_to_id(text)
         return number
 
+    def text_of(self, purpose: str) -> str:
+        """The special token for a purpose, such as "eos_token", as it stands in texts."""
+        return str(self._backend.id_to_token(self.special[purpose]))
+
     @property
     def frame(self) -> Integers:
         """The ids that are added to an empty text."""
