@@ -34,7 +34,7 @@ class NliJudge(ClaimJudge):
     def label(self) -> str:
         """The files that are used, and all that bears on its verdicts."""
         engine = ", engine='light'" if has_only_onnx(self.files()) else ""
-        return f"nli({self.settings()}{engine}, rules={OFFLINE.label!r})"
+        return f"{self.kind}({self.settings()}{engine}, rules={OFFLINE.label!r})"
 
     async def judged(
         self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
@@ -45,8 +45,16 @@ class NliJudge(ClaimJudge):
         it entails it; else undecided.
         """
         questions = [Question(item, texts) for item in items]
-        answers = await _gathering(self.files(), self.dtype)(questions)
+        answers = await self.gathering()(questions)
         return [(self._word(answer, verdicts), _reason(answer)) for answer in answers]
+
+    def gathering(self) -> Gathering[Question, Answer]:
+        """What answers the questions of all samples together."""
+        return _gathering(self.files(), self.dtype)
+
+    def supported(self, answer: Answer) -> float:
+        """What has to reach the threshold."""
+        return answer.entailed
 
     def files(self) -> ModelFiles:
         """The model's files, which name a label for entailment."""
@@ -56,7 +64,7 @@ class NliJudge(ClaimJudge):
 
     def _word(self, answer: Answer, verdicts: Sequence[str]) -> str:
         yes, no, *unknown = verdicts
-        if answer.entailed >= self.threshold:
+        if self.supported(answer) >= self.threshold:
             return yes
         return no if answer.contradicted > answer.entailed else (unknown or [no])[0]
 

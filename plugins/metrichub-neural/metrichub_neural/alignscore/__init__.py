@@ -17,6 +17,7 @@ from metrichub_neural.engine.heads import ALIGNED, BINARY, REGRESSION, alignment
 from metrichub_neural.engine.tokens import limit_of
 from metrichub_neural.engine.whole import WholeMetric
 
+DEFAULT = "yzha/AlignScore"
 _WORDS = 350
 """How many words a chunk of the source has, about."""
 PLACES = {"nli": ALIGNED, "bin": BINARY.stop - 1, "reg": REGRESSION.start}
@@ -43,9 +44,9 @@ class AlignScore(WholeMetric):
     """
 
     averaging = "macro"
-    checkpoints = (Checkpoint("yzha/AlignScore", "FacebookAI/roberta-large"),)
+    checkpoints = (Checkpoint(DEFAULT, "FacebookAI/roberta-large"),)
 
-    model: ModelName = "yzha/AlignScore"
+    model: ModelName = DEFAULT
     mode: Literal["nli", "bin", "reg"] = "nli"
     split: bool = True
 

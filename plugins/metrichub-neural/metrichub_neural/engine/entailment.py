@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,23 +53,38 @@ class Entailment:
     def __init__(self, classifier: Classifier, yes: int, no: int | None) -> None:
         self._classifier, self._yes, self._no = classifier, yes, no
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """The answer to every question; one whose texts have no sentence is neither."""
-        windows = [self._windows(question) for question in questions]
+    def answers(
+        self,
+        questions: Sequence[Question],
+        split: Callable[[str], Sequence[str]] | None = None,
+        limit: int | None = None,
+    ) -> list[Answer]:
+        """The answer to every question; one whose texts have no sentence is neither.
+
+        The windows of a text are as many sentences as fit; or what `split` makes of it, cut where
+        they and the item have more tokens than the `limit`.
+        """
+        windows = [
+            [window for text in question.texts for window in split(text)]
+            if split
+            else self._windows(question)
+            for question in questions
+        ]
         pairs = [
             (window, question.item)
             for question, own in zip(questions, windows, strict=True)
             for window in own
         ]
-        results = iter(self._classifier.of_pairs(pairs))
+        results = iter(self._classifier.of_pairs(pairs, limit, only_first=split is not None))
         answers = []
         for own in windows:
             rows = [next(results) for _ in own]
             probabilities = [row.probabilities for row in rows]
             yes = [float(row[self._yes]) for row in probabilities]
             no = [0.0 if self._no is None else float(row[self._no]) for row in probabilities]
-            cut = self._classifier.tokenizer.limit if any(row.cut for row in rows) else None
-            answers.append(_best(own, yes, no)._replace(cut_at=cut))
+            most = self._classifier.tokenizer.limit
+            cut = min(limit or most, most) if any(row.cut for row in rows) else None
+            answers.append(best_of(own, yes, no)._replace(cut_at=cut))
         return answers
 
     def _windows(self, question: Question) -> list[str]:
@@ -128,7 +143,8 @@ def _counted(model: Entailment, text: str) -> tuple[tuple[str, ...], tuple[int, 
     return tuple(parts), tuple(model.count(parts)) if parts else ()
 
 
-def _best(windows: Sequence[str], yes: Sequence[float], no: Sequence[float]) -> Answer:
+def best_of(windows: Sequence[str], yes: Sequence[float], no: Sequence[float]) -> Answer:
+    """The answer to a question whose windows entail and contradict its item so probably."""
     if not windows:
         return Answer(0.0, 0.0, 1.0, "")
     entailed, contradicted = max(yes), max(no)

@@ -29,7 +29,7 @@ from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.summac.convolution import Bins, Head, published_head, read_head
 from metrichub_neural.summac.granularity import Granularity, units
 
-_VITAMINC = "tals/albert-xlarge-vitaminc-mnli"
+VITAMINC = "tals/albert-xlarge-vitaminc-mnli"
 _XLARGE = ("albert", 2048)
 """Kind and width of the model that the published head was trained on."""
 LIMIT, UNITS = 500, 100
@@ -73,7 +73,7 @@ class SummaC(WholeMetric):
     """
 
     averaging = "macro"
-    checkpoints = (Checkpoint(_VITAMINC),)
+    checkpoints = (Checkpoint(VITAMINC),)
     published = tuple(
         Published(
             "README of github.com/tingofurro/summac at c1f3da9",
@@ -86,7 +86,7 @@ class SummaC(WholeMetric):
         for variant, scores in (("zs", [0.582, 0.877]), ("conv", [0.536, 0.709]))
     )
 
-    model: ModelName = _VITAMINC
+    model: ModelName = VITAMINC
     variant: Literal["conv", "zs"] = "conv"
     granularity: Granularity = "sentence"
     over_source: Operation = "max"
@@ -190,7 +190,7 @@ class SummaC(WholeMetric):
             config = read_config(files)
             if (config.get("model_type"), config.get("hidden_size")) != _XLARGE:
                 raise ModelError(
-                    f"{files.name} isn't {_VITAMINC}, on which the published head of {self.name} "
+                    f"{files.name} isn't {VITAMINC}, on which the published head of {self.name} "
                     "was trained; choose variant='zs', or give the head of this model as head='…'"
                 )
         return files

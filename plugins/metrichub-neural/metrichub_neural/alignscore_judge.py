@@ -1,0 +1,62 @@
+"""The judge `alignscore`: claims are verified by AlignScore on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from metrichub.authoring import ModelFiles
+from metrichub_neural.alignscore import DEFAULT, Claim, alignments, chunked
+from metrichub_neural.claim_judge import ClaimJudge
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.entailment import Answer, Question, best_of
+from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.engine.heads import ALIGNED, CONTRADICTED, alignment_of
+from metrichub_neural.nli import NliJudge
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignScoreJudge(NliJudge):
+    """A judge that asks AlignScore whether a claim is aligned with the evidence: no key, no server.
+
+    Claims are the sentences of a text, by the rules of the judge `offline`, which answers all else
+    that rules can, too. It can't grade or choose.
+
+    Attributes:
+        model: The model, whose checkpoint 'metrichub convert' has converted: a name on the Hugging
+            Face hub, or a folder; it has to be on this machine.
+        threshold: From which probability of alignment on a claim is supported.
+    """
+
+    kind = "alignscore"
+
+    model: ModelName = DEFAULT
+
+    def gathering(self) -> Gathering[Question, Answer]:
+        """What answers the questions of all samples together."""
+        return _gathering(self.files(), self.dtype)
+
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        return ClaimJudge.files(self)
+
+
+@lru_cache(maxsize=2)
+def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
+    def answers(questions: Sequence[Question]) -> list[Answer]:
+        model = alignment_of(files, dtype)
+        claims = [
+            Claim(item, [chunk for text in texts if text.strip() for chunk in chunked(text)])
+            for item, texts in questions
+        ]
+        return [
+            best_of(
+                claim.chunks,
+                [float(row[ALIGNED]) for row in aligned.outputs],
+                [float(row[CONTRADICTED]) for row in aligned.outputs],
+            )._replace(cut_at=model.tokenizer.limit if aligned.cut else None)
+            for claim, aligned in zip(claims, alignments(model, claims), strict=True)
+        ]
+
+    return Gathering(answers)

@@ -1,0 +1,49 @@
+"""The judge `summac`: claims are verified against each sentence of the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from metrichub.authoring import ModelFiles
+from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.entailment import Answer, Question, entailment_of
+from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.nli import NliJudge
+from metrichub_neural.summac import LIMIT, UNITS, VITAMINC
+from metrichub_neural.summac.granularity import units
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaCJudge(NliJudge):
+    """A judge that asks a model whether a sentence of the evidence entails a claim, as SummaC does.
+
+    Claims are the sentences of a text, by the rules of the judge `offline`, which answers all else
+    that rules can, too. It can't grade or choose.
+
+    Attributes:
+        model: The model, which classifies pairs and has a label "entailment": a name on the Hugging
+            Face hub, a folder, or an installed package; it has to be on this machine.
+        threshold: From which score on a claim is supported: the largest probability of entailment
+            by a sentence less the largest one of contradiction.
+    """
+
+    kind = "summac"
+
+    model: ModelName = VITAMINC
+
+    def gathering(self) -> Gathering[Question, Answer]:
+        """What answers the questions of all samples together."""
+        return _gathering(self.files(), self.dtype)
+
+    def supported(self, answer: Answer) -> float:
+        """What has to reach the threshold."""
+        return answer.entailed - answer.contradicted
+
+
+@lru_cache(maxsize=2)
+def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
+    def split(text: str) -> list[str]:
+        return units(text, "sentence")[:UNITS]
+
+    return Gathering(lambda questions: entailment_of(files, dtype).answers(questions, split, LIMIT))
