@@ -11,6 +11,7 @@ from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command, Program
 from metrichub.errors import MissingDependency
+from metrichub.metric import Checkpoint
 from metrichub.models.local_models import Offer, Weights, offered
 from metrichub.models.local_models import fetch as fetched
 from metrichub.report.tables import Table
@@ -45,11 +46,10 @@ def fetch(
     weights: Weights = "none" if no_weights else "onnx" if onnx else "safetensors"
     if convert and weights == "safetensors":
         weights = "pickle"
-    offers = (
-        _offers_of(name, revision, weights)
-        if name in registry()
-        else [offered(name, revision, weights=weights)]
-    )
+    model = _known_of(name) if name in registry() else Checkpoint(name)
+    if name in registry() and weights == "safetensors":
+        weights = "pickle"
+    offers = _offers_of(model, revision, weights)
     converter = _converter(context) if any(offer.pickles for offer in offers) else None
     for offer in offers:
         size = sum(offer.files.values()) / 1e6
@@ -59,13 +59,13 @@ def fetch(
     for offer in offers:
         folder = str(fetched(offer))
         if offer.pickles and converter:
-            context.invoke(converter, path=folder)
+            context.invoke(converter, path=str(Path(folder, model.file or "")), base=model.base)
         else:
             click.echo(folder)
 
 
-def _offers_of(metric: str, revision: str | None, weights: Weights) -> list[Offer]:
-    """What the hub offers of the model that a metric is known for, and of what it takes beside.
+def _known_of(metric: str) -> Checkpoint:
+    """The model that a metric is known for.
 
     Raises:
         UsageError: it is known for none.
@@ -79,8 +79,16 @@ def _offers_of(metric: str, revision: str | None, weights: Weights) -> list[Offe
     model, *others = checkpoints
     if others:
         click.echo(f"{metric} also runs {', '.join(other.name for other in others)}")
-    kind: Weights = "pickle" if weights == "safetensors" else weights
-    offer = offered(model.name, revision, weights=kind)
+    return Checkpoint(*model)
+
+
+def _offers_of(model: Checkpoint, revision: str | None, weights: Weights) -> list[Offer]:
+    """What the hub offers of a model, and of what it takes beside."""
+    offer = offered(model.name, revision, weights=weights)
+    if model.file:
+        others = {*offer.pickles} - {model.file}
+        files = {file: size for file, size in offer.files.items() if file not in others}
+        offer = offer._replace(files=files)
     return [offered(model.base, weights="none"), offer] if model.base else [offer]
 
 

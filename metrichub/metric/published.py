@@ -13,10 +13,12 @@ class Checkpoint(NamedTuple):
         name: Its name on the hub.
         base: The model that it was trained from, whose configuration and tokenizer it takes, if it
             comes without them.
+        file: Its pickled weights, if the repository has others beside them.
     """
 
     name: str
     base: str | None = None
+    file: str | None = None
 
 
 class Published(NamedTuple):

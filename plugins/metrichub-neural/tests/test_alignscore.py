@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import neural_vectors
 import numpy as np
 import pytest
+from hub_on_loopback import serving
 from metrichub_neural import alignscore
 from metrichub_neural.alignscore import chunked
 from metrichub_neural.engine import classifier
@@ -159,6 +160,42 @@ def test_the_signature_has_the_checkpoint_s_hash(model: Path) -> None:
     signature = scored(model, ROWS[0]).signatures()["alignscore"]
     assert "origin='sha256:" in signature
     assert json.loads((model / "config.json").read_text())["model_type"] == "roberta"
+
+
+def test_fetching_by_the_metric_s_name_takes_the_larger_checkpoint(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "alignscore")
+    base = folder / "base"
+    base.rename(tmp_path / "base")
+    # Its repository has two, and no configuration.
+    (folder / "AlignScore-base.ckpt").write_bytes(b"another")
+    rows_ = tmp_path / "rows.jsonl"
+    row = {"prediction": ROWS[3]["claims"][0], "source": ROWS[3]["documents"][0]}
+    rows_.write_text(json.dumps(row))
+    folders = {"yzha/AlignScore": folder, "FacebookAI/roberta-large": tmp_path / "base"}
+    with serving(folders) as hub:
+        at = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hf")}
+        at |= {"HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}
+        fetched = metrichub("fetch", "alignscore", "--yes", **at)
+        assert fetched.returncode == 0, fetched.stderr
+        assert not any("AlignScore-base" in asked for asked in map(str, hub.asked))
+        done = metrichub("score", rows_, "-m", "alignscore(split=False)", "--format", "json", **at)
+        assert done.returncode == 0, done.stderr
+    score = json.loads(done.stdout)["scores"]["alignscore"]["score"]
+    assert score == pytest.approx(ROWS[3]["scores"][0], abs=3e-7)
+
+
+def test_two_workers_give_what_one_process_gives(model: Path) -> None:
+    hub = Hub(load_metric("alignscore", model=str(model)))
+    samples = [
+        {"id": str(number), "predictions": [one], "source": STORY}
+        for number, one in enumerate(STORY.split(". ") * 4)
+    ]
+    whole = hub.evaluate(samples)
+    parts = hub.evaluate(iter([samples[:5], samples[5:]]), workers=2)
+    assert parts.signatures() == whole.signatures()
+    np.testing.assert_allclose(
+        parts.samples()["alignscore"]["score"], whole.samples()["alignscore"]["score"], atol=1e-6
+    )
 
 
 class TestAlignScore(MetricContract):

@@ -44,7 +44,7 @@ class AlignScore(WholeMetric):
     """
 
     averaging = "macro"
-    checkpoints = (Checkpoint(DEFAULT, "FacebookAI/roberta-large"),)
+    checkpoints = (Checkpoint(DEFAULT, "FacebookAI/roberta-large", "AlignScore-large.ckpt"),)
 
     model: ModelName = DEFAULT
     mode: Literal["nli", "bin", "reg"] = "nli"
