@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.heads import bleurt_of
+from metrichub_neural.engine.tokens import load_tokenizer
 from neural_vectors import SETUP, rows, torch, weights, write_words
 from safetensors.torch import save_file
 from test_convert import metrichub
@@ -23,6 +25,7 @@ from metrichub.testing import MetricContract
 
 ROWS = rows("bleurt ")
 NAMES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def write_port(folder: Path, row: Mapping[str, Any]) -> Path:
@@ -75,6 +78,27 @@ def test_scores_are_those_of_the_port(
     np.testing.assert_allclose(report.samples()["bleurt"]["score"], expected, atol=1e-6)
     # The last pair has 28 tokens of one text and 42 of the other, and 64 fit, with three between.
     assert "1 of 5 predictions were cut at 64 tokens" in report.notes()["bleurt"][-1]
+
+
+def test_its_sentencepiece_file_gives_the_port_s_tokens(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    pytest.importorskip("sentencepiece", reason="needs the extra sentencepiece")
+    (row,) = rows("sentencepiece of bleurt")
+    (tmp_path / "spm.model").write_bytes(base64.b64decode(row["model"]))
+    # As lucadiliello/BLEURT-20 has it (commit 34ccd00).
+    settings = {name: row_token for name, row_token in zip(NAMES, PIECES, strict=True)}
+    settings |= {"tokenizer_class": "BleurtSPTokenizer", "do_lower_case": False}
+    settings |= {"sp_model_kwargs": {}, "split_by_punct": False, "model_max_length": 10**30}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = models["bleurt RemBERT"] / "config.json"
+    (tmp_path / "config.json").write_bytes(config.read_bytes())
+    tokenizer = load_tokenizer(
+        find_model(str(tmp_path), needed_by="test"), json.loads(config.read_text())
+    )
+    encoded = tokenizer.encode_pairs([(text, row["second"]) for text in row["texts"]])
+    assert [text.ids.tolist() for text in encoded] == row["input_ids"]
+    assert encoded[0].types.tolist().index(1) == row["input_ids"][0].index(3) + 1
 
 
 def test_the_reference_comes_first(models: dict[str, Path]) -> None:

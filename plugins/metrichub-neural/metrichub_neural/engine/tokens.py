@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +35,16 @@ _USUAL = {
     "mask_token": ("[MASK]", "<mask>"),
 }
 _UNLIMITED = 1_000_000
-_WORDS = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+_WORDS = (
+    "vocab.json",
+    "vocab.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+)
 """Files of older tokenizers, which transformers makes into ones of the same library."""
-_PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+_PIECES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model")
 """Those of them that another library has to read."""
 
 
@@ -225,12 +234,17 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
         extra = "pip install 'metrichub-neural[torch]'"
         needed_by = f"{files.name}, which has no tokenizer.json"
         raise MissingDependency(needed_by, str(error.name), extra) from error
+    pieces = files.file("spm.model")
+    # By its own name, as BLEURT's configuration is of a kind that transformers doesn't know.
+    auto = "DebertaV2Tokenizer" if pieces else "AutoTokenizer"
     try:
         with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(
+            tokenizer = getattr(transformers, auto).from_pretrained(
                 str(files.folder), local_files_only=True, trust_remote_code=False, **more
             )
             backend = tokenizer.backend_tokenizer
+            if pieces:
+                backend.normalizer = _normalizer(pieces)
     except ImportError:
         raise
     # Whatever the libraries raise for files that are cut off, or of an unknown kind.
@@ -240,6 +254,20 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
     special = {name: getattr(tokenizer, f"{name}_id") for name in _SPECIAL}
     known = {name: number for name, number in special.items() if number is not None}
     return Tokenizer(backend, config, files, known)
+
+
+def _normalizer(pieces: Path) -> Any:
+    """What SentencePiece does to a text before it cuts it, which transformers 5 leaves out."""
+    from tokenizers import Regex, normalizers
+
+    # Its stubs know no message of it.
+    messages: Any = import_module("sentencepiece.sentencepiece_model_pb2")
+    model = messages.ModelProto()
+    model.ParseFromString(pieces.read_bytes())
+    rules = model.normalizer_spec.precompiled_charsmap
+    mapped = [normalizers.Precompiled(rules)] if rules else []
+    spaces = [normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()]
+    return normalizers.Sequence([*mapped, *spaces])
 
 
 def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:
