@@ -116,7 +116,7 @@ def test_a_model_of_transformers_own_classes_has_the_same_score(
     folder = models[row["metric"]]
     bleurt_of.cache_clear()
     expected = scored(folder, row).samples()["bleurt"]["score"]
-    runner: Any = bleurt_of(find_model(str(folder), needed_by="test"), "float32")._runner  # noqa: SLF001
+    runner: Any = bleurt_of(find_model(str(folder), needed_by="test"), "float32").runner
     runner.model.config.save_pretrained(tmp_path)
     save_file(runner.model.state_dict(), tmp_path / "model.safetensors")
     for name in ("tokenizer.json", "tokenizer_config.json"):

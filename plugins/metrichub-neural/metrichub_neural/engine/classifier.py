@@ -78,12 +78,17 @@ class Classifier:
         config: Mapping[str, object],
         activate: Callable[[Probabilities], Probabilities] | None = None,
     ) -> None:
-        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        self.name, self.tokenizer, self.runner = name, tokenizer, runner
         self.labels = labels_of(config)
         several = config.get("problem_type") == "multi_label_classification"
-        self._activate = activate or (sigmoid if several else softmax)
+        self.activate = activate or (sigmoid if several else softmax)
         self._types = int(str(config.get("type_vocab_size") or 0)) > 1
-        self._store: Store[Classified] = Store(lambda value: value.nbytes)
+        self._store: Store[Classified]
+        self.forget()
+
+    def forget(self) -> None:
+        """Free the memory of all that was kept."""
+        self._store = Store(lambda value: value.nbytes)
 
     def of_texts(self, texts: Sequence[str]) -> list[Classified]:
         """What the model says of each text; equal texts are run once, for all metrics."""
@@ -120,12 +125,12 @@ class Classifier:
             rows = [encoded[place] for place in places]
             ids, mask = padded([row.ids for row in rows], self.tokenizer.padding)
             types = padded([row.types for row in rows], 0)[0] if self._types else None
-            return self._runner.forward(ids, mask, types)
+            return self.runner.forward(ids, mask, types)
 
         scores: dict[int, Probabilities] = {}
         lengths = [len(text.ids) for text in encoded]
         for places, logits in in_batches(lengths, budget(), run, self.name):
-            rows = self._activate(logits.astype(np.float64))
+            rows = self.activate(logits.astype(np.float64))
             for place, row in zip(places.tolist(), rows, strict=True):
                 scores[place] = row
         return [
