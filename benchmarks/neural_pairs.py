@@ -157,7 +157,7 @@ def minichecks(model: Classifier, claims: Claims) -> Scores:
     found = []
     for source, claim in claims:
         chunks = chunks_of(source, TOKENS, lambda parts: [*map(len, model.tokenizer.bare(parts))])
-        joined = [f"{chunk}{model.tokenizer.text_of('eos_token')}{claim}" for chunk in chunks]
+        joined = [f"{chunk}{model.tokenizer.end}{claim}" for chunk in chunks]
         rows = in_turn(model, model.tokenizer.encode_as_given(joined), 16)
         found.append(rows[:, 1].max())
     return np.array(found)

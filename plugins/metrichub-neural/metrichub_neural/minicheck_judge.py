@@ -11,8 +11,7 @@ from metrichub.authoring import ModelFiles, Range
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.gathering import Gathering
-from metrichub_neural.engine.seq2seq import seq2seq_of
-from metrichub_neural.minicheck.checking import LIMIT, Checked, Claim, checked
+from metrichub_neural.minicheck.checking import Checked, Claim, checked_by, most_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +23,18 @@ class MiniCheckJudge(ClaimJudge):
     choose, and can't tell a contradicted claim from one that the evidence doesn't mention.
 
     Attributes:
-        model: The model, MiniCheck-Flan-T5-Large or one like it: a name on the Hugging Face hub, a
-            folder, or an installed package; it has to be on this machine.
+        model: The model, MiniCheck-Flan-T5-Large, its RoBERTa or DeBERTa, or one like them: a
+            name on the Hugging Face hub, a folder, or an installed package; it has to be on this
+            machine.
         threshold: Above which probability a claim is supported.
-        chunk: How many words of the evidence are read at a time, in whole sentences.
+        chunk: How much of the evidence is read at a time, in whole sentences: 500 words by T5, and
+            400 tokens by classifiers, unless given.
     """
 
     kind = "minicheck"
 
     model: ModelName = "lytang/MiniCheck-Flan-T5-Large"
-    chunk: Annotated[int, Range(1)] = 500
+    chunk: Annotated[int, Range(1)] | None = None
 
     @property
     def label(self) -> str:
@@ -47,18 +48,22 @@ class MiniCheckJudge(ClaimJudge):
         yes, no, *unknown = verdicts
         document = "\n".join(texts)
         claims = [Claim(item, document) for item in items]
-        answers = await _gathering(self.files(), self.dtype, self.chunk)(claims)
+        files = self.files()
+        answers = await _gathering(files, self.dtype, self.chunk)(claims)
         return [
-            (yes if answer.supported > self.threshold else (unknown or [no])[0], _reason(answer))
+            (
+                yes if answer.supported > self.threshold else (unknown or [no])[0],
+                _reason(answer, files),
+            )
             for answer in answers
         ]
 
 
 @lru_cache(maxsize=2)
-def _gathering(files: ModelFiles, dtype: str, words: int) -> Gathering[Claim, Checked]:
-    return Gathering(lambda claims: checked(seq2seq_of(files, dtype), claims, words))
+def _gathering(files: ModelFiles, dtype: str, chunk: int | None) -> Gathering[Claim, Checked]:
+    return Gathering(lambda claims: checked_by(files, dtype, claims, chunk))
 
 
-def _reason(answer: Checked) -> str:
-    cut_at = LIMIT if answer.cut else None
+def _reason(answer: Checked, files: ModelFiles) -> str:
+    cut_at = most_tokens(files) if answer.cut else None
     return reason_of(f"supported {answer.supported:.2f}", answer.chunk, cut_at)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import neural_vectors
 import numpy as np
 import pytest
+import toys
 from metrichub_neural.engine import classifier, joined
 from metrichub_neural.engine.joined import chunks_of, supported
+from metrichub_neural.minicheck_judge import MiniCheckJudge
 from neural_vectors import rows
 
-from metrichub.authoring import find_model
+from metrichub import Hub, load_metric
+from metrichub.authoring import Prompt, find_model
 
 ROWS = rows("minicheck roberta-large")
 
@@ -48,6 +52,54 @@ def test_probabilities_are_those_of_the_official_program(
     count = lambda parts: [len(ids) for ids in loaded.tokenizer.bare(parts)]  # noqa: E731
     chunks = [chunks_of(text, row["chunk_size"], count) for text in row["documents"]]
     assert chunks == row["chunks"]
+
+
+def test_the_metric_and_the_judge_take_the_form_that_a_model_has(model: Path) -> None:
+    files = find_model(str(model), needed_by="test")
+    text = "The old man saw a dog. It is cold today."
+    claims = ["He saw the dog.", "The bank is in the river."]
+    expected = [
+        answer.probability
+        for answer in supported(
+            classifier.classifier_of(files, "float32"), [(text, claim) for claim in claims], 8
+        )
+    ]
+    hub = Hub(load_metric("minicheck", model=str(model), chunk=8))
+    report = hub.evaluate(predictions=claims, sources=[text] * 2)
+    np.testing.assert_allclose(report.samples()["minicheck"]["score"], expected, atol=1e-7)
+    judge = MiniCheckJudge(model=str(model), chunk=8, threshold=float(np.mean(expected)))
+    prompt = Prompt("supported", "Is it so?", "supported")
+    verdicts = asyncio.run(judge.verify(prompt, claims, {"evidence": [text]}, ("yes", "no")))
+    assert [one.verdict == "yes" for one in verdicts] == [
+        score > np.mean(expected) for score in expected
+    ]
+    # All in one chunk, unless it is told how much to read.
+    whole = Hub(load_metric("minicheck", model=str(model)))
+    again = whole.evaluate(predictions=claims, sources=[text] * 2).samples()["minicheck"]["score"]
+    assert np.abs(again - expected).max() > 1e-4
+
+
+def test_deberta_reads_a_chunk_and_a_claim_as_one_text(tmp_path: Path) -> None:
+    auto = "AutoModelForSequenceClassification"
+    folder = toys.write_model(tmp_path, "deberta-v2", auto, architectures=["DebertaV2" + auto[4:]])
+    chunk, claim = "the cat sat on the mat", "it is a dog"
+    hub = Hub(load_metric("minicheck", model=str(folder)))
+    report = hub.evaluate(predictions=[claim], sources=[f"{chunk}."])
+    wide = toys.transformers.AutoModelForSequenceClassification.from_pretrained(folder).double()
+    ids = toys.ids_of(folder, f"{chunk}.[SEP]{claim}")
+    # The token between them is the one that ends them.
+    assert ids.count(3) == 2
+    with toys.torch.no_grad():
+        truth = float(wide.eval()(toys.torch.tensor([ids])).logits.softmax(-1)[0, 1])
+    assert report.scores()["minicheck"]["score"] == pytest.approx(truth, abs=1e-6)
+
+
+def test_what_a_classifier_cuts_is_counted(model: Path) -> None:
+    hub = Hub(load_metric("minicheck", model=str(model)))
+    long = "The cat sat on the mat in the house of the old man " * 8
+    report = hub.evaluate(predictions=["The cat ran."] * 2, sources=[long, "The cat sat."])
+    (note,) = report.notes()["minicheck"]
+    assert "1 of 2 predictions were cut at 62 tokens" in note
 
 
 def test_a_sentence_longer_than_a_chunk_stands_alone() -> None:

@@ -34,7 +34,7 @@ def supported(
     documents = dict.fromkeys(document for document, _ in claims)
     count = lambda parts: [len(ids) for ids in model.tokenizer.bare(parts)]  # noqa: E731
     chunks = {document: chunks_of(document, tokens, count) for document in documents}
-    between = model.tokenizer.text_of("eos_token")
+    between = model.tokenizer.end
     rows = iter(
         model.of_texts(
             [f"{chunk}{between}{claim}" for document, claim in claims for chunk in chunks[document]]

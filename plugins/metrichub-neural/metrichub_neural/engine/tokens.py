@@ -104,9 +104,11 @@ class Tokenizer:
         number: int | None = self._backend.token_to_id(text)
         return number
 
-    def text_of(self, purpose: str) -> str:
-        """The special token for a purpose, such as "eos_token", as it stands in texts."""
-        return str(self._backend.id_to_token(self.special[purpose]))
+    @property
+    def end(self) -> str:
+        """The token that ends a text, as it stands in texts; "" if there is none."""
+        number = self.special.get("eos_token", self.special.get("sep_token"))
+        return "" if number is None else str(self._backend.id_to_token(number))
 
     @property
     def frame(self) -> Integers:

@@ -19,7 +19,7 @@ from metrichub.authoring import (
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric, summed
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.minicheck.checking import LIMIT, Claim, checked
+from metrichub_neural.minicheck.checking import Claim, checked_by, most_tokens
 
 _NAME = "lytang/MiniCheck-Flan-T5-Large"
 _DOCUMENT = (
@@ -32,16 +32,21 @@ class MiniCheck(FirstTokenMetric):
     """The mean probability that the source supports the prediction (macro).
 
     Attributes:
-        model: The model, MiniCheck-Flan-T5-Large or one like it: a name on the Hugging Face hub, a
-            folder, or an installed package; it has to be on this machine.
+        model: The model, MiniCheck-Flan-T5-Large, its RoBERTa or DeBERTa, or one like them: a
+            name on the Hugging Face hub, a folder, or an installed package; it has to be on this
+            machine.
         claims: What is checked: the `whole` prediction, as the authors' program does, or each of
             its `sentences`, of which the scores are the means.
-        chunk: How many words of the source are read at a time, in whole sentences.
+        chunk: How much of the source is read at a time, in whole sentences: 500 words by T5, and
+            400 tokens by the others, unless given.
         threshold: Above which probability a claim counts as supported.
     """
 
     averaging = "macro"
-    checkpoints = (Checkpoint(_NAME),)
+    checkpoints = tuple(
+        Checkpoint(f"lytang/MiniCheck-{name}")
+        for name in ("Flan-T5-Large", "RoBERTa-Large", "DeBERTa-v3-Large")
+    )
     published = (
         Published(
             "README of Liyan06/MiniCheck",
@@ -60,12 +65,12 @@ class MiniCheck(FirstTokenMetric):
 
     model: ModelName = _NAME
     claims: Literal["whole", "sentences"] = "whole"
-    chunk: Annotated[int, Range(1)] = 500
+    chunk: Annotated[int, Range(1)] | None = None
     threshold: Annotated[float, Range(0, 1)] = 0.5
 
     def limit(self) -> int:
-        """What the authors' program takes."""
-        return LIMIT
+        """What the authors' program takes, or the classifier."""
+        return most_tokens(self.files())
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:
         """Means over each prediction's claims, and whether one of them was cut, (N,)."""
@@ -75,7 +80,7 @@ class MiniCheck(FirstTokenMetric):
             for own, document in zip(parts, source, strict=True)
             for part in own
         ]
-        answers = checked(self.seq2seq(), asked, self.chunk)
+        answers = checked_by(self.files(), self.dtype, asked, self.chunk)
         sizes = np.array([len(own) for own in parts], np.int64)
         probabilities = np.array([answer.supported for answer in answers], np.float64)
         supported = summed(probabilities, sizes) / sizes

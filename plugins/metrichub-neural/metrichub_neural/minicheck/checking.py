@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import sentences
+from metrichub.authoring import ModelFiles, sentences
 from metrichub_neural._seq2seq import probability
-from metrichub_neural.engine.seq2seq import Seq2Seq
+from metrichub_neural.engine import joined
+from metrichub_neural.engine.classifier import classifier_of
+from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
+from metrichub_neural.engine.tokens import limit_of, read_config
 
-LIMIT = 2048
+LIMIT, WORDS = 2048, 500
 _SUPPORTED, _UNSUPPORTED = 209, 3
 """The tokens whose scores the model was trained to tell supported claims by."""
 
@@ -36,6 +39,27 @@ class Checked(NamedTuple):
     supported: float
     chunk: str
     cut: bool
+
+
+def checked_by(
+    files: ModelFiles, dtype: str, claims: Sequence[Claim], chunk: int | None
+) -> list[Checked]:
+    """How far each claim is supported, by T5 or by a classifier, as the model's files say."""
+    if not is_classifier(files):
+        return checked(seq2seq_of(files, dtype), claims, chunk or WORDS)
+    pairs = [(claim.document, claim.text) for claim in claims]
+    model = classifier_of(files, dtype)
+    return [Checked(*row) for row in joined.supported(model, pairs, chunk or joined.TOKENS)]
+
+
+def is_classifier(files: ModelFiles) -> bool:
+    """Whether a model classifies texts, as the authors' RoBERTa and DeBERTa do."""
+    return any("Classification" in name for name in read_config(files).get("architectures") or ())
+
+
+def most_tokens(files: ModelFiles) -> int:
+    """How many tokens of a chunk and a claim the model reads."""
+    return limit_of(files) if is_classifier(files) else LIMIT
 
 
 def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked]:
