@@ -217,9 +217,24 @@ def test_the_signature_names_the_head(model: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in signature
 
 
-class TestSummaC(MetricContract):
+def test_two_workers_give_what_one_process_gives(model: Path) -> None:
+    hub = Hub(load_metric("summac", model=str(model), variant="zs"))
+    samples = [
+        {"id": str(number), "predictions": [one], "source": STORY}
+        for number, one in enumerate(STORY.split(". ") * 4)
+    ]
+    whole = hub.evaluate(samples)
+    parts = hub.evaluate(iter([samples[:5], samples[5:]]), workers=2)
+    assert parts.signatures() == whole.signatures()
+    np.testing.assert_allclose(
+        parts.samples()["summac"]["score"], whole.samples()["summac"]["score"], atol=1e-6
+    )
+
+
+class _Contract(MetricContract):
     metric = "summac"
     parameters: ClassVar[Mapping[str, Any]] = {}
+    variant: ClassVar[str]
 
     @pytest.fixture(autouse=True)
     def _model(
@@ -228,4 +243,14 @@ class TestSummaC(MetricContract):
         folder = tmp_path_factory.getbasetemp() / "summac_toy"
         if not folder.exists():
             toys.write_model(folder, auto="AutoModelForSequenceClassification", id2label=LABELS)
-        monkeypatch.setattr(type(self), "parameters", {"model": str(folder), "variant": "zs"})
+            write_head(folder / "head", CONVOLVED[0])
+        named = {"model": str(folder), "head": str(folder / "head"), "variant": self.variant}
+        monkeypatch.setattr(type(self), "parameters", named)
+
+
+class TestConvolved(_Contract):
+    variant = "conv"
+
+
+class TestZeroShot(_Contract):
+    variant = "zs"
