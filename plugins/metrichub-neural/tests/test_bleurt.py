@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import classifier
-from metrichub_neural.engine.heads import bleurt_of
+from metrichub_neural.engine.heads import bleurt_config, bleurt_of
 from metrichub_neural.engine.tokens import load_tokenizer
-from neural_vectors import SETUP, rows, torch, weights, write_words
+from neural_vectors import SETUP, rows, torch, transformers, weights, write_words
 from safetensors.torch import save_file
 from test_convert import metrichub
 
@@ -28,6 +28,39 @@ NAMES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
+# config.json of razasju/aissmeditext, commit d7f87f6, which was trained from
+# lucadiliello/BLEURT-20-D12 and has its configuration.
+D12 = {
+    "_name_or_path": "lucadiliello/BLEURT-20-D12",
+    "architectures": ["BleurtForSequenceClassification"],
+    "attention_probs_dropout_prob": 0,
+    "classifier_dropout": None,
+    "embedding_dropout_prob": 0,
+    "embedding_size": 128,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0,
+    "hidden_size": 1024,
+    "id2label": {"0": "LABEL_0"},
+    "initializer_range": 0.02,
+    "intermediate_size": 4096,
+    "label2id": {"LABEL_0": 0},
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 512,
+    "model_type": "bleurt",
+    "num_attention_heads": 16,
+    "num_hidden_layers": 12,
+    "output_embedding_size": 2048,
+    "pad_token_id": 0,
+    "position_embedding_type": "absolute",
+    "tie_word_embeddings": False,
+    "torch_dtype": "float32",
+    "transformers_version": "4.41.0.dev0",
+    "type_vocab_size": 2,
+    "use_cache": False,
+    "vocab_size": 120300,
+}
+
+
 def write_port(folder: Path, row: Mapping[str, Any]) -> Path:
     """A model as the port saves it: its own names, pickled, with a configuration of its own."""
     special = dict(zip(NAMES, row["special"], strict=True))
@@ -38,9 +71,7 @@ def write_port(folder: Path, row: Mapping[str, Any]) -> Path:
         "[CLS] $A [SEP]",
         "[CLS] $A [SEP] $B:1 [SEP]:1",
     )
-    config = {**row["config"], "model_type": "bleurt", "architectures": ["Bleurt"]}
-    config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(D12 | row["config"]))
     state = weights(row["state_keys"], row)
     positions = torch.arange(row["config"]["max_position_embeddings"]).expand((1, -1))
     torch.save(state | {"bleurt.embeddings.position_ids": positions}, folder / "pytorch_model.bin")
@@ -99,6 +130,14 @@ def test_its_sentencepiece_file_gives_the_port_s_tokens(
     encoded = tokenizer.encode_pairs([(text, row["second"]) for text in row["texts"]])
     assert [text.ids.tolist() for text in encoded] == row["input_ids"]
     assert encoded[0].types.tolist().index(1) == row["input_ids"][0].index(3) + 1
+
+
+def test_a_published_configuration_has_the_parameters_that_its_authors_state() -> None:
+    kind, config = bleurt_config(D12)
+    with torch.device("meta"):
+        model = getattr(transformers, f"{kind}ForSequenceClassification")(config)
+    # checkpoints.md of google-research/bleurt at 48764ec: BLEURT-20-D12 has 167M.
+    assert sum(weight.numel() for weight in model.parameters()) // 10**6 == 167
 
 
 def test_the_reference_comes_first(models: dict[str, Path]) -> None:

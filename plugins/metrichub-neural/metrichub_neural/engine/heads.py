@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -78,18 +79,11 @@ def bleurt_of(files: ModelFiles, dtype: str) -> Classifier:
     Raises:
         ModelError: its files aren't such a model.
     """
-    import transformers
-
     config = read_config(files)
     more: dict[str, Any] = {}
     auto = "AutoModelForSequenceClassification"
     if config.get("model_type") == "bleurt":
-        width = config.get("embedding_size")
-        kind = "Bert" if width is None else "RemBert"
-        settings = {name: config[name] for name in config if name not in _NOT_SETTINGS}
-        more["config"] = getattr(transformers, f"{kind}Config")(
-            **settings, input_embedding_size=width, classifier_dropout_prob=0.0, num_labels=1
-        )
+        kind, more["config"] = bleurt_config(config)
         more["key_mapping"] = {
             r"^bleurt\.": f"{kind.lower()}.",
             r"encoder\.embedding_projection": "encoder.embedding_hidden_mapping_in",
@@ -101,6 +95,17 @@ def bleurt_of(files: ModelFiles, dtype: str) -> Classifier:
     tokenizer = load_tokenizer(files, config)
     runner = TorchClassifier(model, files.name)
     return Classifier(files.name, tokenizer, runner, config, lambda scores: scores)
+
+
+def bleurt_config(config: Mapping[str, Any]) -> tuple[str, Any]:
+    """The kind of a model of the port, and its configuration as transformers has it."""
+    import transformers
+
+    width = config.get("embedding_size")
+    kind = "Bert" if width is None else "RemBert"
+    settings = {name: config[name] for name in config if name not in _NOT_SETTINGS}
+    more = {"input_embedding_size": width, "classifier_dropout_prob": 0.0, "num_labels": 1}
+    return kind, getattr(transformers, f"{kind}Config")(**settings, **more)
 
 
 _NOT_SETTINGS = ("architectures", "id2label", "label2id", "model_type", "num_labels")
