@@ -20,8 +20,9 @@ class Elsewhere(NamedTuple):
     keywords: tuple[str, ...]
 
 
-def elsewhere(letters: str) -> str | None:
-    """What to say to those who ask for a metric by a name of these letters; None if unknown."""
+def elsewhere(name: str) -> str | None:
+    """What to say to those who ask for a metric by a name of the same letters; None if unknown."""
+    letters = "".join(filter(str.isalnum, name.lower()))
     return next((known.where for known in all_elsewhere() if known.letters == letters), None)
 
 
@@ -42,6 +43,11 @@ def _read() -> Iterator[Elsewhere]:
 
 
 def _where(plugin: str) -> str:
+    return f"it comes with {plugin}: {install_of(plugin)}"
+
+
+def install_of(plugin: str) -> str:
+    """What installs a plugin of this project."""
     if RELEASED:
-        return f"it comes with {plugin}: pip install {plugin}"
-    return f"it comes with {plugin}: in a clone of metrichub, pip install ./plugins/{plugin}"
+        return f"pip install {plugin}"
+    return f"in a clone of metrichub, pip install ./plugins/{plugin}"

@@ -202,7 +202,7 @@ class Registry:
 
     def _unknown(self, name: str) -> UnknownMetric:
         """The error for a name that nothing has: where it is, what is near, or how to search."""
-        if self.kind == "metric" and (where := elsewhere(_letters(name))):
+        if self.kind == "metric" and (where := elsewhere(name)):
             return UnknownMetric(f"{name} isn't installed: {where}")
         slash = "/" in name
         known = [key for key in self._by_name if slash or "/" not in key]

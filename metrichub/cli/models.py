@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from metrichub.catalog.elsewhere import elsewhere, install_of
 from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command, Program
@@ -46,8 +47,9 @@ def fetch(
     weights: Weights = "none" if no_weights else "onnx" if onnx else "safetensors"
     if convert and weights == "safetensors":
         weights = "pickle"
-    model = _known_of(name) if name in registry() else Checkpoint(name)
-    if name in registry() and weights == "safetensors":
+    is_metric = name in registry() or elsewhere(name) is not None
+    model = _known_of(name) if is_metric else Checkpoint(name)
+    if is_metric and weights == "safetensors":
         weights = "pickle"
     offers = _offers_of(model, revision, weights)
     converter = _converter(context) if any(offer.pickles for offer in offers) else None
@@ -68,6 +70,7 @@ def _known_of(metric: str) -> Checkpoint:
     """The model that a metric is known for.
 
     Raises:
+        UnknownMetric: it isn't installed.
         UsageError: it is known for none.
     """
     checkpoints = getattr(registry().find(metric).load(), "checkpoints", ())
@@ -103,7 +106,8 @@ def _converter(context: click.Context) -> click.Command:
         command = program.get_command(context, "convert")
         if command is not None:
             return command
-    raise MissingDependency("converting a pickle", "metrichub-neural")
+    plugin = "metrichub-neural"
+    raise MissingDependency("converting a pickle", plugin, install_of(plugin))
 
 
 @click.group("cache")

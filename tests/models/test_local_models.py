@@ -119,6 +119,14 @@ def test_a_metric_s_name_is_no_model_s(run: Run, hub: hub_stub.Hub) -> None:
     assert not hub.asked
 
 
+def test_a_metric_of_a_plugin_that_is_not_installed_is_no_model(
+    run: Run, hub: hub_stub.Hub
+) -> None:
+    done = fetch(run, "comet-kiwi", "--yes")
+    assert "comet-kiwi isn't installed: " in done.stderr
+    assert not hub.asked
+
+
 def test_a_pickle_is_not_fetched(run: Run, hub: hub_stub.Hub) -> None:
     del hub.files["model.safetensors"]
     done = fetch(run, "toys/bert", "--yes")
