@@ -1,30 +1,30 @@
 """Every error that metrichub raises on purpose.
 
-MetrichubError
-├── InputError (ValueError)            samples that can't be scored: what, where, what to do
-│   ├── CellError                      what a sample has in a column is nothing that a metric reads
-│   ├── MissingColumn (LookupError)    a metric needs a column that the data doesn't have
-│   └── FileError                      a file that can't be read as samples
-├── SpecError (ValueError)             a metric spec that can't be parsed
-├── ParameterError (ValueError)        a parameter with a value that isn't allowed
-│   ├── UnknownParameter (TypeError)   a parameter that the metric doesn't have
-│   └── MissingParameter (TypeError)   a parameter without a default that has no value
-├── UnknownMetric (LookupError)        no installed metric has this name
-│   └── AmbiguousMetric                two installed packages use this name
-├── BrokenMetric (ImportError)         an installed metric that can't be imported
-├── MissingDependency (ImportError)    a package that has to be installed first
-├── ModelError (RuntimeError)          a model that can't be fetched, read or run here
-│   └── MissingModel (LookupError)     a model that isn't on this machine
-├── CardError (ValueError)             a metric card that breaks the format
-├── MetricError (TypeError)            a metric whose code breaks the contract
-│   └── ScoringError                   a metric that raised while scoring: which, on which sample
-├── JudgeError (RuntimeError)          a call to a judge that failed; the sample has no score
-│   ├── JudgeUnavailable               no later call can succeed; ends the run
-│   ├── BudgetSpent                    the next call would exceed a limit; ends the run
-│   └── TooManyErrors                  more samples failed than the run allows; ends it
-├── Pending (RuntimeError)             calls that wait for a batch: send its file, run again
-├── ReportError (ValueError)           reports that can't be merged, compared or read
-└── SiteError (RuntimeError)           a site of cards that can't be built
+    MetrichubError
+    ├── InputError (ValueError)            samples that can't be scored: what, where, what to do
+    │   ├── CellError                      a value in a column that no metric reads
+    │   ├── MissingColumn (LookupError)    a metric needs a column that the data doesn't have
+    │   └── FileError                      a file that can't be read as samples
+    ├── SpecError (ValueError)             a metric spec that can't be parsed
+    ├── ParameterError (ValueError)        a parameter with a value that isn't allowed
+    │   ├── UnknownParameter (TypeError)   a parameter that the metric doesn't have
+    │   └── MissingParameter (TypeError)   a parameter without a default that has no value
+    ├── UnknownMetric (LookupError)        no installed metric has this name
+    │   └── AmbiguousMetric                two installed packages use this name
+    ├── BrokenMetric (ImportError)         an installed metric that can't be imported
+    ├── MissingDependency (ImportError)    a package that has to be installed first
+    ├── ModelError (RuntimeError)          a model that can't be fetched, read or run here
+    │   └── MissingModel (LookupError)     a model that isn't on this machine
+    ├── CardError (ValueError)             a metric card that breaks the format
+    ├── MetricError (TypeError)            a metric whose code breaks the contract
+    │   └── ScoringError                   a metric that raised while it scored a sample
+    ├── JudgeError (RuntimeError)          a call to a judge that failed; the sample has no score
+    │   ├── JudgeUnavailable               no later call can succeed; ends the run
+    │   ├── BudgetSpent                    the next call would exceed a limit; ends the run
+    │   └── TooManyErrors                  more samples failed than the run allows; ends it
+    ├── Pending (RuntimeError)             calls that wait for a batch: send its file, run again
+    ├── ReportError (ValueError)           reports that can't be merged, compared or read
+    └── SiteError (RuntimeError)           a site of cards that can't be built
 
 Each also derives from the builtin exception that a caller would expect, and has the exit status
 of the command line.
