@@ -2,8 +2,9 @@
 
 import multiprocessing
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,24 @@ def stub(alone: None) -> Iterator[judge_stub.Stub]:
     """A server on loopback that speaks as a judge."""
     with judge_stub.serving() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A folder of a name that the first worker to ask fills for all of them."""
+    from filelock import FileLock
+
+    root = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        root = root.parent
+
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        made, done = root / name, root / f"{name}.done"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(made, ignore_errors=True)
+                fill(made)
+                done.touch()
+        return made
+
+    return folder

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from filelock import FileLock
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -95,25 +94,6 @@ def shoot() -> Callable[[Page, str], None]:
             page.screenshot(path=Path(folder, f"{name}.png"), full_page=True)
 
     return shot
-
-
-@pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """A folder of a name that the first worker to ask fills for all of them."""
-    root = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        root = root.parent
-
-    def folder(name: str, fill: Callable[[Path], object]) -> Path:
-        made, done = root / name, root / f"{name}.done"
-        with FileLock(root / f"{name}.lock"):
-            if not done.exists():
-                shutil.rmtree(made, ignore_errors=True)
-                fill(made)
-                done.touch()
-        return made
-
-    return folder
 
 
 @pytest.fixture(scope="session")
