@@ -15,7 +15,7 @@ OURS = {
     "plagiarism": {"coverage", "density", "novelty"},
     "asr-errors": {"wer", "cer"},
     "translation-no-reference": {
-        "guides/tasks.html",
+        "docs/TASKS.html",
         "elsewhere.html#cometkiwi",
         "elsewhere.html#cometqe",
     },

@@ -177,7 +177,7 @@ def test_the_wheel_records_the_tree_s_code_cards_and_guides_and_nothing_else(dis
     assert len(held) > 500
     assert "metrichub/py.typed" in held
     # Fonts and pictures of the site among them.
-    assert "metrichub/site/assets/fonts/OFL.txt" in held
+    assert "metrichub/site/skeleton/docs/assets/fonts/OFL.txt" in held
     assert "metric_cards/_bases/whisper/LICENSE" in held
 
 

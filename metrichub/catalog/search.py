@@ -42,7 +42,7 @@ _ENDINGS: tuple[tuple[str, str], ...] = (
     ("ing", ""), ("ers", ""), ("er", ""), ("ed", ""), ("es", ""), ("ly", ""), ("e", ""), ("s", ""),
     ("y", "i"),
 )  # fmt: skip
-_FILLERS = frozenset(
+FILLERS = frozenset(
     {
         "a", "about", "above", "actually", "all", "also", "am", "an", "and", "any", "are", "as",
         "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for", "from",
@@ -106,7 +106,7 @@ class SearchIndex:
             word: [number for posting in postings for number in posting]
             for word, postings in self.words.items()
         }
-        return {"words": flat, "endings": _ENDINGS, "fillers": sorted(_FILLERS)}
+        return {"words": flat, "endings": _ENDINGS, "fillers": sorted(FILLERS)}
 
     def _having(self, word: str) -> Mapping[int, int]:
         """The pages with a word and its weight; half of it for words that only begin so."""
@@ -132,7 +132,7 @@ def terms(question: str) -> tuple[str, ...]:
     parted = re.sub(r"(?<=[a-z])Metric\b", "", question)
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", parted)
     words, names = (re.findall(_WORD, text.lower()) for text in (parted, question))
-    plain, whole = ([word_stem(w) for w in own if w not in _FILLERS] for own in (words, names))
+    plain, whole = ([word_stem(w) for w in own if w not in FILLERS] for own in (words, names))
     # A question of fillers alone is taken at its word.
     return tuple(dict.fromkeys([*(plain or map(word_stem, words)), *_pairs(words), *whole]))
 
@@ -149,7 +149,7 @@ def word_stem(word: str) -> str:
 
 
 def _pairs(words: Sequence[str]) -> Iterator[str]:
-    telling = [word for word in words if word not in _FILLERS]
+    telling = [word for word in words if word not in FILLERS]
     return (word_stem(first + second) for first, second in pairwise(telling))
 
 
@@ -161,11 +161,11 @@ def _weighed(page: SearchPage) -> Iterator[tuple[str, float]]:
         (re.findall(_WORD, page.name.lower()), _NAME),
         *((re.findall(_WORD, keyword.lower()), _KEYWORD) for keyword in page.keywords),
     ):
-        yield from ((word_stem(word), weight) for word in words if word not in _FILLERS)
+        yield from ((word_stem(word), weight) for word in words if word not in FILLERS)
         yield from ((pair, weight) for pair in _pairs(words))
     for text, weight in ((page.summary, _SUMMARY), (" ".join(page.tags), _TAG), (page.text, _TEXT)):
         for word in re.findall(_WORD, text.lower()):
-            if word not in _FILLERS:
+            if word not in FILLERS:
                 yield word_stem(word), weight
 
 
@@ -203,7 +203,7 @@ def page_of_metric(title: str, address: str, entry: Entry) -> SearchPage:
 
 def page_of_guide(guide: Guide) -> SearchPage:
     """A guide as a page to be found."""
-    address = f"guides/{guide.name.lower()}.html"
+    address = f"docs/{guide.name}.html"
     return SearchPage(
         guide.title, address, GUIDE, "", guide.summary, guide.keywords, (), words_of(guide.body)
     )

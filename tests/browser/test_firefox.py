@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 pytest.importorskip("starlette", reason="the extra app is not installed")
 
-from metrichub.site.build import build_site
+from metrichub.site.commands import build_site
 from tests.app_browser import file_of, running
 from tests.browser.reports import write_two
 from tests.browser.servers import serving_folder

@@ -5,16 +5,23 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import click
 import pytest
 
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
+from metrichub import Hub
+from metrichub.catalog.registry import Registry
 from metrichub.cli import main
-from metrichub.site.doc_pages import command_line
-from tests.surface import MODULES, public
+from metrichub.site.commands import build_site
+from metrichub.site.site_pages import MODULES, NAMES
+from tests import surface
+
+pytestmark = pytest.mark.site
+REPOSITORY = "https://github.com/owner/name"
 
 
 def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
@@ -24,54 +31,65 @@ def leaves(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
         for below in command.list_commands(context):
             sub = command.get_command(context, below)
             assert sub is not None
-            yield from leaves(f"{name} {below}", sub)
+            yield from leaves(below, sub)
 
 
-def test_every_command_and_option_is_on_the_page() -> None:
-    page = command_line(main.to_info_dict(click.Context(main))).html
+@pytest.fixture(scope="module")
+def pages(made_once: Callable[..., Path]) -> Mapping[str, str]:
+    """The pages of the reference by name, as HTML."""
+    folder = made_once(
+        "reference", lambda out: build_site(out, Registry(()), repository=REPOSITORY)
+    )
+    return {path.stem: path.read_text("utf-8") for path in folder.glob("reference/*.html")}
+
+
+def test_every_command_and_option_is_on_the_page(pages: Mapping[str, str]) -> None:
     known = [*leaves("metrichub", main)]
     assert len(known) > 15
     for name, command in known:
         if command.hidden:
             continue
-        assert f'<h2 id="{name.replace(" ", "-")}">{name}</h2>' in page
+        assert re.search(rf'<h\d id="{name}(_\d+)?">{name}', pages["command-line"]), name
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
-                assert option.opts[0] in page
+                assert option.opts[0] in pages["command-line"]
 
 
-@pytest.fixture(scope="module")
-def pages() -> dict[str, str]:
-    pytest.importorskip("griffe", reason="the extra site is not installed")
-    from metrichub.site.doc_pages import reference
-
-    return {page.title: page.html for page in reference()}
+def test_every_public_module_is_in_the_reference() -> None:
+    assert {"metrichub", *(name for names in MODULES.values() for name in names)} == {
+        *surface.MODULES
+    }
 
 
-def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
-    assert set(pages) == set(MODULES)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_public_name_is_on_its_page(module: str, pages: dict[str, str]) -> None:
+@pytest.mark.parametrize("module", surface.MODULES)
+def test_every_public_name_has_a_heading(module: str, pages: Mapping[str, str]) -> None:
     offered = importlib.import_module(module)
-    for name in public(module):
-        below = inspect.ismodule(getattr(offered, name))
-        place = f'href="{module}.{name}.html"' if below else f'<h2 id="{name}">'
-        assert place in pages[module], name
+    whole = "".join(pages.values())
+    for name in surface.public(module):
+        value = getattr(offered, name)
+        home = (
+            "metrichub.errors" if getattr(value, "__module__", "") == "metrichub.errors" else module
+        )
+        assert inspect.ismodule(value) or f'id="{home}.{name}"' in whole, name
 
 
-def test_an_alias_is_shown_with_what_it_stands_for(pages: dict[str, str]) -> None:
-    assert "Integers = " in pages["metrichub.text"]
+def test_the_tree_of_errors_keeps_its_lines(pages: Mapping[str, str]) -> None:
+    assert re.search(r"<pre[^>]*>(?:(?!</pre>).)*MetrichubError\n.*\n", pages["errors"], re.DOTALL)
 
 
-def test_the_tree_of_errors_keeps_its_lines(pages: dict[str, str]) -> None:
-    assert re.search(r"<pre.*?MetrichubError.*?InputError", pages["metrichub.errors"], re.DOTALL)
+def test_a_method_has_its_signature_its_text_its_errors_and_its_source(
+    pages: Mapping[str, str],
+) -> None:
+    assert [*NAMES][:2] == ["Hub", "Report"]
+    page = pages["hub"]
+    assert 'id="metrichub.Hub.evaluate"' in page
+    assert 'id="metrichub.Report.intervals"' in pages["report"]
+    # What an error is, is a click away.
+    assert re.search(r'<a [^>]*href="errors\.html#metrichub\.errors\.UnknownMetric"', page)
+    _, at = inspect.getsourcelines(Hub.evaluate)
+    assert f'href="{REPOSITORY}/blob/HEAD/metrichub/hub.py#L{at}"' in page
 
 
-def test_a_function_has_its_signature_its_text_and_its_errors(pages: dict[str, str]) -> None:
-    page = pages["metrichub"]
-    assert '<h3 id="Hub.evaluate">Hub.evaluate</h3>' in page
-    assert "load_metric(spec: str | Callable[..., Any], /, **parameters: object)" in page
-    assert "<code>UnknownMetric</code>" in page
-    assert '<h3 id="Report.intervals">' in page
+def test_examples_are_code(pages: Mapping[str, str]) -> None:
+    assert 'class="gp"' in pages["hub"]
+    assert not any("<blockquote" in page for page in pages.values())

@@ -1,4 +1,4 @@
-"""The example report of the site: made from examples/, alike each time, and found."""
+"""The example report of the site: made from examples/, alike each time, and linked."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("zensical", reason="the extra site is not installed")
 
 from metrichub.catalog.registry import Registry
-from metrichub.site import example_report
-from metrichub.site.build import build_site, site_problems
-from metrichub.site.site_index import SiteIndex
+from metrichub.site.project import write_project
+from metrichub.site.site_pages import EXAMPLE_METRICS as METRICS
+from metrichub.site.site_pages import example_report
 from tests.guide_commands import ROOT
 from tests.site_cards import toy
 
@@ -24,35 +24,29 @@ pytestmark = pytest.mark.site
 # Whoever asks for a socket fails, so that a page is made without the network or not at all.
 PROGRAM = """
 import socket, sys
+from pathlib import Path
 def refuse(*given, **named):
     raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = refuse
-from metrichub.catalog.registry import Registry
-from metrichub.site import example_report
-from metrichub.site.site_index import SiteIndex
-page, = example_report.example_pages(SiteIndex.of(Registry.installed()))
-sys.stdout.write(page.html)
+from metrichub.site.site_pages import EXAMPLE_METRICS as METRICS, example_report
+assert example_report(Path(sys.argv[1]), METRICS)
 """
 
 
-def installed() -> Registry:
-    """The metrics of the example, and no other."""
-    entries = Registry.installed().entries
-    return Registry(tuple(entry for entry in entries if entry.name in example_report.METRICS))
-
-
 @pytest.fixture(scope="module")
-def page() -> str:
-    return next(example_report.example_pages(SiteIndex.of(installed()))).html
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("example") / "example.html"
+    assert example_report(path, METRICS)
+    return path.read_text(encoding="utf-8")
 
 
-def test_another_process_without_a_network_makes_the_same_bytes(page: str) -> None:
+def test_another_process_without_a_network_makes_the_same_bytes(page: str, tmp_path: Path) -> None:
     # Sets are in another order there.
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
-    run = [sys.executable, "-c", PROGRAM]
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    run = [sys.executable, "-c", PROGRAM, str(tmp_path / "again.html")]
     made = subprocess.run(run, env=environment, capture_output=True, check=False)
     assert made.returncode == 0, made.stderr.decode()
-    assert made.stdout.decode() == page
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
 def test_the_page_holds_the_texts_of_both_systems_and_no_folder(page: str) -> None:
@@ -64,17 +58,16 @@ def test_the_page_holds_the_texts_of_both_systems_and_no_folder(page: str) -> No
     assert str(ROOT) not in page
 
 
-def test_home_the_guide_and_the_search_lead_to_the_example(tmp_path: Path) -> None:
-    build_site(tmp_path / "out", installed())
-    assert site_problems(tmp_path / "out") == ()
-    read = {name: (tmp_path / "out" / name).read_text("utf-8")
-            for name in ("index.html", "guides/compare.html", "search.json")}  # fmt: skip
-    assert 'href="example.html">Open the example report</a>' in read["index.html"]
-    assert 'href="../example.html"' in read["guides/compare.html"]
-    assert "example.html" in {item["location"] for item in json.loads(read["search.json"])["items"]}
+def test_home_and_the_navigation_lead_to_the_example(tmp_path: Path) -> None:
+    entries = Registry.installed().entries
+    write_project(tmp_path, Registry(tuple(e for e in entries if e.name in METRICS)), "")
+    assert (tmp_path / "docs" / "example.html").is_file()
+    home = (tmp_path / "docs" / "index.md").read_text("utf-8")
+    assert "[Open the example report](example.html)" in home
+    assert "An example report: example.html" in (tmp_path / "mkdocs.yml").read_text("utf-8")
 
 
-def test_a_site_without_the_example_s_metrics_names_none(site: Path) -> None:
-    index = SiteIndex.of(Registry((toy(site, "one"),)))
-    assert not example_report.is_in(index)
-    assert list(example_report.example_pages(index)) == []
+def test_a_site_without_the_example_s_metrics_has_none(site: Path) -> None:
+    write_project(site / "project", Registry((toy(site, "one"),)), "")
+    assert not (site / "project" / "docs" / "example.html").exists()
+    assert "example report" not in (site / "project" / "docs" / "index.md").read_text("utf-8")

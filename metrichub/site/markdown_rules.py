@@ -1,0 +1,85 @@
+"""A Python-Markdown extension: formulas become MathML, and authors' HTML stays text.
+
+A card may come from anybody. None of its HTML reaches a page, its links lead to files and the web
+only, and its pictures are named instead of fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+
+from metrichub.report.html.markup import html
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+TAGS = "<!-- material/tags -->"
+"""What the generator replaces by a list of all tags, as on `skeleton/docs/tags.md`."""
+_SCHEMES = ("", "http", "https", "mailto")
+# Fenced code is left alone, an example is marked as one, and comments vanish.
+_PARTS = re.compile(
+    r"(?P<fenced>^(?P<fence>`{3,}).*?^(?P=fence)$)|(?P<example>^>>> .*?)(?=\n\s*$|\Z)|<!--.*?-->",
+    re.DOTALL | re.MULTILINE,
+)
+_FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\\[(\[]\s*(?P<tex>.*?)\s*\\[)\]]</(?P=tag)>', re.DOTALL
+)
+
+
+class MarkdownRules(Extension):  # type: ignore[misc]  # the package is untyped
+    """What the generator's Markdown adds and leaves out."""
+
+    def extendMarkdown(self, md: Any) -> None:
+        """Register each step."""
+        md.preprocessors.deregister("html_block")
+        md.inlinePatterns.deregister("html")
+        # Before code is taken out, after everything is in the tree, and when the page is text.
+        md.preprocessors.register(_Parts(md), "metrichub_parts", 30)
+        md.treeprocessors.register(_Addresses(md), "metrichub_addresses", 1)
+        md.postprocessors.register(_Formulas(md), "metrichub_formulas", 5)
+
+
+class _Parts(Preprocessor):  # type: ignore[misc]
+    def run(self, lines: list[str]) -> list[str]:
+        return _PARTS.sub(self._part, "\n".join(lines)).split("\n")
+
+    def _part(self, match: re.Match[str]) -> str:
+        if example := match["example"]:
+            return f"```pycon\n{example}\n```"
+        if match[0] == TAGS:
+            return str(self.md.htmlStash.store(TAGS))
+        return (match["fenced"] or "").replace("```python\n>>>", "```pycon\n>>>", 1)
+
+
+class _Addresses(Treeprocessor):  # type: ignore[misc]
+    def run(self, root: Element) -> None:
+        for element in root.iter():
+            if urlsplit(element.get("href", "")).scheme not in _SCHEMES:
+                del element.attrib["href"]
+            if urlsplit(source := element.get("src", "")).scheme or source.startswith("/"):
+                element.tag, element.text = "span", element.get("alt")
+                element.attrib.clear()
+
+
+class _Formulas(Postprocessor):  # type: ignore[misc]
+    def run(self, text: str) -> str:
+        return _FORMULA.sub(_formula, text)
+
+
+def _formula(match: re.Match[str]) -> str:
+    marks = "$" if match["tag"] == "span" else "$$"
+    made = html(f"{marks}{unescape(match['tex'])}{marks}", lambda _: None).strip()
+    return made.removeprefix("<p>").removesuffix("</p>") if match["tag"] == "span" else made
+
+
+def makeExtension(**_: Any) -> MarkdownRules:
+    """The extension, as Markdown asks for it."""
+    return MarkdownRules()

@@ -1,0 +1,303 @@
+"""The pages that no file of the repository holds, as Markdown: cards in full, tables, reference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from metrichub import CardError
+from metrichub.catalog import guides
+from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.guides import choices
+from metrichub.catalog.registry import Entry
+from metrichub.catalog.studies import best_by_task
+
+NAMES: Mapping[str, Sequence[str]] = {
+    "Hub": ("Hub",),
+    "Report": (
+        *("Report", "Interval", "Comparison", "Ranking", "compare_all", "Explanation"),
+        *("RepeatedScore", "Usage"),
+    ),
+    "Metrics": ("load_metric", "list_metrics", "Entry", "Card", "Scale"),
+    "Data": ("read", "read_batches", "conversation"),
+    "Judges and embedders": ("OpenAIJudge", "OpenAIEmbedder"),
+}
+"""The names of `metrichub` by what one does with them; its errors have a page of their own."""
+_BRIDGES = (
+    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
+    "transformers",
+)
+MODULES: Mapping[str, Sequence[str]] = {
+    "Writing metrics": ("metrichub.authoring",),
+    "Testing metrics": ("metrichub.testing",),
+    "Texts": ("metrichub.text", "metrichub.text.highlight"),
+    "Agreement with people": ("metrichub.agreement",),
+    "Other libraries": ("metrichub.bridges", *(f"metrichub.bridges.{name}" for name in _BRIDGES)),
+    "Errors": ("metrichub.errors",),
+}
+"""The other public modules by what one does with them."""
+EXAMPLE_METRICS = ("rouge", "bleu", "abstractness", "density")
+"""Closeness to the references, and how much is copied: here they say different things."""
+_SYSTEMS = {"A": "summaries.jsonl", "B": "summaries_b.jsonl"}
+_COMMANDS = """# Command line
+
+::: mkdocs-click
+    :module: metrichub.cli
+    :command: main
+    :prog_name: metrichub
+    :depth: 1
+    :style: plain
+"""
+# Most of what a report does is done by the class above it.
+_INHERITED = "::: metrichub.Report\n    options:\n      inherited_members: true\n"
+_JUDGE = "openai(model='…')"
+
+
+class CardPage(NamedTuple):
+    """An installed card: what `load_metric` takes, and the folder of its page."""
+
+    entry: Entry
+    name: str
+    folder: str
+
+    @property
+    def title(self) -> str:
+        """The card's title on a line, with the qualified name where the plain one is taken."""
+        title = one_line(self.entry.card.title) or self.name
+        return title if self.name == self.entry.name else f"{title} ({self.name})"
+
+    @property
+    def link(self) -> str:
+        """A link from the first page or one beside it."""
+        return f"[{markdown_of(self.title)}](metric_cards/{self.folder}/README.md)"
+
+    @property
+    def needs(self) -> str:
+        """The model that the metric asks, if any, in words."""
+        card = self.entry.card
+        return JUDGES[card.judge] if card.judge else "an embedder" if card.embedder else ""
+
+
+def one_line(text: str) -> str:
+    """The text without control characters, its white space made single spaces."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def markdown_of(text: str) -> str:
+    """The text on a line of Markdown that shows it as it is."""
+    return re.sub(r"([\\`*_{}\[\]#|$~])", r"\\\1", one_line(text))
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its start."""
+    return re.sub(r"^rag\b", "RAG", text[:1].upper() + text[1:], flags=re.IGNORECASE)
+
+
+def _code(text: str) -> str:
+    return f"`{one_line(text).replace('`', '')}`"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return _row(*heads) + _row(*("---" for _ in heads)) + "".join(_row(*cells) for cells in rows)
+
+
+def card_page(page: CardPage) -> str:
+    """A card's body below its summary and the facts of its front matter."""
+    card = page.entry.card
+    outputs = (
+        f"{_code(name)} in {markdown_of(scale.interval)}"
+        + ("" if scale.better == "neither" else f", {scale.better} is better")
+        for name, scale in card.scores.items()
+    )
+    facts = {
+        "Name": _code(page.name),
+        "Inputs": ", ".join(map(_code, card.inputs)),
+        "Outputs": "; ".join(outputs),
+        "Tasks": markdown_of(", ".join(card.tags.task)),
+        "Quality": markdown_of(", ".join(card.tags.dimension)),
+        "Languages": markdown_of(", ".join(code for code in card.tags.language if code != "any")),
+        "Asks": page.needs,
+        "Also searched as": markdown_of(", ".join(card.keywords)),
+        "Licence": markdown_of(card.license),
+        "Comes with": markdown_of(f"{page.entry.distribution} {page.entry.version}"),
+        "Install": _code(page.entry.install) if page.entry.install else "",
+    }
+    body = re.sub(r"\A\s*# .*\n", "", card.body)
+    shown = "\n\n".join(f"{name}\n:   {fact}" for name, fact in facts.items() if fact)
+    return f"# {markdown_of(page.title)}\n\n{markdown_of(card.summary)}\n\n{shown}\n\n{body}"
+
+
+def metrics_by_task(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
+    """All metrics by task, each under the first of its card, and the cards that can't be read."""
+    tasks: dict[str, list[CardPage]] = {}
+    for page in pages:
+        tasks.setdefault(one_line((*page.entry.card.tags.task, "any")[0]), []).append(page)
+    parts = [
+        "# All metrics\n\nEach metric under its first task; [by tag](../tags.md) they are listed "
+        "under all of their tasks, quality dimensions, families and needs.\n"
+    ]
+    for task, listed in sorted(tasks.items(), key=lambda item: item[0].casefold()):
+        rows = (
+            (
+                f"[{markdown_of(p.title)}]({p.folder}/README.md)",
+                p.needs,
+                markdown_of(p.entry.card.summary),
+            )
+            for p in listed
+        )
+        heads = ("Metric", "Asks", "What it measures")
+        parts.append(f"## {markdown_of(capital(task))}\n\n{_table(heads, rows)}")
+    if broken:
+        lines = "".join(f"- {_code(name)}: {markdown_of(why)}\n" for name, why in broken.items())
+        parts.append(f"## Installed, but without a card to show\n\n{lines}")
+    return "\n".join(parts)
+
+
+def chooser(pages: Sequence[CardPage]) -> str:
+    """What to take for what one evaluates and has, with the lines that do it."""
+    known = {page.name: page for page in pages}
+    parts, evaluated = ["# Choose metrics\n"], ""
+    for choice in choices({name: page.entry for name, page in known.items()}):
+        if choice.evaluate != evaluated:
+            evaluated = choice.evaluate
+            parts.append(f"## You evaluate {evaluated}\n")
+        cards = [known[metric.name].entry.card for metric in choice.metrics]
+        asked = {"judge": any(card.judge for card in cards),
+                 "embedder": any(card.embedder for card in cards)}  # fmt: skip
+        given = {name: _JUDGE for name, needed in asked.items() if needed}
+        specs = [metric.spec for metric in choice.metrics]
+        flags = " ".join(f'-m "{spec}"' if "(" in spec else f"-m {spec}" for spec in specs)
+        flags += "".join(f' --{name} "{value}"' for name, value in given.items())
+        named = "".join(f', {name}="{value}"' for name, value in given.items())
+        quoted = ", ".join(f'"{spec}"' for spec in specs)
+        lines = "".join(
+            f"1. {known[metric.name].link}: {_note(known[metric.name], metric.agreement)}\n"
+            for metric in choice.metrics
+        )
+        parts.append(
+            f"### {capital(evaluated)}, and you have {choice.have}\n\n{lines}\n"
+            f"```\nmetrichub score {choice.data} {flags}\n```\n\n"
+            "```python\nfrom metrichub import Hub, read\n"
+            f'hub = Hub([{quoted}]{named})\nprint(hub.evaluate(read("{choice.data}")))\n```\n'
+        )
+    return "\n".join(parts)
+
+
+def _note(page: CardPage, agreement: str) -> str:
+    notes = [markdown_of(page.entry.card.summary).rstrip(".")]
+    notes += [f"asks {page.needs}"] if page.needs else []
+    return "; ".join([*notes, *([agreement] if agreement else [])]) + "."
+
+
+def agreement_tables(pages: Iterable[CardPage]) -> str:
+    """How far each metric agrees with people, by task and dimension, the best first."""
+    rated: dict[str, list[tuple[float, Sequence[str]]]] = {}
+    for page in pages:
+        for heading, value, cells in _measured_of(page):
+            rated.setdefault(heading, []).append((value, cells))
+    heads = ("Metric", "Agreement", "Interval", "Human ceiling", "Chance", "Measured by")
+    tables = (
+        f"## {markdown_of(capital(heading))}\n\n"
+        + _table(heads, (cells for _, cells in sorted(rows, key=lambda row: -row[0])))
+        for heading, rows in sorted(rated.items(), key=lambda item: item[0].casefold())
+    )
+    return (
+        "# Agreement with people\n\nHow far each metric agrees with people who rated the same "
+        "outputs, by its best output and setting. Compare only values of the same coefficient on "
+        "the same data. The human ceiling is the agreement of one rater with the others, chance "
+        "that of a constant score. If neither direction of a metric is better, its value keeps its "
+        "sign, and a negative one may be as good.\n\n" + "\n".join(tables)
+    )
+
+
+def _measured_of(page: CardPage) -> Iterator[tuple[str, float, Sequence[str]]]:
+    """A metric's rows: the heading, the value and the cells; none where they can't be read."""
+    try:
+        studies = page.entry.studies
+    except CardError:
+        return
+    for dimension in dict.fromkeys(v.dimension for study in studies for v in study.shown_values):
+        for task, (study, value) in best_by_task(studies, dimension).items():
+            settings = [text for text, usual in ((study.spec, page.name), (value.output, "score"))
+                        if text != usual]  # fmt: skip
+            aimless = page.entry.card.better(value.output) == "neither"
+            yield (
+                f"{task}: {dimension}",
+                value.value or 0.0,
+                (
+                    " ".join([page.link, *map(_code, settings)]),
+                    _figure(value.value) + (", neither direction is better" if aimless else ""),
+                    f"{_figure(value.low)} to {_figure(value.high)}",
+                    _figure(value.ceiling),
+                    _figure(value.chance),
+                    markdown_of(
+                        f"{value.coefficient} ({value.level}), {study.data.get('name', '')}"
+                    ),
+                ),
+            )
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def not_included() -> str:
+    """Known metrics that don't come with metrichub, each under a heading to be found by."""
+    known = sorted(all_elsewhere(), key=lambda metric: metric.title.casefold())
+    shown = (
+        f"## {markdown_of(metric.title)}\n\n{markdown_of(capital(metric.where))}\n"
+        + (
+            f"\nAlso searched as: {markdown_of(', '.join(metric.keywords))}\n"
+            if metric.keywords
+            else ""
+        )
+        for metric in known
+    )
+    return (
+        "# Metrics not included\n\nKnown metrics that metrichub doesn't include, and where to find "
+        "them.\n\n" + "\n".join(shown)
+    )
+
+
+def reference() -> Iterator[tuple[str, str]]:
+    """The title and text of each page of the reference, in the order in which one needs them."""
+    for title, names in NAMES.items():
+        blocks = (_INHERITED if name == "Report" else f"::: metrichub.{name}\n" for name in names)
+        yield title, f"# {title}\n\n" + "\n".join(blocks)
+    yield "Command line", _COMMANDS
+    for title, modules in MODULES.items():
+        yield title, f"# {title}\n\n" + "\n".join(map(_module, modules))
+
+
+def _module(module: str) -> str:
+    """A module's own words, then its public names; `__all__` is computed, only Python knows it."""
+    listed = getattr(import_module(module), "__all__", None)
+    if listed is None:
+        return f"::: {module}\n"
+    about = f"::: {module}\n    options:\n      members: false\n"
+    return about + "\n".join(f"\n::: {module}.{name}\n" for name in listed)
+
+
+def example_report(page: Path, installed: Collection[str]) -> bool:
+    """Whether the example report is there: it is made once, where its files and metrics are."""
+    home = guides.folder()
+    folders = (home / "examples", home.parent / "examples")
+    folder = next((f for f in folders if all((f / s).is_file() for s in _SYSTEMS.values())), None)
+    if folder is None or not set(EXAMPLE_METRICS).issubset(installed):
+        return False
+    if not page.exists():
+        from metrichub import Hub, read
+
+        hub = Hub(list(EXAMPLE_METRICS))
+        reports = hub.evaluate_all({name: read(folder / file) for name, file in _SYSTEMS.items()})
+        (name, first), *others = reports.items()
+        first.to_html(page, name=name, others=dict(others))
+    return True

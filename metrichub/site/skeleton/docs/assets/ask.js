@@ -1,0 +1,51 @@
+// The first page answers a question in one's own words: lunr looks for any of them in the sections
+// that the generator indexed, where the theme's search wants all of them.
+"use strict";
+(() => {
+  const title = document.querySelector("h1#metrichub");
+  if (!title) return;
+  const made = (name, fields) => Object.assign(document.createElement(name), fields);
+  const box = made("input", { type: "search", autocomplete: "off", placeholder: "is my RAG answer grounded?" });
+  const label = made("label", { textContent: "Ask in your own words " });
+  const list = made("ol", { ariaLive: "polite" });
+  const form = made("form", { className: "mh-ask", role: "search" });
+  label.append(box);
+  form.append(label, list);
+  title.nextElementSibling.after(form);
+
+  const load = (src) =>
+    new Promise((onload, onerror) => document.head.append(made("script", { src, onload, onerror })));
+  const text = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent;
+  let index;
+  const ready = () => (index ??= load("assets/lunr.js").then(() => load("search.js")).then(() => {
+    const parts = new Map(__index.items.map((part) => [part.location, part]));
+    // Of a card, the section that says what the metric is for.
+    const sections = [...parts.values()].filter(({ location, level }) =>
+      /^(docs|elsewhere)/.test(location) || (level === 1 && /^metric_cards.+index/.test(location)));
+    return [parts, lunr(function () {
+      this.ref("location");
+      // A word counts for more in a short field, and titles are short.
+      this.field("title", { boost: 0.5 });
+      this.field("text");
+      for (const { location, title, text } of sections) {
+        this.add({ location, title, text: text.replace(/<[^>]*>/g, " ") });
+      }
+    })];
+  }));
+  const answer = async () => {
+    const [parts, found] = await ready();
+    const hits = found.query((query) => query.term(lunr.tokenizer(box.value), {})).slice(0, 5);
+    list.replaceChildren(...hits.map(({ ref }) => {
+      const { title, path } = parts.get(ref);
+      const item = made("li");
+      item.append(made("a", { href: ref, textContent: text(title) }), ` ${text(path.slice(1).join(" / "))}`);
+      return item;
+    }));
+    if (!hits.length && box.value) list.textContent = "Nothing has these words.";
+  };
+  box.addEventListener("input", answer);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    list.querySelector("a")?.click();
+  });
+})();
