@@ -1,7 +1,6 @@
 """Search: cards, guides and metrics elsewhere ranked for a question by one small inverted index.
 
-Any word of a question counts, a rarer one more, and where a word stands decides how much. The index
-holds whole numbers and the rules for words, so that a page's script and Python give one ranking.
+Any word of a question counts, a rarer one more, and where a word stands decides how much.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from metrichub.catalog.card import Card
 from metrichub.catalog.elsewhere import all_elsewhere
@@ -99,14 +98,6 @@ class SearchIndex:
             for at, weight in self._having(word).items():
                 total[at] += weight
         return tuple(self.pages[at] for at in sorted(total, key=lambda at: (-total[at], at)))
-
-    def as_json(self) -> dict[str, Any]:
-        """The words and the rules, as the site's script reads them; pages are numbers."""
-        flat = {
-            word: [number for posting in postings for number in posting]
-            for word, postings in self.words.items()
-        }
-        return {"words": flat, "endings": _ENDINGS, "fillers": sorted(FILLERS)}
 
     def _having(self, word: str) -> Mapping[int, int]:
         """The pages with a word and its weight; half of it for words that only begin so."""
