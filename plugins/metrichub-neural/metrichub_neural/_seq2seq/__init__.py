@@ -16,7 +16,7 @@ from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.whole import WholeMetric
 
 
-class Asked(NamedTuple):
+class FirstTokens(NamedTuple):
     """The scores of some tokens after each text, (N, k), and which texts were cut, (N,)."""
 
     logits: Array
@@ -57,12 +57,14 @@ class FirstTokenMetric(Seq2SeqMetric):
         """How many tokens of a text the model reads."""
         raise NotImplementedError  # a metric names its own
 
-    def asked(self, texts: Sequence[str], tokens: Sequence[int], *, end: bool = True) -> Asked:
+    def first_tokens(
+        self, texts: Sequence[str], tokens: Sequence[int], *, end: bool = True
+    ) -> FirstTokens:
         """The scores of some tokens after each text; without `end`, its last token is left out."""
         answers = self.seq2seq().first_tokens(texts, tokens, self.limit(), end=end)
         logits = np.array([answer.logits for answer in answers], np.float64)
         cut = np.array([answer.cut for answer in answers], np.float64)
-        return Asked(logits.reshape(len(texts), len(tokens)), cut)
+        return FirstTokens(logits.reshape(len(texts), len(tokens)), cut)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many predictions were too long for the model beside what they are read with."""

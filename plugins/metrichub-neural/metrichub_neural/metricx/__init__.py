@@ -105,7 +105,7 @@ class MetricX(FirstTokenMetric):
             self._text(*row)
             for row in zip(prediction, source or none, reference or none, strict=True)
         ]
-        answers = self.asked(texts, [_TOKEN], end=False)
+        answers = self.first_tokens(texts, [_TOKEN], end=False)
         errors = np.clip(answers.logits[:, 0], 0, _WORST)
         # The authors' program takes an empty source beside a reference.
         which = "source" if self.against == "source" else "reference"

@@ -72,7 +72,7 @@ class UniEval(FirstTokenMetric):
             for row, own in enumerate(parts)
             for part in own
         ]
-        answers = self.asked(texts, self._yes_and_no())
+        answers = self.first_tokens(texts, self._yes_and_no())
         sizes = np.array([len(own) for own in parts], np.int64)
         scores = summed(probability(answers.logits), sizes)
         if question.sentences != "sum":
