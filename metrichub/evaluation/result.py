@@ -157,6 +157,11 @@ class Result(ABC):
         return True
 
     @property
+    def testable(self) -> bool:
+        """Whether the trials of a paired test take no longer than somebody waits."""
+        return True
+
+    @property
     def adds_up(self) -> bool:
         """Whether resampled scores come from sums, which takes a moment."""
         return False

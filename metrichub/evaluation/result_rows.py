@@ -112,6 +112,11 @@ class RowsResult(Result):
         """What the metric says of itself."""
         return self.corpus_metric.resamples
 
+    @property
+    def testable(self) -> bool:
+        """What the metric says of itself."""
+        return self.corpus_metric.testable
+
     def notes(self) -> Sequence[str]:
         """What the metric itself says, of all rows; it has no summed statistics."""
         if self.final is not None or not self.rows:

@@ -65,6 +65,7 @@ Comparisons = dict[str, dict[str, Comparison]]
 
 _OTHERS = "the systems have scores of different samples, which weren't kept"
 MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
+TOO_SLOW = "a paired test would take too long, as each of its trials scores all samples anew"
 NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 
 
@@ -155,6 +156,8 @@ class _Test(NamedTuple):
             return cls(mine, theirs, 0, reason)
         if reason == MOSTLY_UNREAD:
             return cls(mine, theirs, min(mine.count, theirs.count), reason, made=False)
+        if not mine.testable:
+            return cls(mine, theirs, min(mine.count, theirs.count), reason or TOO_SLOW, made=False)
         if mine.buckets is not None and theirs.buckets is not None:
             return cls._of_buckets(mine, theirs, reason)
         if mine.untestable and theirs.untestable:

@@ -29,6 +29,8 @@ class CorpusMetric(Metric):
 
     resamples: ClassVar[bool] = True
     """Whether a sample drawn twice is like two samples; if not, the bootstrap says nothing."""
+    testable: ClassVar[bool] = True
+    """Whether `conclude` is fast enough for the thousands of trials of a paired test."""
     averaging = "corpus"
     gathers: ClassVar[Gathers] = "rows"
     """What has to come together for the corpus score, where samples lie on several machines.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
 from metrichub.evaluation.paired_tests import RankedOutput, in_words, p_text
 from metrichub.evaluation.resample import NOT_ESTIMATED, holm
+from metrichub.evaluation.significance import TOO_SLOW
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import TIE, rows_of_scores, rows_of_tests
+from tests.toy_metrics import Variety
 
 SIZE = 12
 """With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
@@ -154,6 +157,29 @@ def test_a_metric_under_another_name_is_told_by_it() -> None:
     said = compare_all(systems, resamples=9, trials=TRIALS).sentence
     for label in ("r rouge1 (", "r rougeL (", " rouge1 (", "d distinct_1"):
         assert label in said
+
+
+def test_a_metric_that_is_too_slow_to_test_is_scored_once_for_each_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scored: list[int] = []
+    conclude = Variety.conclude
+
+    def counted(self: Variety, rows: Sequence[Any]) -> Mapping[str, float]:
+        scored.append(len(rows))
+        return conclude(self, rows)
+
+    monkeypatch.setattr(Variety, "conclude", counted)
+    monkeypatch.setattr(Variety, "testable", False)
+    hub = Hub(Variety())
+    systems = {
+        name: hub.evaluate(predictions=["a b", text] * 9)
+        for name, text in zip("ab", ("a a", "c d"), strict=True)
+    }
+    ranking = compare_all(systems)
+    assert ranking.sentence == f"no winner on variety: {TOO_SLOW}"
+    assert np.isnan(ranking.pairs["b", "a"]["variety"]["score"].p)
+    assert scored == [18, 18]
 
 
 def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> None:
