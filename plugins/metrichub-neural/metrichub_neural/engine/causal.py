@@ -1,4 +1,4 @@
-"""Causal models: the negative log-likelihood of each token given those before it."""
+"""Causal models: each token's likelihood given those before it, and vectors of whole texts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import (
     Tokenizer,
     load_tokenizer,
@@ -40,6 +41,16 @@ class Chunk(NamedTuple):
     scored: int
 
 
+class LastVector(NamedTuple):
+    """One text's vector, (d,), and after how many tokens the text was cut, 0 if it wasn't.
+
+    A text without tokens has a vector of length 0.
+    """
+
+    vector: FloatArray
+    cut: int
+
+
 class TorchCausal(TorchModel):
     """A causal model in PyTorch."""
 
@@ -50,6 +61,17 @@ class TorchCausal(TorchModel):
         def run(model: Any) -> Any:
             logits = model(input_ids=tokens, attention_mask=attention).logits[:, :-1]
             return negative_log_likelihoods(logits, tokens[:, 1:])
+
+        return self.run(run)
+
+    def last(self, ids: Integers, mask: Integers) -> FloatArray:
+        """The last layer's vector of each text's last token, (b, d); padding is on the right."""
+        tokens, attention = self.tensor(ids), self.tensor(mask)
+        ends = self.tensor(mask.sum(axis=1) - 1)
+
+        def run(model: Any) -> Any:
+            hidden = model.base_model(input_ids=tokens, attention_mask=attention)[0]
+            return hidden[self._torch.arange(len(ends), device=hidden.device), ends]
 
         return self.run(run)
 
@@ -82,6 +104,31 @@ class Causal:
         special = tokenizer.special
         self.start = special.get("bos_token", special.get("eos_token"))
         self.limit = tokenizer.limit
+        self._vectors: dict[int, Store[LastVector]] = {}
+
+    def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[LastVector]:
+        """Each text's vector: the last layer's, of the last of its first `limit` tokens.
+
+        Nothing stands before a text. Equal texts are run once, as long as memory holds them.
+        """
+        size = min(limit or self.limit, self.limit)
+        store = self._vectors.setdefault(size, Store(lambda value: value.vector.nbytes))
+        return store.get(texts, lambda absent: self._made(absent, size))
+
+    def _made(self, texts: Sequence[str], size: int) -> list[LastVector]:
+        tokens = self.tokenizer.bare(texts)
+        made = [LastVector(np.zeros(0, np.float32), size * (len(ids) > size)) for ids in tokens]
+        some = [place for place, ids in enumerate(tokens) if len(ids)]
+
+        def run(places: Integers) -> FloatArray:
+            return self._runner.last(*padded([tokens[some[place]][:size] for place in places], 0))
+
+        lengths = [min(len(tokens[place]), size) for place in some]
+        for places, vectors in in_batches(lengths, budget(), run, self.name):
+            for place, vector in zip(places.tolist(), vectors, strict=True):
+                # A copy, so that the batch's memory can go.
+                made[some[place]] = made[some[place]]._replace(vector=vector.copy())
+        return made
 
     def likelihoods(
         self,
