@@ -20,7 +20,7 @@ KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_
         ("xcomet", "xcomet isn't installed: its package, unbabel-comet, needs numpy<2"),
         ("xCOMET", "xCOMET isn't installed: its package"),
         ("bleurt", "isn't on PyPI and needs TensorFlow"),
-        ("mauve", "mauve-text, is under the GPL"),
+        ("nubia", "its package needs fairseq"),
     ],
 )
 def test_a_known_metric_that_nobody_brings_has_its_reason(name: str, said: str) -> None:
