@@ -95,6 +95,28 @@ def test_a_source_is_a_condition_in_its_template(model: Path) -> None:
     assert found.scores()["log_likelihood"] == pytest.approx(expected, rel=3e-6)
 
 
+def test_a_preset_is_a_template_of_gptscores_paper(model: Path) -> None:
+    said = "Generate a coherent summary for the following text: a dog on the mat\n\nTl;dr"
+    metric = load_metric(f"log_likelihood(summary-coherence, model='{model}', window=48)")
+    before = [2, *tokens(model, said)]
+    text = tokens(model, "a dog")
+    # 48 tokens are the start token, the text and what is left of the template.
+    window = [2, *before[1:][-(47 - len(text)) :], *text]
+    assert len(before) + len(text) > len(window) == 48
+    expected = -losses(model, window)[-len(text) :].mean()
+    report = Hub(metric).evaluate(predictions=["a dog"] * 2, sources=["a dog on the mat", ""])
+    found = report.samples()["log_likelihood"]["score"][0]
+    assert found == pytest.approx(expected, rel=3e-6)
+    (note,) = [note for note in report.notes()["log_likelihood"] if "cut" in note]
+    assert note.endswith("was cut for 2 samples, to fit into the window")
+
+
+def test_nothing_is_noted_where_all_fits(model: Path) -> None:
+    columns = {"predictions": ["a dog"], "sources": ["a cat"]}
+    report = scored("log_likelihood", model, columns, template="it is {source} . ")
+    assert not any("cut" in note for note in report.notes().get("log_likelihood", ()))
+
+
 def test_a_long_text_is_read_in_windows_that_each_begin_with_the_start_token(model: Path) -> None:
     text = "a cat sat on the mat it is not the house of the dog"
     ids = tokens(model, text)

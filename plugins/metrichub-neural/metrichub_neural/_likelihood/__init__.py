@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from metrichub.authoring import Measured, Metric, ModelFiles, Range, find_model
+from metrichub.authoring import Array, Measured, Metric, ModelFiles, Range, find_model
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.full import REQUIRES
@@ -68,10 +68,22 @@ class LikelihoodMetric(Metric):
         with np.errstate(all="ignore"):
             mean = nll / tokens
         return Measured(
-            {"nll": nll, "tokens": tokens, "bytes": np.array(size), "mean": mean},
+            {
+                "nll": nll,
+                "tokens": tokens,
+                "bytes": np.array(size),
+                "mean": mean,
+                "cut": np.array([each.cut for each in likelihoods], np.float64),
+            },
             {row: _UNDEFINED[kind] for row, kind in undefined.items()},
             undefined,
         )
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many predictions lack a part of what stands before them."""
+        cut = int(totals["cut"])
+        lacking = f"the start of what stands before the text was cut for {cut} samples"
+        return [*super().notes(totals), *([f"{lacking}, to fit into the window"] if cut else [])]
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
+from metrichub.authoring import Array, ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
@@ -27,10 +27,14 @@ _SLICE = 1 << 26
 
 
 class Likelihood(NamedTuple):
-    """One text's summed negative log-likelihood, in nats, and of how many tokens."""
+    """One text's summed negative log-likelihood, in nats, and of how many tokens.
+
+    It is `cut` if the text didn't fit into the window with all of its condition.
+    """
 
     nll: float
     tokens: int
+    cut: bool
 
 
 class Chunk(NamedTuple):
@@ -158,10 +162,17 @@ class Causal:
             for place, (before, ids) in enumerate(zip(conditions, targets, strict=True))
             for chunk in _chunks(place, head, before, ids, size, stride or max(1, size // 2))
         ]
-        sums = self._summed(chunks, len(unique))
+        cut = [
+            len(before) > 0 and len(head) + len(before) + len(ids) > size
+            for before, ids in zip(conditions, targets, strict=True)
+        ]
+        sums = [
+            Likelihood(float(nll), int(tokens), each)
+            for nll, tokens, each in zip(*self._summed(chunks, len(unique)), cut, strict=True)
+        ]
         return [sums[place] for place in places.tolist()]
 
-    def _summed(self, chunks: Sequence[Chunk], texts: int) -> list[Likelihood]:
+    def _summed(self, chunks: Sequence[Chunk], texts: int) -> tuple[Array, Integers]:
         nll, tokens = np.zeros(texts), np.zeros(texts, np.int64)
 
         def run(places: Integers) -> FloatArray:
@@ -175,7 +186,7 @@ class Causal:
                 last = len(chunk.ids) - 1
                 nll[chunk.text] += row[last - chunk.scored : last].sum(dtype=np.float64)
                 tokens[chunk.text] += chunk.scored
-        return [Likelihood(float(sum_), int(n)) for sum_, n in zip(nll, tokens, strict=True)]
+        return nll, tokens
 
 
 def _chunks(  # what one text is cut by

@@ -34,6 +34,8 @@ class LogLikelihood(LikelihoodMetric):
         conditions = [self.template.replace(_SLOT, text) for text in source]
         return self.likelihoods(conditions, list(prediction))
 
-    def score(self, nll: Array, tokens: Array, bytes: Array, mean: Array, count: Array) -> Scores:
+    def score(  # the statistics
+        self, nll: Array, tokens: Array, bytes: Array, mean: Array, cut: Array, count: Array
+    ) -> Scores:
         """Micro over all tokens, and macro over the texts."""
         return {"score": -nll / tokens, "macro": -mean / count}

@@ -28,7 +28,9 @@ class Perplexity(LikelihoodMetric):
         sums = dict(measured.statistics)
         return measured._replace(statistics={**sums, "mean": np.exp(sums["mean"])})
 
-    def score(self, nll: Array, tokens: Array, bytes: Array, mean: Array, count: Array) -> Scores:
+    def score(  # the statistics
+        self, nll: Array, tokens: Array, bytes: Array, mean: Array, cut: Array, count: Array
+    ) -> Scores:
         """Micro over all tokens, macro over the texts, and bits for each byte."""
         return {
             "score": np.exp(nll / tokens),
