@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -119,6 +119,36 @@ def test_labels_are_read_by_name_in_any_case(tmp_path: Path) -> None:
     )
     np.testing.assert_allclose(here, truth(folder, "HATE"), atol=1e-6)
     np.testing.assert_allclose(there, truth(folder, "Calm"), atol=1e-6)
+
+
+def test_systems_are_ranked_by_a_label_only_with_a_direction(regarding: Path) -> None:
+    for preset, expected in (("fluency", "higher"), ("toxicity", "lower"), ("regard", "neither")):
+        spec = f"text_classifier({preset}, model='{regarding}', target='positive')"
+        better = {load_metric(spec).card.better(output) for output in ("score", "share")}
+        assert better == {expected}
+    # With candidates, "best" is the one with the wanted label.
+    low, high = sorted(TEXTS[:2], key=truth_of(regarding, "positive"))
+    for better, text in (("higher", high), ("lower", low)):
+        metric = load_metric(
+            "text_classifier", model=str(regarding), target="positive", better=better
+        )
+        score = Hub(metric)(predictions=[TEXTS[:2]], reduce="best")["text_classifier"]["score"]
+        assert score == pytest.approx(truth_of(regarding, "positive")(text), abs=1e-6)
+
+
+def truth_of(folder: Path, label: str) -> Callable[[str], float]:
+    scores = dict(zip(TEXTS, truth(folder, label), strict=True))
+    return lambda text: scores[text]
+
+
+def test_a_model_that_names_no_labels_has_two(tmp_path: Path) -> None:
+    # As that of the preset `fluency` does.
+    folder = toys.write_model(tmp_path / "toy", "bert", AUTO)
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({k: v for k, v in config.items() if "label" not in k}))
+    found = scored("text_classifier", folder, TEXTS[:9]).samples()["text_classifier"]["score"]
+    np.testing.assert_allclose(found, truth(folder, "LABEL_1")[:9], atol=1e-6)
 
 
 def test_regard_is_the_mean_of_each_label_and_groups_differ_by_it(regarding: Path) -> None:

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
 
-from metrichub.authoring import ModelFiles
+from metrichub.authoring import Card, Metric, ModelFiles
 from metrichub.errors import MissingModel
 from metrichub_neural._classification import LabelMetric
+
+Better = Literal["higher", "lower"]
+
+
+class _CardAsSet:
+    """The card in this folder, with the direction that a metric was given."""
+
+    def __get__(self, metric: TextClassifier | None, owner: type) -> Card:
+        return _with_direction(owner, metric.better if metric else None)
+
+
+@cache
+def _with_direction(owner: type, better: Better | None) -> Card:
+    card: Card = Metric.__dict__["card"].__get__(None, owner)
+    if better is None:
+        return card
+    scales = {name: scale._replace(better=better) for name, scale in card.scores.items()}
+    return replace(card, scores=scales)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,9 +36,14 @@ class TextClassifier(LabelMetric):
     Attributes:
         target: The label, by its name in the model's configuration, such as "POSITIVE"; case
             doesn't matter.
+        better: "higher" if the label is wanted, "lower" if it isn't; if None, systems are compared
+            and not ranked.
     """
 
     target: str = "LABEL_1"
+    better: Better | None = None
+
+    card = _CardAsSet()
 
     def files(self) -> ModelFiles:
         """The model's files; there is no default."""
