@@ -29,16 +29,20 @@ IDS = [row["metric"] for row in ROWS]
 KINDS = {
     "RegressionMetric": "regression_metric",
     "ReferencelessRegression": "referenceless_regression_metric",
+    "UnifiedMetric": "unified_metric",
 }
+FEATURES = {"RegressionMetric": 6, "ReferencelessRegression": 4, "UnifiedMetric": 1}
 
 
-def write_checkpoint(folder: Path, row: Mapping[str, Any], **said: object) -> Path:
+def write_checkpoint(
+    folder: Path, row: Mapping[str, Any], encoder: str = "xlm-roberta", **said: object
+) -> Path:
     """A checkpoint laid out as the hub's, and beside it the model that it was trained from."""
-    config = transformers.AutoConfig.for_model("xlm-roberta", **SETUP["config"])
-    encoder = transformers.XLMRobertaModel(config, add_pooling_layer=False)
-    size = config.hidden_size * (6 if row["cls"] == "RegressionMetric" else 4)
+    config = transformers.AutoConfig.for_model(encoder, **SETUP["config"])
+    model = transformers.AutoModel.from_config(config, add_pooling_layer=False)
+    size = config.hidden_size * FEATURES[row["cls"]]
     sizes = [size, *row["params"]["hidden_sizes"], 1]
-    named = {f"encoder.model.{name}": shape for name, shape in shapes(encoder).items()}
+    named = {f"encoder.model.{name}": shape for name, shape in shapes(model).items()}
     for place, (before, after) in enumerate(pairwise(sizes)):
         named[f"estimator.ff.{3 * place}.weight"] = (after, before)
         named[f"estimator.ff.{3 * place}.bias"] = (after,)

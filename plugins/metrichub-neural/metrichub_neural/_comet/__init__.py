@@ -10,7 +10,7 @@ import numpy as np
 
 from metrichub.authoring import Array, Measured, ModelFiles
 from metrichub.errors import ModelError
-from metrichub_neural._comet.model import comet_of, settings_of
+from metrichub_neural._comet.model import UNIFIED, comet_of, settings_of
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.whole import WholeMetric
 
@@ -52,8 +52,59 @@ class CometMetric(WholeMetric):
             raise ModelError(f"{files.name} is a {kind}, and {self.name} runs a {self.kind}")
         return files
 
+    def limit(self) -> int:
+        """How many tokens are read of a text."""
+        return settings_of(self.files()).limit
+
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
         kinds = [name.removeprefix("cut_") for name in totals if name.startswith("cut_")]
-        cut = cut_notes(self.name, totals, lambda: settings_of(self.files()).limit, kinds)
+        cut = cut_notes(self.name, totals, self.limit, kinds)
         return [*super().notes(totals), *cut]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnifiedMetric(CometMetric):
+    """The score that a model gives a translation and other texts that it reads as one."""
+
+    kind = UNIFIED
+    segments: ClassVar[frozenset[str]]
+    """What the model has to have been trained to read: "src", "ref" or both."""
+
+    def together(
+        self, joins: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[str]]
+    ) -> Measured:
+        """The score of each sample, (N,), by each way to join columns of texts."""
+        model = comet_of(self.files(), self.dtype)
+        size = len(columns["prediction"])
+        cut = np.zeros(size)
+        values = {}
+        for name, names in joins.items():
+            rows = list(zip(*(columns[column] for column in names), strict=True))
+            read = model.read_together(rows)
+            values[name] = model.scores([[text.vector for text in read]])
+            cut = np.maximum(cut, [text.cut for text in read])
+        reasons = {
+            row: f"the {name} is empty"
+            for name, texts in columns.items()
+            for row, text in enumerate(texts)
+            if name != "prediction" and not text.strip()
+        }
+        for scores in values.values():
+            scores[list(reasons)] = np.nan
+        return Measured({**values, "cut_samples": cut, "texts": np.ones(size)}, reasons)
+
+    def files(self) -> ModelFiles:
+        """The model's files, which were trained to read what the metric has.
+
+        Raises:
+            ModelError: they weren't.
+        """
+        files = super().files()
+        if missing := sorted(self.segments - {*settings_of(files).segments}):
+            raise ModelError(f"{files.name} wasn't trained to read {missing[0]}")
+        return files
+
+    def limit(self) -> int:
+        """How many tokens are read of texts that are joined."""
+        return super().limit() + 2

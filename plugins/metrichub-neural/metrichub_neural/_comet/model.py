@@ -24,6 +24,8 @@ from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_jso
 _ENCODER = "encoder.model."
 _LAYERS = "layerwise_attention."
 _HEAD = "estimator.ff."
+UNIFIED = "unified_metric"
+"""The class of models that read a translation with its source or reference as one text."""
 _POOLING: Mapping[str, Any] = {"avg": "mean", "cls": "first"}
 _ROWS = 4_096
 """How many samples the head reads at a time."""
@@ -41,6 +43,7 @@ class Settings(NamedTuple):
         activations: The function behind each layer of the head but the last.
         final: The function behind the last, if any.
         limit: How many tokens of a text are read.
+        segments: What a unified model was trained to read together: "mt", "src" and "ref".
     """
 
     kind: str
@@ -51,6 +54,7 @@ class Settings(NamedTuple):
     activations: str
     final: str | None
     limit: int
+    segments: tuple[str, ...] = ()
 
 
 def settings_of(files: ModelFiles) -> Settings:
@@ -69,16 +73,19 @@ def settings_of(files: ModelFiles) -> Settings:
     said = {**file, **checkpoint}
     # The program reads the checkpoint's, except for these two.
     patched = file.get("layer_transformation") == "sparsemax_patch"
+    kind = str(file.get("class_identifier") or said.get("class_identifier"))
+    unified = kind == UNIFIED
     return Settings(
-        kind=str(file.get("class_identifier") or said.get("class_identifier")),
-        layer=said.get("layer", "mix"),
+        kind=kind,
+        layer=said.get("sent_layer" if unified else "layer", "mix"),
         sparse=said.get("layer_transformation") == "sparsemax" and not patched,
         normalizes=bool(said.get("layer_norm", True)),
-        pool=str(said.get("pool", "avg")),
+        pool="cls" if unified else str(said.get("pool", "avg")),
         activations=str(said.get("activations", "Tanh")),
         final=said.get("final_activation"),
         # Two fewer than the model's positions without the padding's.
         limit=int(read_config(files).get("max_position_embeddings", 514)) - 4,
+        segments=tuple(said.get("input_segments") or ("mt", "src", "ref")) if unified else (),
     )
 
 
@@ -115,6 +122,11 @@ class Comet:
         """Free the memory of all vectors that were kept."""
         self._encoder.forget()
 
+    def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
+        """The vector of each row of texts, read as one."""
+        each = self._settings.limit
+        return self._encoder.joined(rows, self._reduction, each, each + 2)
+
     def scores(self, vectors: Sequence[Sequence[Any]]) -> Array:
         """The score of each sample from the vectors of its texts, the prediction's first, (N,)."""
         columns = [np.array(column, np.float32) for column in vectors]
@@ -130,9 +142,8 @@ class Comet:
             prediction, *others = [torch.from_numpy(column).to(device()) for column in columns]
             pairs = [[prediction * other, (prediction - other).abs()] for other in others]
             # With a reference, the source itself isn't read.
-            values = torch.cat(
-                [prediction, others[0], *(part for pair in pairs for part in pair)], 1
-            )
+            parts = [prediction, *others[:1], *(part for pair in pairs for part in pair)]
+            values = torch.cat(parts, 1)
             for number, (weight, bias) in enumerate(self._head, 1):
                 values = torch.nn.functional.linear(values, weight, bias)
                 last = number == len(self._head)

@@ -13,7 +13,7 @@ from metrichub.authoring import LocalPath, ModelFiles, find_model
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
-from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.store import Store
@@ -205,6 +205,25 @@ class Encoder:
 
         return store.get(texts, made)
 
+    def joined(
+        self, rows: Sequence[Sequence[str]], reduction: Reduction, each: int, limit: int
+    ) -> list[TextVector]:
+        """One vector for each row of texts that the model reads as one; equal rows are run once.
+
+        A text is cut to `each` tokens, and a row to `limit`, from its end.
+        """
+        unique, places = distinct([tuple(row) for row in rows])
+        texts = list(dict.fromkeys(text for row in unique for text in row))
+        encoded = dict(zip(texts, self.tokenizer.encode_as_given(texts, each), strict=True))
+        between = self.tokenizer.encode_pairs([("", "")])[0].ids[1:-1]
+        joined = [_joined([encoded[text] for text in row], between, limit) for row in unique]
+        vectors = self._run(joined, lambda ids, mask: self.runner.reduced(ids, mask, reduction))
+        made = [
+            TextVector(vector, bool(text.added.all()), text.cut)
+            for text, vector in zip(joined, vectors, strict=True)
+        ]
+        return [made[place] for place in places.tolist()]
+
     @property
     def stays(self) -> bool:
         """Whether vectors stay on the device, a GPU, and are compared there."""
@@ -254,6 +273,16 @@ class Encoder:
                 # A copy, so that the batch's memory can go.
                 outputs[place] = own.copy() if isinstance(own, np.ndarray) else own.clone()
         return [outputs[place] for place in range(len(encoded))]
+
+
+def _joined(texts: Sequence[Encoded], between: Integers, limit: int) -> Encoded:
+    """Texts as one, with what stands between the texts of a pair."""
+    ids, added = texts[0].ids, texts[0].added
+    for text in texts[1:]:
+        ids = np.concatenate([ids[:-1], between, text.ids[1:]])
+        added = np.concatenate([added[:-1], between >= 0, text.added[1:]])
+    cut = len(ids) > limit or any(text.cut for text in texts)
+    return Encoded(ids[:limit], added[:limit], np.zeros(min(limit, len(ids)), np.int64), cut)
 
 
 def _layers_of(config: Mapping[str, Any]) -> int:

@@ -18,7 +18,7 @@ from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.reduction import Reduction
 
 REQUIRES = ("torch>=2.4", "transformers>=5")
-_ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta")
+_ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "can't allocate memory", "alloc")
