@@ -17,9 +17,9 @@ KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("xcomet", "xcomet isn't installed: its package, unbabel-comet, needs numpy<2"),
-        ("xCOMET", "xCOMET isn't installed: its package"),
-        ("bleurt", "isn't on PyPI and needs TensorFlow"),
+        ("xcomet", "xcomet isn't installed: it isn't built on metrichub-neural yet"),
+        ("xCOMET", "xCOMET isn't installed: it isn't built"),
+        ("questeval", "its package needs transformers 4.8.1"),
         ("nubia", "its package needs fairseq"),
     ],
 )
