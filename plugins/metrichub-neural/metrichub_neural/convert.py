@@ -58,7 +58,7 @@ def convert(path: str, folder: str | None, base: str | None) -> None:
     _complete(source, target, base)
     for pickle, answer in zip([*pickles, *dense], written, strict=True):
         click.echo(f"{pickle}: {len(answer['tensors'])} tensors, sha256:{answer['sha256']}")
-    click.echo(str(target))
+    click.echo(str(target.resolve()))
 
 
 def _found(path: str) -> tuple[Path, list[Path]]:
@@ -167,6 +167,8 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
             "the model that it was trained from, with --base"
         )
     needed_by = f"metrichub convert {source.name}"
+    if Path(str(name)).is_dir():
+        name = str(Path(str(name)).resolve())
     try:
         files = find_model(str(name), needed_by=needed_by)
     except MissingModel as error:

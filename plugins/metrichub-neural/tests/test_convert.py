@@ -193,7 +193,7 @@ def test_what_cannot_be_converted_is_one_line(tmp_path: Path, bert: Path) -> Non
 
 
 def test_weights_without_a_configuration_need_the_model_they_were_trained_from(
-    tmp_path: Path, bert: Path
+    tmp_path: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "bart.pth"
     torch.save({"a": torch.ones(2)}, path)
@@ -201,4 +201,9 @@ def test_weights_without_a_configuration_need_the_model_they_were_trained_from(
     hyperparameters = {"pretrained_model": "toys/none"}
     torch.save({"state_dict": {"a": torch.ones(2)}, "hyper_parameters": hyperparameters}, path)
     assert refused("convert", path).endswith("metrichub fetch --no-weights toys/none")
-    assert metrichub("convert", path, "--base", bert).returncode == 0
+    # A folder needs no dot before it here.
+    shutil.copytree(bert, tmp_path / "base")
+    monkeypatch.chdir(tmp_path)
+    done = metrichub("convert", "bart.pth", "--base", "base")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(tmp_path)

@@ -5,31 +5,32 @@ Run where the models are, `metrichub fetch` having been asked for them; nothing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from metrichub import Hub, MissingModel, Report, load_metric
-from metrichub.authoring import find_model
+from metrichub.authoring import Published, find_model
+from metrichub.catalog.registry import registry
 
 pytestmark = pytest.mark.network
 
-# bert_score/tests of 0.3.13, and their values for roberta-large in English.
-CANDIDATES = [
-    "28-year-old chef found dead in San Francisco mall",
-    "A 28-year-old chef who recently moved to San Francisco was found dead in the staircase of a "
-    "local shopping center.",
-    "The victim's brother said he cannot imagine anyone who would want to harm him,\"Finally, it "
-    'went uphill again at him."',
+EXAMPLES = [
+    pytest.param(entry.name, example, id=f"{entry.name}-{number}")
+    for entry in registry().entries
+    if entry.distribution == "metrichub-neural"
+    for number, example in enumerate(entry.load().published)
 ]
-REFERENCES = [
-    "28-Year-Old Chef Found Dead at San Francisco Mall",
-    "A 28-year-old chef who had recently moved to San Francisco was found dead in the stairwell of "
-    "a local mall this week.",
-    "But the victim's brother says he can't think of anyone who would want to hurt him, saying, "
-    '"Things were finally going well for him."',
-]
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES)
+def test_published_scores_come_out(name: str, example: Published) -> None:
+    metric = load_metric(name, **example.parameters)
+    try:
+        samples = Hub(metric).evaluate(example.columns).samples()[name]
+    except MissingModel as error:
+        pytest.skip(str(error))
+    for output, scores in example.scores.items():
+        np.testing.assert_allclose(samples[output], scores, atol=example.tolerance)
 
 
 def evaluated(name: str, model: str, needs: str = "torch", **more: object) -> Report:
@@ -46,51 +47,6 @@ def evaluated(name: str, model: str, needs: str = "torch", **more: object) -> Re
 def of(report: Report, output: str) -> np.ndarray:
     (samples,) = report.samples().values()
     return np.asarray(samples[output])
-
-
-def bertscore(name: str = "bertscore", **more: object) -> Report:
-    both = {"predictions": CANDIDATES, "references": REFERENCES}
-    return evaluated(name, "roberta-large", **both, **more)
-
-
-@pytest.mark.parametrize(
-    ("output", "published"),
-    [
-        ("precision", [0.98433024, 0.98322397, 0.91203862]),
-        ("recall", [0.98238391, 0.97328639, 0.92042899]),
-        ("score", [0.98335612, 0.97823000, 0.91621464]),
-    ],
-)
-def test_bertscore_has_the_published_scores(output: str, published: Sequence[float]) -> None:
-    np.testing.assert_allclose(of(bertscore(), output), published, atol=1e-5)
-
-
-def test_bertscore_has_the_published_rescaled_scores() -> None:
-    found = of(bertscore(rescale=True), "score")
-    np.testing.assert_allclose(found, [0.90138340, 0.87101078, 0.50356519], atol=1e-4)
-
-
-def test_bertscore_idf_has_the_published_scores() -> None:
-    found = of(bertscore("bertscore_idf"), "score")
-    np.testing.assert_allclose(found, [0.98325294, 0.97261697, 0.90587538], atol=1e-5)
-
-
-def test_toxicity_has_the_published_scores() -> None:
-    # The docstring of the measurement toxicity of evaluate 0.4.6.
-    model = "facebook/roberta-hate-speech-dynabench-r4-target"
-    texts = ["she went to the library", "he is a douchebag"]
-    report = evaluated("toxicity_classifier", model, predictions=texts)
-    published = [0.0002070277841994539, 0.856372594833374]
-    np.testing.assert_allclose(of(report, "score"), published, atol=1e-5)
-    assert report.scores()["toxicity_classifier"]["share"] == 0.5
-
-
-def test_another_classifier_of_toxicity_has_the_published_scores() -> None:
-    model = "DaNLP/da-electra-hatespeech-detection"
-    texts = ["she went to the library", "he is a douchebag"]
-    report = evaluated("toxicity_classifier", model, target="offensive", predictions=texts)
-    published = [0.017554517835378647, 0.020320769399404526]
-    np.testing.assert_allclose(of(report, "score"), published, atol=1e-5)
 
 
 def test_regard_has_the_published_scores() -> None:

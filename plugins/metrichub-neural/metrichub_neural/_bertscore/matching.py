@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Range
+from metrichub.authoring import Checkpoint, Range
 from metrichub.errors import ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural._bertscore.tables import (
@@ -37,6 +37,8 @@ class BertScoreMetric(EncoderMetric):
         baseline: What unrelated sentences score by this model: precision, recall and F1. Without
             it, what bert-score measured.
     """
+
+    checkpoints = (Checkpoint("roberta-large"),)
 
     language: str = "en"
     rescale: bool = False

@@ -8,7 +8,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Metric, ModelFiles, Range, find_model
+from metrichub.authoring import (
+    Array,
+    Checkpoint,
+    Measured,
+    Metric,
+    ModelFiles,
+    Range,
+    find_model,
+)
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.full import REQUIRES
@@ -40,6 +48,7 @@ class LikelihoodMetric(Metric):
     """
 
     block_characters: ClassVar[int | None] = CHARACTERS
+    checkpoints = (Checkpoint("gpt2"),)
 
     model: ModelName = "gpt2"
     revision: str | None = None

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, ModelFiles, find_model
+from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, find_model
 from metrichub.errors import ParameterError
 from metrichub.text import Texts
 from metrichub_neural._words.reading import (
@@ -48,6 +48,7 @@ class WordMetric(EncoderMetric):
     """
 
     averaging = "macro"
+    checkpoints = (Checkpoint(DEFAULT_MODEL),)
     quantities: ClassVar[tuple[str, ...]] = ("similarity",)
     """The names of what `compare` gives, which are statistics."""
 

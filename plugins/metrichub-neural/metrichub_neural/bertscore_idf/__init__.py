@@ -10,6 +10,7 @@ import numpy as np
 from metrichub.authoring import CorpusMetric, Resampler, Unscored
 from metrichub.text import Flags, Integers, RaggedTexts, Texts
 from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches
+from metrichub_neural._bertscore.published import of_roberta_large
 from metrichub_neural._bertscore.weighing import IdfCorpus, Side, mean
 from metrichub_neural.engine.batching import FloatArray
 
@@ -24,6 +25,8 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
 
     A token's weight is log((M + 1) / (d + 1)), where d of the corpus's M references have it.
     """
+
+    published = of_roberta_large({"score": [0.98325294, 0.97261697, 0.90587538]})
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
         """The tokens of each pair with their best cosines, for each prediction."""

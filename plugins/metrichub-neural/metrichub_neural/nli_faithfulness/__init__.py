@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, ModelFiles, Scores, sentences
+from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
@@ -24,6 +24,8 @@ class NliFaithfulness(WholeMetric):
         model: The model, which classifies pairs and has a label "entailment": a name on the Hugging
             Face hub, a folder, or an installed package; it has to be on this machine.
     """
+
+    checkpoints = (Checkpoint("FacebookAI/roberta-large-mnli"),)
 
     model: ModelName = "FacebookAI/roberta-large-mnli"
 

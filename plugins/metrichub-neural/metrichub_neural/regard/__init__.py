@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import Array, Scores
+from metrichub.authoring import Array, Checkpoint, Scores
 from metrichub.text import Texts
 from metrichub_neural._classification import ClassifierMetric
 from metrichub_neural.engine.encoder import ModelName
@@ -23,6 +23,8 @@ class Regard(ClassifierMetric):
         model: The model, whose labels are positive, negative, neutral and other: a name on the
             Hugging Face hub, a folder, or an installed package; it has to be on this machine.
     """
+
+    checkpoints = (Checkpoint("sasha/regardv3"),)
 
     model: ModelName = "sasha/regardv3"
 

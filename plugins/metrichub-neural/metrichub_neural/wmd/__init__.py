@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, Metric, ModelFiles, Scores, find_model
+from metrichub.authoring import Array, Checkpoint, Measured, Metric, ModelFiles, Scores, find_model
 from metrichub.text import Texts, category
 from metrichub_neural._words.reading import DEFAULT_MODEL, WordTokenizer, words_of
 from metrichub_neural._words.stop_words import ENGLISH
@@ -49,6 +49,7 @@ class Wmd(Metric):
     """
 
     averaging = "macro"
+    checkpoints = (Checkpoint(DEFAULT_MODEL),)
 
     model: ModelName | None = None
     revision: str | None = None
