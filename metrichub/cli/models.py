@@ -55,7 +55,10 @@ def fetch(
     converter = _converter(context) if any(offer.pickles for offer in offers) else None
     for offer in offers:
         size = sum(offer.files.values()) / 1e6
-        click.echo(f"{offer.name} at {offer.commit}: {size:.1f} MB, licence {offer.license}")
+        pickled = f", converted from {', '.join(offer.pickles)}" if offer.pickles else ""
+        click.echo(
+            f"{offer.name} at {offer.commit}: {size:.1f} MB, licence {offer.license}{pickled}"
+        )
     if not yes:
         click.confirm("download it?", abort=True)
     for offer in offers:

@@ -50,9 +50,9 @@ def convert(path: str, folder: str | None, base: str | None) -> None:
     dense = [] if Path(path).is_file() else sorted(source.glob(_DENSE))
     for pickle in dense:
         place = target / pickle.parent.name
-        shutil.copytree(
-            pickle.parent, place, dirs_exist_ok=True
-        ) if place != pickle.parent else None
+        place.mkdir(exist_ok=True)
+        if place != pickle.parent:
+            _copy(pickle.parent, place)
         written.append(_converted(pickle, place / "model.safetensors"))
     _keep_hyperparameters(source, target, written)
     _complete(source, target, base)
@@ -144,6 +144,7 @@ def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str
         file = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except yaml.YAMLError as error:
         raise ModelError(f"{path} can't be read: {' '.join(str(error).split())}") from error
+    file = file if isinstance(file, dict) else {}
     both = {"file": file, "checkpoint": written[0]["hyperparameters"] if written else {}}
     if any(both.values()):
         (target / HYPERPARAMETERS).write_text(json.dumps(both, indent=1, default=str), "utf-8")
@@ -180,4 +181,6 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
 def _copy(source: Path, target: Path) -> None:
     found = {path for pattern in _OF_BASE for path in source.glob(pattern) if path.is_file()}
     for path in found:
+        # What is there may be a link into the hub's cache, whose file stays as it is.
+        (target / path.name).unlink(missing_ok=True)
         shutil.copyfile(path, target / path.name)

@@ -317,6 +317,7 @@ def test_fetching_by_the_metrics_name_leaves_a_model_that_scores(
         fetched = metrichub("fetch", "comet", "--yes", **at)
         assert fetched.returncode == 0, fetched.stderr
         assert f"Unbabel/wmt22-comet-da at {COMMIT}" in fetched.stdout
+        assert "converted from checkpoints/model.ckpt" in fetched.stdout
         hub.asked.clear()
         done = metrichub("score", rows, "-m", "comet", "--format", "json", **at)
         assert done.returncode == 0, done.stderr

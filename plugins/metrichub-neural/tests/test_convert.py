@@ -82,6 +82,19 @@ def test_parts_become_parts_that_an_index_names(bert: Path, tmp_path: Path) -> N
     assert not list(folder.glob("*.safetensors"))
 
 
+def test_a_link_into_a_cache_is_replaced_and_not_written_through(
+    bert: Path, tmp_path: Path
+) -> None:
+    folder = pickled(tmp_path / "old", bert)
+    blob = tmp_path / "blob"
+    blob.write_text("{}")
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to(blob)
+    assert metrichub("convert", folder, "--base", bert).returncode == 0
+    assert blob.read_text() == "{}"
+    assert (folder / "config.json").read_text() == (bert / "config.json").read_text()
+
+
 def test_safetensors_of_others_are_not_written_over(bert: Path, tmp_path: Path) -> None:
     folder = pickled(tmp_path / "old", bert)
     shutil.copy(bert / "model.safetensors", folder)
