@@ -46,9 +46,11 @@ class AlignScoreJudge(NliJudge):
 def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
     def answers(questions: Sequence[Question]) -> list[Answer]:
         model = alignment_of(files, dtype)
+        texts = {text for question in questions for text in question.texts if text.strip()}
+        chunks = {text: chunked(text) for text in texts}
         claims = [
-            Claim(item, [chunk for text in texts if text.strip() for chunk in chunked(text)])
-            for item, texts in questions
+            Claim(item, [chunk for text in evidence for chunk in chunks.get(text, ())])
+            for item, evidence in questions
         ]
         return [
             best_of(

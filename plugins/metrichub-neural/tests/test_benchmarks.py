@@ -168,3 +168,20 @@ def test_bert_score_loses_the_space_before_the_first_word(monkeypatch: pytest.Mo
     differences = [[float(cell) for cell in row[2:5]] for row in rows]
     assert min(differences[0]) > 0.05
     assert max(differences[1]) < 1e-6
+
+
+def test_metrics_of_pairs_equal_their_authors_loops(
+    minilm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (ROOT / "benchmarks/neural_pairs.py").exists():
+        pytest.skip("needs the repository's benchmarks/")
+    monkeypatch.syspath_prepend(str(ROOT))
+    pairs = importlib.import_module("benchmarks.neural_pairs")
+    monkeypatch.setattr(pairs, "SIZE", {**pairs.SIZE, "num_hidden_layers": 1})
+    # More than a chunk of 350 words, and more than 400 tokens.
+    long = "The old man saw a dog in the house. It is cold today, and it will rain. " * 40
+    short = "He said it was good. The bank of the river is in the city."
+    claims = [(long, "The old man saw the cat. It rains."), (short, "It was a good river.")]
+    measured = pairs.measured(tmp_path, claims, claims[1:], 1)
+    assert len(measured) == 4
+    assert max(row.apart for row in measured) < 1e-5

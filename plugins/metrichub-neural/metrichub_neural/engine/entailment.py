@@ -64,12 +64,14 @@ class Entailment:
         The windows of a text are as many sentences as fit; or what `split` makes of it, cut where
         they and the item have more tokens than the `limit`.
         """
-        windows = [
-            [window for text in question.texts for window in split(text)]
-            if split
-            else self._windows(question)
-            for question in questions
-        ]
+        if split:
+            texts = {text for question in questions for text in question.texts}
+            parts = {text: split(text) for text in texts}
+            windows = [
+                [part for text in question.texts for part in parts[text]] for question in questions
+            ]
+        else:
+            windows = [self._windows(question) for question in questions]
         pairs = [
             (window, question.item)
             for question, own in zip(questions, windows, strict=True)
