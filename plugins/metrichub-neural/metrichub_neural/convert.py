@@ -46,6 +46,8 @@ def convert(path: str, folder: str | None, base: str | None) -> None:
     source, pickles = _found(path)
     target = Path(folder).expanduser() if folder else source
     target.mkdir(parents=True, exist_ok=True)
+    if target != source:
+        _copy(source, target, ("*.json", "*.txt", "*.model", "*_Pooling/*.json"))
     written = _shards(pickles, target) if pickles else []
     dense = [] if Path(path).is_file() else sorted(source.glob(_DENSE))
     for pickle in dense:
@@ -154,8 +156,6 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
     """Add the configuration and the tokenizer that are missing."""
     from metrichub.authoring import find_model
 
-    if target != source:
-        _copy(source, target)
     if (target / "config.json").is_file() and base is None:
         return
     path = target / HYPERPARAMETERS
@@ -178,9 +178,11 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
     _copy(files.folder, target)
 
 
-def _copy(source: Path, target: Path) -> None:
-    found = {path for pattern in _OF_BASE for path in source.glob(pattern) if path.is_file()}
+def _copy(source: Path, target: Path, patterns: Sequence[str] = _OF_BASE) -> None:
+    found = {path for pattern in patterns for path in source.glob(pattern) if path.is_file()}
     for path in found:
+        place = target / path.relative_to(source)
+        place.parent.mkdir(exist_ok=True)
         # What is there may be a link into the hub's cache, whose file stays as it is.
-        (target / path.name).unlink(missing_ok=True)
-        shutil.copyfile(path, target / path.name)
+        place.unlink(missing_ok=True)
+        shutil.copyfile(path, place)
