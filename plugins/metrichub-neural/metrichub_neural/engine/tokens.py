@@ -91,7 +91,9 @@ class Tokenizer:
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
         known = {name: number for name, number in ids.items() if number is not None}
-        self.special: dict[str, int] = {**(known or _usual(backend)), **(special or {})}
+        if not known and special is None:
+            known = _usual(backend)
+        self.special: dict[str, int] = {**known, **(special or {})}
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
