@@ -12,7 +12,7 @@ import numpy as np
 from metrichub.authoring import Array, ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.store import Store
@@ -108,10 +108,9 @@ class Masked:
             ids, mask = padded([texts[each.text][0] for each in chosen], self.tokenizer.padding)
             columns = np.array([each.place for each in chosen], np.int64)
             ids[np.arange(len(ids)), columns] = self._mask
-            owners = list(dict.fromkeys(each.text for each in chosen))
-            shares = np.array(
-                [[each.weight * (each.text == owner) for each in chosen] for owner in owners]
-            )
+            owners, rows = distinct([each.text for each in chosen])
+            shares = np.zeros((len(owners), len(chosen)))
+            shares[rows, np.arange(len(chosen))] = [each.weight for each in chosen]
             return owners, self._runner.forward(ids, mask, columns, shares, temperature)
 
         lengths = [len(texts[each.text][0]) for each in places]
