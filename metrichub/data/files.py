@@ -61,8 +61,9 @@ def read(
     `columns` reads only these columns, also from inside others ("doc.answer", "choices.0"); a
     mapping gives them new names. `where` reads only samples that have these values, as texts:
     {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
-    some rows of a JSON file lack is None there. A CSV cell is a text, except that passages may be
-    lists, and so may references if all are lists and no prediction is, as data frames write them.
+    some rows of a JSON file lack is None there. A CSV cell, which a comma or a semicolon ends, is a
+    text, except that passages may be lists, and so may references if all are lists and no
+    prediction is, as data frames write them.
 
     Raises:
         FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -167,7 +168,7 @@ def _separated(delimiter: str) -> TextFormat:
             raise source.error("the file has no header line")
         head = first.values
         if delimiter == "," and len(head) == 1:
-            for mark, marks in {";": "semicolons", "\t": "tabs", "|": "bars"}.items():
+            for mark, marks in {"\t": "tabs", "|": "bars"}.items():
                 if mark in head[0]:
                     tabs = ", or name it .tsv" if mark == "\t" else ""
                     raise source.error(
@@ -247,7 +248,13 @@ def _records(source: Source, delimiter: str) -> Iterator[_Row]:
             share = piece.share
             yield from io.StringIO(piece.text, newline="")
 
-    reader = csv.reader(lines(), delimiter=delimiter, strict=True)
+    every = lines()
+    head = next(every, "")
+    # Spreadsheets write semicolons where the comma is the decimal mark.
+    if delimiter == "," and "," not in head:
+        cells = _next(csv.reader([head], delimiter=";")) or []
+        delimiter = ";" if len(cells) > 1 else delimiter
+    reader = csv.reader(chain([head], every), delimiter=delimiter, strict=True)
     start = 1
     try:
         while (cells := _next(reader)) is not None:

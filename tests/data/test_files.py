@@ -499,10 +499,33 @@ def test_references_that_happen_to_be_json_are_texts(
     assert _table(tmp_path, predictions, cells)["refs"] == cells
 
 
-@pytest.mark.parametrize(("mark", "said"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+@pytest.mark.parametrize(("mark", "said"), [("\t", "tabs"), ("|", "bars")])
 def test_columns_that_are_separated_otherwise_are_told(
     tmp_path: Path, mark: str, said: str
 ) -> None:
     path = written(tmp_path, "a.csv", f"prediction{mark}reference\na{mark}b\n")
     with pytest.raises(FileError, match=f"seems to be separated by {said}; save it with commas"):
+        files.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        # As spreadsheets write it where the comma is the decimal mark.
+        ("prediction;score\r\na, b;0,5\r\n", {"prediction": ["a, b"], "score": ["0,5"]}),
+        ('"prediction";"reference"\n"a;b";"c"\n', {"prediction": ["a;b"], "reference": ["c"]}),
+        # With a comma, commas separate; one quoted name is one column.
+        ("prediction,a;b\nx;y,z\n", {"prediction": ["x;y"], "a;b": ["z"]}),
+        ('"a;b"\nx;y\n', {"a;b": ["x;y"]}),
+    ],
+)
+def test_a_header_with_semicolons_and_no_comma_is_separated_by_them(
+    tmp_path: Path, text: str, columns: dict[str, list[str]]
+) -> None:
+    assert dict(files.read(written(tmp_path, "a.csv", text))) == columns
+
+
+def test_lines_are_counted_below_a_header_with_semicolons(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "prediction;reference\na;b\nc\n")
+    with pytest.raises(FileError, match=r"a\.csv:3: 1 cells, but the header has 2 columns"):
         files.read(path)
