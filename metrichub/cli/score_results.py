@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +12,6 @@ from metrichub.cli.program import note
 from metrichub.cli.score_options import Results
 from metrichub.cli.shared_options import Display, ResamplingOptions
 from metrichub.data.files import write_text
-from metrichub.data.values import json_value
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import (
     captioned,
@@ -23,7 +19,7 @@ from metrichub.report.captions import (
     signatures_of,
     without_intervals,
 )
-from metrichub.report.export import document
+from metrichub.report.export import document, samples_text
 from metrichub.report.scoreboard import (
     Intervals,
     ScoreFormat,
@@ -39,8 +35,6 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
 
 _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
-_OWN = ("file", "sample", "scores", "explanations")
-"""What a row has of its own."""
 
 
 @dataclass(frozen=True)
@@ -161,75 +155,8 @@ def write_files(
 ) -> None:
     """Write the files that were asked for: scores of samples, the report, and its page."""
     if results.samples_out:
-        write_text(results.samples_out, rendered(results.samples_out, reports))
+        write_text(results.samples_out, samples_text(reports, Path(results.samples_out).suffix))
     first = next(iter(reports.values()))
     if results.save:
         first.save(results.save)
     write_page(results.page, reports, first.metadata.get("id"), **asdict(resampling))
-
-
-def rendered(path: str, reports: Mapping[str, Report]) -> str:
-    """The text of the file: a line a sample, with the columns that no metric read.
-
-    JSONL has the explanations of judges too: status, reason, claims, verdicts.
-    """
-    rows = [
-        ({"file": name} if len(reports) > 1 else {}) | row
-        for name, report in reports.items()
-        for row in _rows(report)
-    ]
-    if Path(path).suffix.lower() == ".jsonl":
-        return "".join(f"{_line(row)}\n" for row in rows)
-    flat = [_flat(row) for row in rows]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(dict.fromkeys(k for row in flat for k in row)))
-    writer.writeheader()
-    writer.writerows(json_value(flat))
-    return out.getvalue()
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    """The row as readable JSON; a lone surrogate has no UTF-8, so such a row is escaped."""
-    text = json.dumps(json_value(row), ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(json_value(row))
-    return text
-
-
-def _rows(report: Report) -> Iterator[dict[str, Any]]:
-    scores = {
-        metric: {output: values.tolist() for output, values in outputs.items()}
-        for metric, outputs in report.samples().items()
-    }
-    metadata = {
-        f"metadata.{name}" if name in _OWN else name: values
-        for name, values in report.metadata.items()
-    }
-    for i in range(report.size):
-        row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
-        row["scores"] = {
-            metric: {output: values[i] for output, values in outputs.items()}
-            for metric, outputs in scores.items()
-        }
-        yield row | _explained(report, i)
-
-
-def _explained(report: Report, sample: int) -> dict[str, Any]:
-    """What stands behind the scores of the metrics that ask judges."""
-    explanations = {name: report.explain(name, sample) for name in report.traces}
-    documents = {
-        name: {"status": why.status, "reason": why.reason, "steps": why.steps}
-        for name, why in explanations.items()
-    }
-    return {"explanations": documents} if documents else {}
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    flat = {name: row[name] for name in row if name not in ("scores", "explanations")}
-    for metric, outputs in row["scores"].items():
-        flat |= {f"{metric}.{output}": value for output, value in outputs.items()}
-    for metric, why in row.get("explanations", {}).items():
-        flat |= {f"{metric}.status": why["status"], f"{metric}.reason": why["reason"]}
-    return flat

@@ -252,8 +252,8 @@ def _records(source: Source, delimiter: str) -> Iterator[_Row]:
     head = next(every, "")
     # Spreadsheets write semicolons where the comma is the decimal mark.
     if delimiter == "," and "," not in head:
-        cells = _next(csv.reader([head], delimiter=";")) or []
-        delimiter = ";" if len(cells) > 1 else delimiter
+        names = _next(csv.reader([head], delimiter=";")) or []
+        delimiter = ";" if len(names) > 1 else delimiter
     reader = csv.reader(chain([head], every), delimiter=delimiter, strict=True)
     start = 1
     try:

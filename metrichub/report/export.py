@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,16 @@ from metrichub.report.scoreboard import (
     rows_of_scores,
     scoreboard,
 )
-from metrichub.report.tables import Table
+from metrichub.report.tables import Table, csv_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from metrichub.evaluation.resample import Interval
     from metrichub.models.usage import Usage
+
+_OWN = ("file", "sample", "scores", "explanations")
+"""What a row of a sample has of its own."""
 
 
 def document(
@@ -134,6 +137,70 @@ def frame(report: Measurement) -> DataFrame:
             columns[f"{name}.reason"] = [_in_utf8(reason) for reason in reasons]
     index = pandas.RangeIndex(report.size, name="sample")
     return pandas.DataFrame(columns, index=index)
+
+
+def samples_text(reports: Mapping[str, Measurement], suffix: str) -> str:
+    """A line a sample, with the columns that no metric read, as CSV or, for ".jsonl", JSON Lines.
+
+    JSON Lines have the explanations of judges too: status, reason, claims, verdicts.
+    """
+    rows = [
+        ({"file": name} if len(reports) > 1 else {}) | row
+        for name, report in reports.items()
+        for row in _sample_rows(report)
+    ]
+    if suffix.lower() == ".jsonl":
+        return "".join(f"{_line(row)}\n" for row in rows)
+    flat = [_flat(row) for row in rows]
+    head = list(dict.fromkeys(key for row in flat for key in row))
+    return csv_text(head, ([json_value(row.get(key)) for key in head] for row in flat))
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    """The row as readable JSON; a lone surrogate has no UTF-8, so such a row is escaped."""
+    text = json.dumps(json_value(row), ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json_value(row))
+    return text
+
+
+def _sample_rows(report: Measurement) -> Iterator[dict[str, Any]]:
+    scores = {
+        metric: {output: values.tolist() for output, values in outputs.items()}
+        for metric, outputs in report.samples().items()
+    }
+    metadata = {
+        f"metadata.{name}" if name in _OWN else name: values
+        for name, values in report.metadata.items()
+    }
+    for i in range(report.size):
+        row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
+        row["scores"] = {
+            metric: {output: values[i] for output, values in outputs.items()}
+            for metric, outputs in scores.items()
+        }
+        yield row | _explained(report, i)
+
+
+def _explained(report: Measurement, sample: int) -> dict[str, Any]:
+    """What stands behind the scores of the metrics that ask judges."""
+    explanations = {name: report.explain(name, sample) for name in report.traces}
+    documents = {
+        name: {"status": why.status, "reason": why.reason, "steps": why.steps}
+        for name, why in explanations.items()
+    }
+    return {"explanations": documents} if documents else {}
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat = {name: row[name] for name in row if name not in ("scores", "explanations")}
+    for metric, outputs in row["scores"].items():
+        flat |= {f"{metric}.{output}": value for output, value in outputs.items()}
+    for metric, why in row.get("explanations", {}).items():
+        flat |= {f"{metric}.status": why["status"], f"{metric}.reason": why["reason"]}
+    return flat
 
 
 def save_page(

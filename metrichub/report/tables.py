@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,6 +39,36 @@ _BAR = "{\\textbar}"
 _RULES = {ord("–"): "--", ord("↑"): "$\\uparrow$", ord("↓"): "$\\downarrow$", ord("|"): _BAR}
 
 
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV; `nan` is an empty cell, and no text is a formula to a spreadsheet.
+
+    A spreadsheet takes a cell that begins with one of `= + - @`, a tab or a carriage return for a
+    formula, which may send what is beside it to another server; such a text, unless it is a number,
+    gets an apostrophe in front. A lone surrogate, which has no UTF-8, becomes a question mark.
+    """
+    import csv
+    from types import SimpleNamespace
+
+    lines: list[str] = []
+    # By this end of a line the module knows that a carriage return has to be quoted.
+    lined = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
+    writer = csv.writer(lined, lineterminator="\r\n")
+    for row in (head, *rows):
+        writer.writerow(["" if _is_missing(cell) else _inert(cell) for cell in row])
+    return "\n".join([*lines, ""]).encode("utf-8", "replace").decode("utf-8")
+
+
+def _inert(cell: object) -> object:
+    """The cell, a text that could be a formula as the text that it is."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 class Table(NamedTuple):
     """A head and rows of cells; numbers stay numbers until they are shown.
 
@@ -68,15 +98,7 @@ class Table(NamedTuple):
 
     def csv(self) -> str:
         """The table as CSV with full precision; `nan` is an empty cell."""
-        import csv
-        import io
-
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.head)
-        for row in self.rows:
-            writer.writerow(["" if _is_missing(cell) else cell for cell in row])
-        return out.getvalue()
+        return csv_text(self.head, self.rows)
 
     def markdown(self) -> str:
         """The table in Markdown, the best in bold, with its caption."""
@@ -285,5 +307,5 @@ def _markdown(text: str) -> str:
     return re.sub(signs, r"\\\g<0>", " ".join(text.split()))
 
 
-def _is_missing(cell: Cell) -> bool:
-    return not isinstance(cell, (str, Score)) and (cell is None or not math.isfinite(cell))
+def _is_missing(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float) and not math.isfinite(cell))

@@ -10,7 +10,7 @@ import pytest
 from metrichub import Hub, compare_all
 from metrichub.catalog.frontmatter import Scale
 from metrichub.report.scoreboard import _decimals, _p, first_of, rows_of_scores, rows_of_tests
-from metrichub.report.tables import Score, Table, _aligned, fit_width, format_cell
+from metrichub.report.tables import Score, Table, _aligned, csv_text, fit_width, format_cell
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 WORSE = {**COLUMNS, "predictions": ["z", "z"]}
@@ -219,3 +219,28 @@ def test_a_board_of_one_system_is_turned() -> None:
     assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
     assert turned.best == {(1, 1)}
     assert turned.best == {(1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ('=HYPERLINK("http://x.y","z")', '"\'=HYPERLINK(""http://x.y"",""z"")"'),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-1+1", "'-1+1"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", '"\'\r=1"'),
+        # A number is none, as text or as itself, and a text may hold the signs further on.
+        ("-0.5", "-0.5"),
+        (-0.5, "-0.5"),
+        ("a=b", "a=b"),
+        (float("nan"), ""),
+        ("\ud800", "?"),
+    ],
+)
+def test_no_cell_of_csv_is_a_formula_to_a_spreadsheet(cell: str | float, written: str) -> None:
+    assert csv_text(["x", "y"], [["a", cell]]) == f"x,y\na,{written}\n"
+
+
+def test_no_head_of_csv_is_a_formula_to_a_spreadsheet() -> None:
+    assert Table(["=1+1"], []).csv() == "'=1+1\n"
