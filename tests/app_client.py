@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from typing import Any
 
-import httpx2
 from starlette.testclient import TestClient
 
 from metrichub.app.server import application
@@ -32,25 +31,6 @@ def calling(settings: ServerSettings | None = None, **options: Any) -> Iterator[
         yield client
 
 
-@asynccontextmanager
-async def calling_from(
-    settings: ServerSettings, *addresses: str
-) -> AsyncIterator[list[httpx2.AsyncClient]]:
-    """Clients of one running app, each with its own address."""
-    app = application(settings)
-    async with app.router.lifespan_context(app), AsyncExitStack() as stack:
-        yield [
-            await stack.enter_async_context(
-                httpx2.AsyncClient(
-                    transport=httpx2.ASGITransport(app, client=(address, 1)),
-                    base_url=HOME,
-                    timeout=None,
-                )
-            )
-            for address in addresses
-        ]
-
-
 def ended(client: TestClient, address: str) -> str:
     """The page of a run that has ended."""
     for _ in range(100):
@@ -63,22 +43,10 @@ def run_of(
     client: TestClient, files: Sequence[tuple[str, tuple[str, str | bytes]]], **fields: Any
 ) -> tuple[str, str]:
     """The address of a run of these files that has ended, and its page."""
-    answer = client.post("/score", data=fields, files=files, follow_redirects=False)
+    answer = client.post("/", data=fields, files=files, follow_redirects=False)
     assert answer.status_code == 303, answer.text
     address = answer.headers["location"]
     return address, ended(client, address)
-
-
-async def upload(client: httpx2.AsyncClient, text: str, metric: str) -> httpx2.Response:
-    """The answer to a file that is to be scored."""
-    files = {"file": ("a.jsonl", text)}
-    return await client.post("/score", data={"metric": metric}, files=files)
-
-
-async def state_of(client: httpx2.AsyncClient, answer: httpx2.Response) -> Any:
-    """What has become of an uploaded file."""
-    found = await client.get(f"{answer.headers['location']}/state")
-    return found.json()["state"]
 
 
 @contextmanager

@@ -1,27 +1,25 @@
-"""The catalogue: what is installed, as gallery and API show it; imports no metric's code."""
+"""The metrics that are installed, as pages and API show them; imports no metric's code."""
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
 
 from metrichub import Card, Entry
 from metrichub.app.policy import unavailable
+from metrichub.app.problem import problem
 from metrichub.app.settings import Judging
-from metrichub.authoring import SHARED_PROMPTS
-from metrichub.catalog.frontmatter import JUDGES
+from metrichub.catalog.guides import choices
 from metrichub.catalog.registry import Registry, registry
 from metrichub.catalog.search import METRIC, search_index
-from metrichub.data.columns import column_of
+from metrichub.data.columns import TEXT, column_of, resolve
+from metrichub.errors import InputError, did_you_mean
 
 # Every word that is asked for is looked for among those of all cards.
 _LONGEST_SEARCH = 300
-FILTERS = ("task", "dimension", "family", "input", "judge", "direction")
 
 
 @dataclass(frozen=True)
@@ -30,11 +28,6 @@ class Item:
 
     name: str
     entry: Entry
-
-    @cached_property
-    def problem(self) -> str | None:
-        """Why its card can't be read, or None."""
-        return self.entry.problem
 
     @property
     def card(self) -> Card:
@@ -45,13 +38,6 @@ class Item:
     def url(self) -> str:
         """The address of its page."""
         return f"/metrics/{quote(self.name)}"
-
-    @cached_property
-    def tags(self) -> Mapping[str, tuple[str, ...]]:
-        """What each filter finds it by."""
-        if self.problem:
-            return dict.fromkeys(FILTERS, ())
-        return {name: self.card.facets[name] for name in FILTERS}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -70,53 +56,47 @@ def _items(installed: Registry) -> tuple[Item, ...]:
     return tuple(sorted(named, key=lambda item: item.name.lower()))
 
 
-def matching(search: str, chosen: Mapping[str, str]) -> list[Item]:
-    """The metrics that have all the chosen tags; those that answer a search, the best first."""
+def item_of(name: str) -> Item:
+    """The installed metric of this name.
+
+    Raises:
+        Problem: there is none (404), or its card can't be read (501).
+    """
+    for item in items():
+        if name in (item.name, item.entry.qualified):
+            if item.entry.problem:
+                raise problem(501, "CardError", item.entry.problem)
+            return item
+    hint = did_you_mean(name[:100], [item.name for item in items()])
+    raise problem(404, "UnknownMetric", f"no metric {name[:100]!r} is installed{hint}")
+
+
+def matching(search: str) -> Sequence[Item]:
+    """The metrics that answer a search, the best first; without one all."""
+    if not search.strip():
+        return items()
     named = {item.name: item for item in items()}
-    if search.strip():
-        pages = (
-            page for page in search_index().find(search[:_LONGEST_SEARCH]) if page.kind == METRIC
-        )
-        ranked = [named[page.address] for page in pages if page.address in named]
-    else:
-        ranked = list(named.values())
-    return [item for item in ranked if all(tag in item.tags[name] for name, tag in chosen.items())]
-
-
-def options(all_items: Iterable[Item]) -> dict[str, list[str]]:
-    """The tags to choose from for every filter."""
-    tags_of: dict[str, set[str]] = {name: set() for name in FILTERS}
-    for item in all_items:
-        for name, tags in item.tags.items():
-            tags_of[name].update(tags)
-    order = {tag: i for i, tag in enumerate(JUDGES)}
-    return {
-        name: sorted(filter(None, tags), key=lambda tag: (order.get(tag, 0), tag))
-        for name, tags in tags_of.items()
-    }
+    found = search_index().find(search[:_LONGEST_SEARCH])
+    return [named[page.address] for page in found if page.kind == METRIC and page.address in named]
 
 
 def facts(item: Item, judging: Judging) -> dict[str, Any]:
-    """A metric as the API lists it."""
+    """A metric as the API lists it; one whose card can't be read has a `problem` and no more."""
     known = {
         "name": item.name,
         "distribution": item.entry.distribution,
         "version": item.entry.version,
-        "problem": item.problem,
+        "problem": item.entry.problem,
     }
-    if item.problem:
-        return known | {"unavailable": item.problem}
+    if item.entry.problem:
+        return known | {"unavailable": item.entry.problem}
     card = item.card
+    names = "title", "summary", "judge", "embedder", "license", "requires"
     return known | {
-        "title": card.title,
-        "summary": card.summary,
-        "inputs": [column_of(name) for name in card.inputs],
+        **{name: getattr(card, name) for name in names},
+        "inputs": item.columns,
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
         "tags": card.tags._asdict(),
-        "judge": card.judge,
-        "embedder": card.embedder,
-        "license": card.license,
-        "requires": card.requires,
         "install": item.entry.install or None,
         "unavailable": unavailable(item.entry, judging),
     }
@@ -125,62 +105,74 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
 def linker(item: Item) -> Callable[[str], str | None]:
     """What turns a link in a card into an address here, or None where it leads nowhere.
 
-    Other cards lead to their pages, Markdown files in the card's own folder and the shared prompts
-    to their text; nothing else of the machine can be reached.
+    Other cards lead to their pages; no other file of the machine can be reached.
     """
-    pages = {page: other.url for other in items() if (page := _page(other))}
+    pages = {
+        other.card.path.resolve(): other.url
+        for other in items()
+        if not other.entry.problem and other.card.path
+    }
 
     def link(href: str) -> str | None:
         parts = urlsplit(href)
         if parts.scheme or parts.netloc:
             return href if parts.scheme in ("http", "https", "mailto") else None
-        if not parts.path:
-            return f"#{parts.fragment}" if parts.fragment else None
-        path = Path(posixpath.normpath(f"{item.entry.folder.as_posix()}/{unquote(parts.path)}"))
         anchor = f"#{parts.fragment}" if parts.fragment else ""
-        if path in pages:
-            return pages[path] + anchor
-        for root, address in (
-            (item.entry.folder, f"/text/{quote(item.name)}"),
-            (SHARED_PROMPTS, "/prompts"),
-        ):
-            inside = _relative(path, root)
-            if text_in(root, inside):
-                return f"{address}?path={quote(inside, safe='')}"
-        return None
+        if not parts.path:
+            return anchor or None
+        page = pages.get((item.entry.folder / parts.path).resolve())
+        return page + anchor if page else None
 
     return link
 
 
-def text_in(root: Path, path: str) -> str | None:
-    """The Markdown file at a path below a folder, links resolved; None if there is none."""
+def by_family(judging: Judging) -> dict[str, list[tuple[Item, str | None]]]:
+    """The metrics of each family, families by name, each with the reason if it isn't offered."""
+    families: dict[str, list[tuple[Item, str | None]]] = {}
+    for item in items():
+        if not item.entry.problem:
+            family = families.setdefault(item.card.tags.family or "other", [])
+            family.append((item, unavailable(item.entry, judging)))
+    return dict(sorted(families.items()))
+
+
+def offered(judging: Judging) -> list[Item]:
+    """The metrics that can be chosen here."""
+    return [item for found in by_family(judging).values() for item, reason in found if not reason]
+
+
+def needed(metrics: Iterable[Item]) -> list[str]:
+    """The columns that some metric reads, those of texts first."""
+    return list(dict.fromkeys([*TEXT, *(column for item in metrics for column in item.columns)]))
+
+
+def resolved(column: str, names: Sequence[str], mapping: Mapping[str, str]) -> str | None:
+    """The name that a column has among those of a file, or None if none or several could be it."""
+    own = {column: mapping[column]} if mapping.get(column) else {}
     try:
-        inside = root.resolve()
-        file = (inside / path).resolve()
-        if not path or file.suffix != ".md" or inside not in file.parents:
-            return None
-        return file.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        return resolve({column: ""}, names, own).get(column, column)
+    except InputError:
         return None
 
 
-def shared_prompt(path: str) -> str | None:
-    """The text of a prompt that several metrics share."""
-    return text_in(SHARED_PROMPTS, path)
+class StartingSet(NamedTuple):
+    """Metrics for a task: what one evaluates and has, their specs, and which aren't offered."""
+
+    key: str
+    evaluate: str
+    have: str
+    specs: tuple[str, ...]
+    closed: tuple[str, ...]
 
 
-def _relative(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix() if root in path.parents else ""
-
-
-def _page(item: Item) -> Path | None:
-    return None if item.problem else item.card.path
-
-
-def by_family(metrics: Iterable[Item]) -> Iterator[tuple[str, list[Item]]]:
-    """The metrics of each family whose cards can be read, families by name."""
-    families: dict[str, list[Item]] = {}
-    for item in metrics:
-        if not item.problem:
-            families.setdefault(item.card.tags.family or "other", []).append(item)
-    yield from sorted(families.items())
+def starting_sets(judging: Judging) -> list[StartingSet]:
+    """The sets that a server can score something of."""
+    entries = {item.name: item.entry for item in items() if not item.entry.problem}
+    sets = []
+    for number, choice in enumerate(choices(entries)):
+        closed = {m.name for m in choice.metrics if unavailable(entries[m.name], judging)}
+        specs = tuple(m.spec for m in choice.metrics if m.name not in closed)
+        if specs:
+            shut = tuple(sorted(closed))
+            sets.append(StartingSet(str(number), choice.evaluate, choice.have, specs, shut))
+    return sets

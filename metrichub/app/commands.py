@@ -1,108 +1,33 @@
-"""`metrichub serve`: the cards, a form to try each metric, and a JSON API, on this machine."""
+"""`metrichub serve`: files scored and compared in a browser, cards, and a JSON API."""
 
 from __future__ import annotations
 
 import ipaddress
 import logging
-import os
 import socket
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.authoring import Command, note, option_group
+from metrichub.authoring import Command, note
 from metrichub.errors import MissingDependency
 
 if TYPE_CHECKING:
     from metrichub.app.settings import ServerSettings
 
 _PACKAGES = (
-    "starlette",
-    "uvicorn",
-    "filelock",
-    "jinja2",
-    "python_multipart",
-    "markdown_it",
-    "mdit_py_plugins",
-    "latex2mathml",
-    "nh3",
+    "fastapi uvicorn filelock jinja2 python_multipart markdown_it mdit_py_plugins latex2mathml nh3"
 )
 
 
-@dataclass(frozen=True)
-class LimitOptions:
-    """How much a request or a file may ask."""
-
-    max_upload: int
-    time_limit: float
-    file_time_limit: float
-    memory_limit: int
-
-
-limit_options = option_group(
-    "allowed",
-    LimitOptions,
-    click.option(
-        "--max-upload",
-        metavar="MB",
-        type=click.IntRange(1),
-        default=100,
-        show_default=True,
-        help="The largest file that the server accepts.",
-    ),
-    click.option(
-        "--time-limit",
-        metavar="SECONDS",
-        type=click.FloatRange(0, min_open=True),
-        default=30.0,
-        show_default=True,
-        help="How long scoring a form or an API request may take.",
-    ),
-    click.option(
-        "--file-time-limit",
-        metavar="SECONDS",
-        type=click.FloatRange(0, min_open=True),
-        default=3600.0,
-        show_default=True,
-        help="How long scoring a file may take.",
-    ),
-    click.option(
-        "--memory-limit",
-        metavar="MB",
-        type=click.IntRange(1),
-        default=4096,
-        show_default=True,
-        help="The memory of each scoring process; enforced on Linux only.",
-    ),
-)
-"""--max-upload, --time-limit, --file-time-limit and --memory-limit as `allowed`."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Where the runs of uploaded files are kept, and whether they are."""
-
-    runs: Path | None
-    forget: bool
-
-
-run_options = option_group(
-    "storage",
-    RunOptions,
-    click.option(
-        "--runs",
-        metavar="FOLDER",
-        envvar="METRICHUB_RUNS",
-        show_envvar=True,
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Where to keep the runs of uploaded files: 100 per client address, up to 2 GB. "
-        "Servers may share a folder.  [default: one in the user's data folder]",
-    ),
-    click.option("--forget", is_flag=True, help="Delete all runs when the server ends."),
-)
-"""--runs and --forget as `storage`."""
+def _limit(name: str, unit: str, default: float, text: str) -> Callable[[Any], Any]:
+    kind = click.IntRange(1) if unit == "MB" else click.FloatRange(0, min_open=True)
+    return click.option(
+        name, metavar=unit, type=kind, default=default, show_default=True, help=text
+    )
 
 
 @click.command(cls=Command)
@@ -122,15 +47,6 @@ run_options = option_group(
     help="A host name by which browsers may reach the server; repeatable.",
 )
 @click.option(
-    "--trust-proxy",
-    "proxies",
-    metavar="ADDRESS",
-    multiple=True,
-    callback=lambda _, __, addresses: tuple(map(_network, addresses)),
-    help="The address or network of a proxy whose X-Forwarded-For header is trusted; repeatable. "
-    "Without it, all clients behind a proxy share the limits of one.",
-)
-@click.option(
     "--judge",
     metavar="SPEC",
     envvar="METRICHUB_JUDGE",
@@ -146,23 +62,38 @@ run_options = option_group(
     help="The embedder for metrics that compare meanings: \"openai(model='…')\", or offline "
     "(hashed n-grams, a baseline).",
 )
-@limit_options
-@run_options
-def serve(
+@_limit("--max-upload", "MB", 100, "The most that the files of a run may have together.")
+@_limit("--time-limit", "SECONDS", 30.0, "How long scoring an API request may take.")
+@_limit("--file-time-limit", "SECONDS", 3600.0, "How long scoring files may take.")
+@_limit("--memory-limit", "MB", 4096, "The memory of each scoring process; Linux only.")
+@click.option(
+    "--runs",
+    metavar="FOLDER",
+    envvar="METRICHUB_RUNS",
+    show_envvar=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where to keep runs: 200, up to 4 GB.  [default: a folder in the user's data folder]",
+)
+@click.option("--forget", is_flag=True, help="Delete all runs when the server ends.")
+def serve(  # noqa: PLR0913  # the options are its parameters
     host: str,
     port: int,
     names: tuple[str, ...],
-    proxies: tuple[str, ...],
     judge: str | None,
     embedder: str | None,
-    allowed: LimitOptions,
-    storage: RunOptions,
+    max_upload: int,
+    time_limit: float,
+    file_time_limit: float,
+    memory_limit: int,
+    runs: Path | None,
+    forget: bool,
 ) -> None:
-    """Browse and try the metrics in a browser, and score files there.
+    """Score and compare files in a browser, and browse the metrics.
 
-    Several files are compared as with 'metrichub compare'. Reports are listed at /runs for every
-    client with the same address, until they are deleted or replaced by newer ones. Pages and the
-    JSON API at /api/ can be reached from this machine only, unless you set --host.
+    Several files are compared as with 'metrichub compare'. Runs are listed for the browser that
+    began them, until it deletes them or newer ones replace them; others can read a run by its
+    link. Pages and the JSON API at /api/ can be reached from this machine only, unless you set
+    --host.
     """
     _check_installed()
     from metrichub.app.settings import MEBIBYTE, Judging, ServerLimits, ServerSettings
@@ -173,28 +104,27 @@ def serve(
         if hasattr(model, "ready"):
             model.ready()
     limits = ServerLimits(
-        upload=allowed.max_upload * MEBIBYTE,
-        seconds=allowed.time_limit,
-        upload_seconds=allowed.file_time_limit,
-        memory=allowed.memory_limit * MEBIBYTE,
+        upload=max_upload * MEBIBYTE,
+        seconds=time_limit,
+        upload_seconds=file_time_limit,
+        memory=memory_limit * MEBIBYTE,
     )
     public = not _is_loopback(host)
     listener = _listener(host, port)
     if public:
         note(
-            f"other machines can reach {host}: everyone who can may run every "
-            "metric, use the judge at your cost and send files of up to "
-            f"{allowed.max_upload} MB; there is no password"
+            f"other machines can reach {host}: everyone who can may run every metric, use the "
+            f"judge at your cost and send files of up to {max_upload} MB; there is no password"
         )
         names = (*names, host, socket.gethostname())
     known = tuple(name.lower() for name in names)
-    folder = None if storage.forget else _folder(storage.runs)
-    settings = ServerSettings(Judging(judge, embedder), public, known, limits, proxies, folder)
-    _run(settings, listener, host)
+    judging = Judging(judge, embedder)
+    with nullcontext() if forget else _kept(runs) as folder:
+        _run(ServerSettings(judging, public, known, limits, folder), listener, host)
 
 
 def _check_installed() -> None:
-    for package in _PACKAGES:
+    for package in _PACKAGES.split():
         try:
             __import__(package)
         except ImportError as error:
@@ -203,28 +133,30 @@ def _check_installed() -> None:
             ) from error
 
 
-def _folder(chosen: Path | None) -> Path:
-    """Where runs are kept, made for this user alone if it isn't there."""
+@contextmanager
+def _kept(chosen: Path | None) -> Iterator[Path]:
+    """Where runs are kept, made for this user alone, and held against other servers.
+
+    Each would take the other's runs for interrupted ones.
+    """
     import platformdirs
+    from filelock import FileLock, Timeout
 
     folder = chosen or Path(platformdirs.user_data_dir("metrichub")) / "runs"
+    other = "choose another folder with --runs, or keep none with --forget"
+    lock = FileLock(folder / ".lock", timeout=0)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(13, "permission denied")
-    except OSError as error:
+        lock.acquire()
+    except Timeout:
         raise click.ClickException(
-            f"{folder}: runs can't be kept here: {error.strerror or error}; choose another folder "
-            "with --runs, or keep none with --forget"
-        ) from error
-    return folder
-
-
-def _network(text: str) -> str:
-    try:
-        return str(ipaddress.ip_network(text))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+            f"{folder}: another server keeps its runs here; {other}"
+        ) from None
+    except OSError as error:
+        why = error.strerror or error
+        raise click.ClickException(f"{folder}: runs can't be kept here: {why}; {other}") from error
+    with lock:
+        yield folder
 
 
 def _is_loopback(host: str) -> bool:
@@ -248,6 +180,7 @@ def _listener(host: str, port: int) -> socket.socket:
 def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     import uvicorn
 
+    from metrichub.app.connections import Patient
     from metrichub.app.server import application
 
     shown = f"[{host}]" if ":" in host else host
@@ -257,11 +190,10 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     verbose = logging.getLogger().isEnabledFor(logging.INFO)
     config = uvicorn.Config(
         application(settings),
+        http=Patient,
         log_level="info" if verbose else "warning",
         access_log=verbose,
-        # Whoever else stands between may not say who called.
-        proxy_headers=bool(settings.proxies),
-        forwarded_allow_ips=list(settings.proxies),
+        proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=3,
     )

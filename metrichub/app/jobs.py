@@ -1,20 +1,64 @@
-"""Jobs: uploaded files that are to be scored, and what a run's page shows of it afterwards."""
+"""What worker processes do: read, score and write; all comes and goes as plain values."""
 
 from __future__ import annotations
 
+import json
+import math
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from metrichub.app.policy import RequestedMetric
-from metrichub.app.settings import Judging, ServerLimits
-from metrichub.data.source import short_names
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from metrichub import Hub
+from metrichub.app.policy import RequestedMetric, metric_of
+from metrichub.app.problem import Refusal
+from metrichub.app.settings import Judging
+from metrichub.data.files import as_one, read_bounded, write_text
+from metrichub.data.samples import Reading, Samples, check_same_samples
+from metrichub.data.source import open_source, short_names
 from metrichub.data.values import json_value
-from metrichub.report.tables import Score, Table
+from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
+from metrichub.report.captions import without_intervals
+from metrichub.report.export import document, json_of, samples_text
+from metrichub.report.notes import shared_notes
+from metrichub.report.scoreboard import ScoreFormat, output_columns, rows_of_scores, scoreboard
 
-PROGRESS = "progress.json"
+if TYPE_CHECKING:
+    from metrichub import Report
+
+PROGRESS, REPORT, SAVED = "progress.json", "report.html", "report.json.gz"
+_EVERY = 0.2
+_BATCHES, _CHARACTERS = 4, 50_000
+Column = list[Any]
+
+
+class ScoreRequest(BaseModel):
+    """Samples as columns of equal length, one entry a sample: a text, or a list of texts.
+
+    The columns that the metrics read have to be there: `predictions`, `references`, `sources`,
+    `questions`, `contexts`, or any other that a metric's card names, such as `patterns`.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Column]
+    metrics: list[str | RequestedMetric] = Field(
+        min_length=1, description="Names, specs such as `bleu2 = bleu(max_order=2)`, or objects."
+    )
+    columns: dict[str, str] = Field(
+        {}, description="Maps a column to its name in the request, if it has another one."
+    )
+    reduce: Literal["best", "worst", "mean", "max", "min", "first"] | None = Field(
+        None, description="How to reduce several candidates of a sample to one score."
+    )
+    intervals: bool = Field(False, description="Whether to add bootstrap intervals.")
+    samples: bool = Field(False, description="Whether to add the scores of every sample.")
+    explanations: bool = Field(False, description="Whether to add an explanation of every sample.")
 
 
 class Upload(NamedTuple):
@@ -32,36 +76,25 @@ class FileJob:
     Attributes:
         folder: What is made of them is written there.
         files: The files.
-        metrics: The metrics.
+        metrics: Specs of the metrics.
         mapping: A column, and the name that it has in the files.
         reduce: How to reduce several candidates of a sample to one score.
         judging: The server's judge.
-        limits: How much the files may hold.
+        unpacked: Bytes that a file may have once it is unpacked.
     """
 
     folder: Path
     files: tuple[Upload, ...]
-    metrics: Sequence[RequestedMetric]
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    reduce: str | None = None
-    judging: Judging = field(default_factory=Judging)
-    limits: ServerLimits = field(default_factory=ServerLimits)
+    metrics: Sequence[str]
+    mapping: Mapping[str, str]
+    reduce: str | None
+    judging: Judging
+    unpacked: int
 
     @property
     def systems(self) -> dict[str, Upload]:
         """The files by what distinguishes their names, as the command `compare` calls them."""
         return dict(zip(system_names([file.shown for file in self.files]), self.files, strict=True))
-
-    @property
-    def title(self) -> str:
-        """What the run is called."""
-        return ", ".join(self.systems)
-
-    def named(self, text: str) -> str:
-        """A text with the names of the files as their owner knows them."""
-        for file in self.files:
-            text = text.replace(str(file.path), file.shown)
-        return text
 
 
 def system_names(files: Sequence[str]) -> list[str]:
@@ -80,58 +113,275 @@ def system_names(files: Sequence[str]) -> list[str]:
     return names
 
 
-class ScoreTable(NamedTuple):
-    """A table as it is kept: plain cells, and the places (row, column) of the best systems."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str | int | float | None, ...], ...]
-    best: frozenset[tuple[int, int]] = frozenset()
-
-    @classmethod
-    def of(cls, table: Table) -> ScoreTable:
-        """The table, its scores with ranks and intervals as text."""
-        rows = [[str(c) if isinstance(c, Score) else json_value(c) for c in row]
-                for row in table.rows]  # fmt: skip
-        return cls(tuple(table.head), tuple(map(tuple, rows)), frozenset(table.best))
-
-
-class Headline(NamedTuple):
-    """A score that the list of runs shows."""
-
-    metric: str
-    output: str
-    system: str
-    score: float | None
-
-
 @dataclass(frozen=True)
 class Summary:
     """What a run's page shows.
 
     Attributes:
         size: The number of samples.
-        table: Head and rows of the scores.
+        table: The headline scores as HTML.
         signatures: The metrics' signatures.
         notes: Notes for readers of the scores, and of which metric.
         files: What can be downloaded.
-        headlines: The scores that one reads first.
+        headlines: The scores that a list of runs shows: output -> system -> score.
         sentences: The results of tests between several systems, in words.
     """
 
     size: int
-    table: ScoreTable
+    table: str
     signatures: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
     files: tuple[str, ...]
-    headlines: tuple[Headline, ...] = ()
+    headlines: dict[str, dict[str, str]] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
 
-    @property
-    def first(self) -> list[list[Headline]]:
-        """The first score of each metric, for all systems."""
-        outputs: dict[str, str] = {}
-        scores: dict[str, list[Headline]] = {}
-        for headline in self.headlines:
-            if outputs.setdefault(headline.metric, headline.output) == headline.output:
-                scores.setdefault(headline.metric, []).append(headline)
-        return list(scores.values())
+
+def _hub(metrics: Iterable[str | RequestedMetric], reduce: str | None, judging: Judging) -> Hub:
+    asked = (RequestedMetric(metric) if isinstance(metric, str) else metric for metric in metrics)
+    made = [metric_of(metric, judging) for metric in asked]
+    return Hub(made, reduce=reduce)  # type: ignore[arg-type]  # Hub checks the word
+
+
+def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | Refusal:
+    """The scores of samples in the types of JSON, or why there are none."""
+    try:
+        hub = _hub(request.metrics, request.reduce, judging)
+        # As a table, since a column's name must never be taken for an argument.
+        report = hub.evaluate(dict(request.__pydantic_extra__), columns=request.columns or None)
+    except MetrichubError as error:
+        return Refusal(type(error).__name__, str(error))
+    also: dict[str, Callable[[], Any]] = {
+        "intervals": report.intervals,
+        "samples": report.samples,
+        "explanations": lambda: {
+            name: [report.explain(name, i)._asdict() for i in range(report.size)]
+            for name in report.results
+        },
+    }
+    # Up to a thousand of each metric are named.
+    lost = {
+        name: [i for i, score in enumerate(outputs["score"].tolist()) if math.isnan(score)][:1000]
+        for name, outputs in report.samples().items()
+    }
+    answer: dict[str, Any] = json_value(
+        {
+            "size": report.size,
+            "scores": report.scores(),
+            "signatures": report.signatures(),
+            "notes": report.notes(),
+            "unscored": {
+                name: [{"sample": i, "reason": report.explain(name, i).reason} for i in places]
+                for name, places in lost.items()
+                if places
+            },
+            **{name: made() for name, made in also.items() if getattr(request, name)},
+        }
+    )
+    return answer
+
+
+def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:
+    """The columns at the beginning of a file, or why it can't be read; a saved report has none."""
+    names: dict[str, None] = {}
+    try:
+        if _report_text(file, most):
+            return ()
+        for samples in islice(read_bounded(file.path, file.format, most, _CHARACTERS), _BATCHES):
+            names |= dict.fromkeys(samples)
+    except MetrichubError as error:
+        # What is wrong further down is told where it is scored; here a file may be cut off.
+        if not names:
+            return _refusal(error, (file,))
+    return tuple(names)
+
+
+def _refusal(error: MetrichubError, files: Iterable[Upload], *columns: Iterable[str]) -> Refusal:
+    """Why files can't be read, with the names that their owner knows; and which columns there are.
+
+    Whoever can choose a column, as one wasn't found or several could be it, is told so.
+    """
+    told = Refusal.of(error)
+    to_choose = error.remedy is not None and error.remedy.action == "choose_column"
+    kind = "MissingColumn" if to_choose or isinstance(error, MissingColumn) else told.error
+    message = told.message
+    for file in files:
+        message = message.replace(str(file.path), file.shown)
+    return Refusal(kind, message, *map(tuple, columns))
+
+
+def score_files(job: FileJob) -> Summary | Refusal:
+    """The summary of scored files or of saved reports, or why there is none."""
+    names: dict[str, None] = {}
+    needs: Mapping[str, str] = {}
+    try:
+        texts = {name: _report_text(file, job.unpacked) for name, file in job.systems.items()}
+        if all(texts.values()):
+            return _written({n: _opened(file, texts[n]) for n, file in job.systems.items()}, job)
+        if any(texts.values()):
+            raise InputError(
+                "a saved report can be compared with saved reports alone; upload the reports of "
+                "all systems, or the samples of all"
+            )
+        if not job.metrics:
+            raise InputError("choose a metric")
+        hub = _hub(job.metrics, job.reduce, job.judging)
+        needs = hub.needs()
+        # Columns may be chosen before the metrics are.
+        job = replace(job, mapping={c: name for c, name in job.mapping.items() if c in needs})
+        batches: Mapping[str, Iterable[Samples]] = {
+            name: _noted(file, names, job) for name, file in job.systems.items()
+        }
+        if len(batches) > 1:
+            # As a whole, once it is sure that they are about the same samples.
+            whole = {name: as_one(list(parts)) for name, parts in batches.items()}
+            check_same_samples(whole, hub.needs(), job.mapping, hub.made_by_systems())
+            batches = {name: [samples] for name, samples in whole.items()}
+        return _written(_measured(hub, batches, job), job)
+    except MetrichubError as error:
+        return _refusal(error, job.files, names, needs)
+
+
+def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
+    """The batches, their columns noted."""
+    for samples in read_bounded(file.path, file.format, job.unpacked):
+        names |= dict.fromkeys(samples)
+        yield samples
+
+
+def _report_text(file: Upload, most: int) -> str:
+    """The text of a saved report; blank for any other file."""
+    if file.format != "json":
+        return ""
+    with open_source(file.path, most) as source:
+        text = source.text()
+    return text if '"metrichub-report-' in text[:100] else ""
+
+
+def _opened(file: Upload, text: str) -> Report:
+    """A saved report, each metric of which is made as one that a client asks for.
+
+    What asked a judge then asks nobody any more, so that any judge will do.
+    """
+    from metrichub import Report
+
+    try:
+        asked = TypeAdapter(list[RequestedMetric]).validate_python([
+            {"metric": saved["metric"], "parameters": saved["parameters"], "name": name}
+            for name, saved in json.loads(text)["results"].items()
+        ])  # fmt: skip
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ReportError(f"{file.shown} is damaged: {type(error).__name__}") from error
+    metrics = [metric_of(metric, Judging("offline", "offline"), saved=True) for metric in asked]
+    # The text that was looked at, whatever else could be unpacked from the file.
+    path = file.path.with_name("saved.json")
+    write_text(path, text)
+    try:
+        return Report.load(path, metrics)
+    except ReportError as error:
+        raise ReportError(str(error).replace(str(path), file.shown)) from error
+    finally:
+        path.unlink()
+
+
+def _measured(
+    hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
+) -> dict[str, Report]:
+    """Every system's report, one system after the other."""
+    needs = hub.needs()
+    readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
+    progress = _Progress(job, list(readings.values()), len(hub.metrics))
+    reports = {}
+    for name, reading in readings.items():
+        try:
+            reports[name] = hub.evaluate(
+                iter(reading), columns=job.mapping, texts=True, progress=progress.add
+            )
+        except InputError as error:
+            raise reading.located(error) from error
+    progress.write(samples=sum(report.size for report in reports.values()), writing=True)
+    return reports
+
+
+class _Progress:
+    """How far a job is, written for the server where some time has gone by."""
+
+    def __init__(self, job: FileJob, readings: Sequence[Reading], metrics: int) -> None:
+        self._job, self._readings, self._metrics = job, readings, metrics
+        self._last = self._done = 0.0
+
+    def add(self, amount: int) -> None:
+        """Note that a metric has measured so many more samples."""
+        self._done += amount
+        if (now := time.monotonic()) - self._last >= _EVERY:
+            self._last = now
+            # Systems whose files aren't begun are taken to be like the first.
+            expected = (self._readings[0].expected or 0) * len(self._readings) * self._metrics
+            share = min(self._done / expected, 1) if expected else None
+            self.write(samples=int(self._done / self._metrics), share=share)
+
+    def write(self, **progress: Any) -> None:
+        """Write how far it is."""
+        text = json.dumps({"share": None, **progress})
+        write_text(self._job.folder / PROGRESS, text)
+
+
+def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
+    """What a run's page shows, once the files to download are written."""
+    from metrichub import compare_all
+
+    (name, first), *others = reports.items()
+    ranking = compare_all(reports) if others else None
+    intervals = ranking.intervals() if ranking else {name: first.intervals()}
+    scores = (
+        {
+            **ranking.to_dict(),
+            "files": {name: file.shown for name, file in job.systems.items()},
+            "intervals": intervals,
+            "signatures": first.signatures(),
+            "notes": {name: report.notes() for name, report in reports.items()},
+        }
+        if ranking
+        else {"file": name, **document(first, intervals[name], first.signatures())}
+    )
+    texts = {
+        "scores.json": json_of(scores, 2),
+        "scores.csv": ranking.to_csv() if ranking else rows_of_scores(reports, intervals).csv(),
+        "samples.jsonl": samples_text(reports, ".jsonl"),
+        "samples.csv": samples_text(reports, ".csv"),
+    }
+    for file, text in texts.items():
+        # A lone surrogate has no UTF-8.
+        write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
+    ids = next((ids for r in reports.values() if (ids := r.metadata.get("id"))), None)
+    first.to_html(job.folder / REPORT, name=name, others=dict(others), ids=ids, ranking=ranking)
+    files = [*texts, REPORT]
+    if not ranking:
+        # A row that isn't JSON can't be saved; all else can be shown.
+        with suppress(ReportError):
+            first.save(job.folder / SAVED)
+            files.append(SAVED)
+    columns = output_columns(reports, ScoreFormat())
+    notes = [
+        (f"{note.metric} of {', '.join(note.systems)}" if note.systems else note.metric, note.text)
+        for note in shared_notes(reports)
+    ]
+    withheld = ranking.withheld if ranking else {}
+    notes += [(name, f"no winner: {why}") for name, why in withheld.items()]
+    notes += [("intervals", line) for line in without_intervals(columns, intervals)]
+    headlines = {
+        column.head: {
+            name: score.number
+            for name, report in reports.items()
+            if (score := column.score(report, None))
+        }
+        for column in columns
+    }
+    return Summary(
+        first.size,
+        scoreboard(reports, ranking, intervals, ScoreFormat()).html(),
+        tuple(dict.fromkeys(s for r in reports.values() for s in r.signatures().values())),
+        tuple(notes),
+        tuple(files),
+        headlines,
+        tuple(ranking.sentences) if ranking else (),
+    )

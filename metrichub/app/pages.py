@@ -1,170 +1,300 @@
-"""The pages of the gallery, of a metric with its form, of prompts, and of the API."""
+"""The pages: where files are uploaded, the runs, what came out of each, and the cards."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
-from collections.abc import Iterator
-from typing import Any
+import re
+import secrets
+from contextlib import ExitStack
+from typing import Any, BinaryIO
 
+from anyio import to_thread
+from markupsafe import Markup
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
 
-from metrichub.app import catalog, forms
-from metrichub.app.describe import Description
-from metrichub.app.limits import check_size
-from metrichub.app.middleware import client_of
-from metrichub.app.openapi import openapi_document
-from metrichub.app.policy import RequestedMetric
-from metrichub.app.problem import Problem, Refusal, problem
-from metrichub.app.service import service
-from metrichub.app.settings import Judging
-from metrichub.app.views import Page, markdown, page
-from metrichub.app.worker_tasks import Job, score_job
-from metrichub.authoring import embedder_of, judge_of
-from metrichub.errors import InputError
+from metrichub.app import catalog
+from metrichub.app.jobs import REPORT, SAVED
+from metrichub.app.policy import unavailable
+from metrichub.app.problem import Problem, problem
+from metrichub.app.runs import Run, Runs, accepted
+from metrichub.app.views import Json, Page, page
+from metrichub.data.files import format_of
+from metrichub.report.html.markup import html
 
-REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
+_COOKIE, _YEAR = "metrichub", 365 * 24 * 3600
+_COLUMN = "column."
+_REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
+# The report brings its own policy. The sandbox gives it an origin of its own, so that what it holds
+# can't send requests as a page of this server.
+_REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+_FILES = ("scores.json", "scores.csv", "samples.jsonl", "samples.csv", REPORT, SAVED)
+_MOMENT = 0.7
+_EXAMPLE = {
+    "predictions": "The bridge was opened in 1932. It is made of steel.",
+    "references": "The steel bridge across the river opened in 1932.",
+    "sources": "After four years of building, the steel bridge was opened in 1932.",
+    "questions": "When was the bridge opened?",
+    "contexts": ["The bridge across the river opened in 1932.", "It is made of steel."],
+}
 
 
-async def gallery(request: Request) -> Page:
-    """All metrics; those that the query leaves out are hidden, so that a script can show them."""
-    items = catalog.items()
-    query = request.query_params
-    search = query.get("search", "")
-    options = catalog.options(items)
-    chosen = {name: tag for name in catalog.FILTERS if (tag := query.get(name))}
-    fitting = catalog.matching(search, chosen)
-    # Those that fit stand first, so that the best answer does without a script, too.
-    items = (*fitting, *(item for item in items if item not in fitting))
-    return page(
-        request,
-        "gallery.html",
-        {
-            "items": items,
-            "options": options,
-            "chosen": chosen,
-            "search": search,
-            "fitting": {item.name for item in fitting},
-        },
+def owner_of(request: Request) -> str:
+    """Who calls: a digest of the browser's cookie; blank without one."""
+    cookie = request.cookies.get(_COOKIE, "")
+    return hashlib.sha256(cookie.encode()).hexdigest() if len(cookie) >= 24 else ""
+
+
+def _runs(request: Request) -> Runs:
+    runs: Runs = request.app.state.runs
+    return runs
+
+
+def _run(request: Request) -> Run:
+    return _runs(request).find(request.path_params["id"])
+
+
+def _own(request: Request) -> Run:
+    """The run, if the browser that calls began it."""
+    run, owner = _run(request), owner_of(request)
+    if not owner or run.owner != owner:
+        raise problem(403, "NotYours", "only the browser that began a run can change or delete it")
+    return run
+
+
+async def start(request: Request) -> Page:
+    """The form to upload files."""
+    return _form(request)
+
+
+async def post_start(request: Request) -> Response:
+    """Begin to score an uploaded file, or to compare several."""
+    cookie = request.cookies.get(_COOKIE, "")
+    if not owner_of(request):
+        cookie = request.cookies[_COOKIE] = secrets.token_urlsafe(24)
+    runs = _runs(request)
+    with runs.reserve():
+        form = await request.form(max_files=runs.settings.limits.systems, max_fields=500)
+        try:
+            files, metrics = _files(form), _metrics(request, form)
+            if not files:
+                raise problem(422, "InputError", "choose a file, or paste samples")
+            if not metrics and not all(format_of(name) == "json" for name, _ in files):
+                raise problem(422, "SpecError", "choose a metric")
+            reduce = str(form.get("reduce", "")) or None
+            run = await runs.begin(owner_of(request), files, metrics, _mapping(form), reduce)
+        except Problem as error:
+            return _form(request, form, error)
+        finally:
+            await form.close()
+    response = RedirectResponse(f"/runs/{run.id}", 303)
+    response.set_cookie(_COOKIE, cookie, max_age=_YEAR, httponly=True, samesite="lax")
+    return response
+
+
+async def columns(request: Request) -> Json:
+    """The columns of a file, how they would be read, and the metrics that lack one."""
+    runs = _runs(request)
+    with runs.reserve():
+        form = await request.form(max_files=1, max_fields=500)
+        try:
+            name, stream = next(iter(_files(form)), ("", None))
+            if stream is None:
+                raise problem(422, "InputError", "choose a file")
+            names = await runs.columns(name, stream)
+        except Problem as error:
+            # That a file can't be read is what was asked for.
+            status = 200 if error.status_code == 422 else error.status_code
+            return Json({"problem": error.refusal.message}, status)
+        finally:
+            await form.close()
+    items = catalog.offered(runs.settings.judging) if names else []
+    chosen = _mapping(form)
+    read = {c: catalog.resolved(c, names, {}) for c in catalog.needed(items)}
+    missing = {c for c in read if catalog.resolved(c, names, chosen) is None}
+    lacking = {item.name: [c for c in item.columns if c in missing] for item in items}
+    return Json(
+        {"columns": names, "read": read, "lacking": {k: v for k, v in lacking.items() if v}}
     )
 
 
-async def metric_page(request: Request) -> Page:
-    """A metric's card, with a form that holds its example."""
-    return await _metric(request)
+def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
+    """The files with their names, the baseline first; or the text that was pasted, as one."""
+    files = [
+        (file.filename, file.file)
+        for file in form.getlist("file")
+        if isinstance(file, UploadFile) and file.filename
+    ]
+    baseline = str(form.get("baseline", ""))
+    if baseline.isascii() and baseline.isdecimal() and int(baseline[:4]) < len(files):
+        files.insert(0, files.pop(int(baseline[:4])))
+    text = str(form.get("text", "")).strip()
+    if files or not text:
+        return files
+    formats = {"{": "jsonl", "[": "json"}
+    separated = "tsv" if "\t" in text.partition("\n")[0] else "csv"
+    name = f"pasted.{formats.get(text[0], separated)}"
+    return [(name, io.BytesIO(text.encode("utf-8", "surrogatepass")))]
 
 
-async def post_metric(request: Request) -> Page:
-    """The same page with one field more, or with the scores of what was filled in."""
-    server = service(request)
-    item = server.item(request.path_params["name"])
-    form = await request.form(max_files=0, max_fields=forms.MOST_FIELDS)
-    description = await server.described(item, client_of(request.scope))
-    choices = {name: [str(value) for value in form.getlist(name)] for name in form}
-    filled = forms.read_form(dict(form), choices, description)
-    if more := form.get("more"):
-        filled.more(str(more))
-        return await _metric(request, filled)
-    try:
-        columns = forms.filled_columns(filled, description)
-        parameters = forms.filled_parameters(filled, description)
-        check_size(columns, server.settings.limits, [parameters])
-        metric = RequestedMetric(item.entry.qualified, parameters, item.card.name)
-        job = Job(
-            [metric],
-            columns,
-            reduce=filled.reduce or None,
-            judging=server.settings.judging,
-            samples=True,
-            explanations=True,
-        )
-        scored = await server.pool.run(
-            score_job, job, client=client_of(request.scope), seconds=server.settings.limits.seconds
-        )
-        return await _metric(request, filled, scored=scored)
-    except InputError as error:
-        return await _metric(request, filled, refusal=Refusal.of(error), status=422)
-    except Problem as error:
-        return await _metric(request, filled, refusal=error.refusal, status=error.status_code)
+def _metrics(request: Request, form: FormData) -> list[str]:
+    """The specs of the metrics: those chosen, or else those of the starting set."""
+    names = [str(value) for value in form.getlist("metric")]
+    specs = [line.strip() for line in str(form.get("specs", "")).splitlines()]
+    chosen = [spec for spec in dict.fromkeys((*names, *specs)) if spec]
+    sets = catalog.starting_sets(request.app.state.settings.judging)
+    started = [spec for one in sets if one.key == form.get("set") for spec in one.specs]
+    return chosen or started
 
 
-async def _metric(
-    request: Request,
-    filled: forms.Filled | None = None,
-    *,
-    scored: dict[str, Any] | None = None,
-    refusal: Refusal | None = None,
-    status: int = 200,
-) -> Page:
-    server = service(request)
-    item = server.item(request.path_params["name"])
-    if item.problem:
-        return page(request, "broken.html", {"item": item, "problem": item.problem}, 501)
-    description: Description | None = None
-    try:
-        description = await server.described(item, client_of(request.scope))
-        filled = filled or forms.from_example(description)
-    except Problem as error:
-        refusal = error.refusal
-    return page(
-        request,
-        "metric.html",
-        {
-            "item": item,
-            "card": item.card,
-            "body": markdown(_without_title(item.card.body), catalog.linker(item)),
-            "description": description,
-            "filled": filled,
-            "scored": scored,
-            "refusal": refusal,
-            "reductions": REDUCTIONS,
-            "asked": ", ".join(_model_labels(item, server.settings.judging)),
-        },
-        status,
-    )
-
-
-def _without_title(body: str) -> str:
-    head, _, rest = body.lstrip().partition("\n")
-    return rest if head.startswith("# ") else body
-
-
-def _model_labels(item: catalog.Item, judging: Judging) -> Iterator[str]:
-    """The judge and the embedder that it asks here, as signatures have them: without a key."""
-    if item.card.judge and judging.judge:
-        yield judge_of(judging.judge).label
-    if item.card.embedder and judging.embedder:
-        yield embedder_of(judging.embedder).label
-
-
-async def text(request: Request) -> Page:
-    """A Markdown file in the folder of a card."""
-    item = service(request).item(request.path_params["name"])
-    path = request.query_params.get("path", "")
-    content = catalog.text_in(item.entry.folder, path)
-    return _text(request, path, content, item)
-
-
-async def prompt(request: Request) -> Page:
-    """A prompt that several metrics share."""
-    path = request.query_params.get("path", "")
-    return _text(request, path, catalog.shared_prompt(path), None)
-
-
-def _text(request: Request, path: str, content: str | None, item: catalog.Item | None) -> Page:
-    if content is None:
-        raise problem(404, "NotFound", "there is no such text")
-    return page(request, "text.html", {"name": path, "text": content, "item": item})
-
-
-async def api(request: Request) -> Page:
-    """The JSON API, for readers."""
-    base = str(request.base_url).rstrip("/")
-    example = {
-        "metrics": ["bleu", {"metric": "rouge", "parameters": {"variant": "rouge1"}}],
-        "predictions": ["the cat sat on the mat"],
-        "references": [["the cat is on the mat", "a cat sat on the mat"]],
-        "intervals": True,
+def _mapping(form: FormData) -> dict[str, str]:
+    """The columns that were chosen, and the names that they have in the files."""
+    return {
+        name.removeprefix(_COLUMN): str(value)
+        for name, value in form.items()
+        if name.startswith(_COLUMN) and value
     }
-    document = openapi_document(service(request).settings.limits)
-    shown = json.dumps(example, indent=2)
-    return page(request, "api.html", {"api": document, "base": base, "example": shown})
+
+
+def _form(request: Request, form: FormData | None = None, error: Problem | None = None) -> Page:
+    judging, query = request.app.state.settings.judging, request.query_params
+    names = {item.name: item for item in catalog.offered(judging)}
+    wanted = [name for name in query.getlist("metric") if name in names]
+    text = json.dumps(_example(names[wanted[0]])) if wanted and "example" in query else ""
+    return page(
+        request,
+        "start.html",
+        error.status_code if error else 200,
+        families=catalog.by_family(judging),
+        sets=catalog.starting_sets(judging),
+        needed=catalog.needed(names.values()),
+        accepted=",".join(accepted()),
+        checked=set(form.getlist("metric") if form else wanted),
+        form=form or {"text": text},
+        reductions=_REDUCTIONS,
+        refusal=error.refusal if error else None,
+    )
+
+
+def _example(item: catalog.Item) -> dict[str, Any]:
+    """A sample with what the metric reads: the first beside its card, or one of ours."""
+    path = item.entry.folder / "samples.jsonl"
+    if path.is_file():
+        with path.open(encoding="utf-8") as lines:
+            own: dict[str, Any] = json.loads(lines.readline())
+            return own
+    return {column: _EXAMPLE.get(column, _EXAMPLE["predictions"]) for column in item.columns}
+
+
+async def all_runs(request: Request) -> Page:
+    """The runs that this browser began, the newest first."""
+    runs, owner = _runs(request), owner_of(request)
+    own = [run for run in await to_thread.run_sync(runs.all) if owner and run.owner == owner]
+    sizes = {run.id: runs.size(run) for run in own}
+    return page(request, "runs.html", runs=own, sizes=sizes)
+
+
+async def post_runs(request: Request) -> Response:
+    """Compare the runs that were ticked, or delete them."""
+    form = await request.form(max_files=0, max_fields=500)
+    runs, owner = _runs(request), owner_of(request)
+    ticked = [runs.find(str(id)) for id in form.getlist("run")]
+    if not owner or any(run.owner != owner for run in ticked):
+        raise problem(403, "NotYours", "only the browser that began a run can change or delete it")
+    if form.get("do") == "delete":
+        for run in ticked:
+            await runs.delete(run)
+        return RedirectResponse("/runs", 303)
+    if len(ticked) < 2 or not all(run.is_comparable for run in ticked):
+        raise problem(422, "InputError", "tick two or more runs that are done, each of one system")
+    with runs.reserve(), ExitStack() as stack:
+        # The list has the newest first; the oldest is the baseline.
+        files: list[tuple[str, BinaryIO]] = []
+        for run in reversed(ticked):
+            stream = stack.enter_context(runs.path(run, SAVED).open("rb"))
+            files.append((f"{run.systems[0].partition('.')[0] or 'run'}.json.gz", stream))
+        run = await runs.begin(owner, files)
+    return RedirectResponse(f"/runs/{run.id}", 303)
+
+
+async def run_page(request: Request) -> Page:
+    """A run's page: how far it is, or what came out of it."""
+    runs, run = _runs(request), _run(request)
+    return page(
+        request,
+        "run.html",
+        run=run,
+        is_own=run.owner == owner_of(request),
+        is_repeatable=runs.is_repeatable(run),
+        progress=runs.progress(run),
+        table=Markup(run.summary.table) if run.summary else "",  # noqa: S704  # made here
+    )
+
+
+async def state(request: Request) -> Json:
+    """How far a run is, told at its end or after a moment."""
+    await _runs(request).end(_run(request), _MOMENT)
+    return Json(_runs(request).progress(_run(request)))
+
+
+async def choose_columns(request: Request) -> Response:
+    """Score a run's files once more, with the columns that were chosen."""
+    run = _own(request)
+    form = await request.form(max_files=0, max_fields=200)
+    needs = run.refusal.needs if run.refusal else ()
+    chosen = {name: str(form[name]) for name in needs if form.get(name)}
+    _runs(request).rerun(run, chosen if needs else run.mapping)
+    return RedirectResponse(f"/runs/{run.id}", 303)
+
+
+async def stop(request: Request) -> Response:
+    """End a run."""
+    run = _own(request)
+    await _runs(request).end(run)
+    return RedirectResponse(f"/runs/{run.id}", 303)
+
+
+async def delete(request: Request) -> Response:
+    """Delete a run."""
+    await _runs(request).delete(_own(request))
+    return RedirectResponse("/runs", 303)
+
+
+async def file(request: Request) -> Response:
+    """One of a run's files; the report is shown, unless it is to be downloaded."""
+    run, name = _run(request), request.path_params["file"]
+    path = _runs(request).path(run, name)
+    if name not in _FILES or not path.is_file():
+        raise problem(404, "NotFound", "there is no such file")
+    called = re.sub(r"[^\w.-]+", "-", "-".join(run.systems))[:60]
+    is_shown = name == REPORT and "download" not in request.query_params
+    return FileResponse(
+        path,
+        filename=None if is_shown else f"{called}-{name}",
+        headers={"Content-Security-Policy": _REPORT_POLICY} if name == REPORT else None,
+    )
+
+
+async def card(request: Request) -> Page:
+    """A metric's card."""
+    item = catalog.item_of(request.path_params["name"])
+    head, _, rest = item.card.body.lstrip().partition("\n")
+    body = html(rest if head.startswith("# ") else item.card.body, catalog.linker(item))
+    return page(
+        request,
+        "card.html",
+        item=item,
+        card=item.card,
+        body=Markup(body),  # noqa: S704  # it comes out of an allowlist
+        unavailable=unavailable(item.entry, request.app.state.settings.judging),
+    )
+
+
+async def metrics(request: Request) -> Page:
+    """All metrics by family."""
+    problems = [item for item in catalog.items() if item.entry.problem]
+    families = catalog.by_family(request.app.state.settings.judging)
+    return page(request, "metrics.html", families=families, problems=problems)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from metrichub import Entry, load_metric
 from metrichub.app.settings import Judging
@@ -51,13 +51,18 @@ class RequestedMetric:
         name: The key that its scores stand under.
     """
 
+    # As part of a request it has no other keys.
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
     metric: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
 
 
-def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
+def metric_of(requested: RequestedMetric, judging: Judging, *, saved: bool = False) -> Metric:
     """The metric that a client asks for, with the server's judge.
+
+    That of a saved report, which asks nobody any more, may name a judge, and gets this one.
 
     Raises:
         MetrichubError: it can't be made; `Forbidden` for a parameter that isn't the client's.
@@ -68,10 +73,13 @@ def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
     entry = registry().find(spec.metric)
     if lacking := entry.lacking:
         raise lacking
-    if problem := unavailable(entry, judging):
+    if not saved and (problem := unavailable(entry, judging)):
         raise NoModel(problem)
     kind = entry.load()
     parameters = {**spec.parameters, **requested.parameters}
+    models = _server_models(kind, judging)
+    if saved:
+        parameters = {name: value for name, value in parameters.items() if name not in models}
     name = requested.name or spec.alias or parameters.pop("name", entry.name)
     for parameter in parameters_of(kind):
         if parameter.name in parameters:
@@ -80,7 +88,7 @@ def metric_of(requested: RequestedMetric, judging: Judging) -> Metric:
         raise ParameterError(
             entry.name, "name", name, f"a text of up to {_LONGEST_NAME} characters"
         )
-    everything: dict[str, Any] = {**parameters, **_server_models(kind, judging), "name": name}
+    everything: dict[str, Any] = {**parameters, **models, "name": name}
     metric: Metric = load_metric(entry.qualified, **everything)
     return metric
 

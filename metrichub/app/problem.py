@@ -13,7 +13,6 @@ ON_PAGES: Words = {
     "name_format": "if the file is {0.subject}, rename it to end in .{0.value}",
     "list_metrics": "write each on a line of its own",
     "reduce_in_hub": "choose it as 'Of several candidates'",
-    "open_report": "upload the samples that it was made from",
 }
 """How pages say what the user can do about an error; they have no way to do the rest."""
 
@@ -37,7 +36,7 @@ class Refusal:
     @classmethod
     def of(cls, error: MetrichubError) -> Refusal:
         """The refusal that an error of the library means."""
-        return cls(type(error).__name__, str(error))
+        return cls(type(error).__name__, error.worded(ON_PAGES))
 
 
 _STATUS = {
@@ -46,7 +45,6 @@ _STATUS = {
     "JudgeError": 502,
     "JudgeUnavailable": 502,
     "TooManyErrors": 502,
-    "TooLarge": 413,
     "ScoringError": 500,
     "Defect": 500,
 }

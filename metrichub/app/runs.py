@@ -1,89 +1,101 @@
-"""Runs: uploaded files that are scored, and those that the archive keeps."""
+"""Runs: uploaded files that are scored, and what became of them, in a folder that is bounded.
+
+A run has a folder of its own, whose name is its id, and a record in it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import secrets
 import shutil
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from metrichub.app.archive import Archive, RunRecord
-from metrichub.app.jobs import PROGRESS, FileJob, Upload
-from metrichub.app.policy import RequestedMetric
-from metrichub.app.pool import Pool
-from metrichub.app.problem import Problem, problem
+from metrichub.app import jobs
+from metrichub.app.jobs import PROGRESS, SAVED, FileJob, Summary, Upload
+from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.settings import ServerSettings
-from metrichub.app.worker_tasks import columns_of, score_file
-from metrichub.data.files import format_of, formats
+from metrichub.app.workers import Workers
+from metrichub.data.files import format_of, formats, write_text
 from metrichub.data.source import PACKED, packed_suffix
+
+_RECORD = "run.json"
+_ID = re.compile(r"[A-Za-z0-9_-]{24}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is kept of a run.
+
+    Attributes:
+        id: Its name: 18 random bytes.
+        owner: Who began it: a digest of a browser's cookie.
+        begun: When it began.
+        files: The suffix of each file, and the name that its owner gave it.
+        metrics: Specs of the metrics.
+        mapping: A column, and the name that it has in the files.
+        reduce: How to reduce several candidates of a sample to one score.
+        state: How far it is.
+        summary: What came out of it.
+        refusal: Why nothing did.
+    """
+
+    id: str
+    owner: str
+    begun: datetime
+    files: tuple[tuple[str, str], ...]
+    metrics: tuple[str, ...]
+    mapping: dict[str, str] = field(default_factory=dict)
+    reduce: str | None = None
+    state: Literal["waiting", "running", "done", "failed", "stopped"] = "waiting"
+    summary: Summary | None = None
+    refusal: Refusal | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in ("done", "failed", "stopped")
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems, the baseline first."""
+        return jobs.system_names([name for _, name in self.files])
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it can be compared with others."""
+        return self.summary is not None and SAVED in self.summary.files
 
 
 @dataclass
-class Run:
-    """Uploaded files that are scored together, and what became of them."""
-
-    record: RunRecord
-    job: FileJob
+class _Active:
+    run: Run
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     over: anyio.Event = field(default_factory=anyio.Event)
 
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether its files are still there to be scored once more."""
-        return self.record.ended and all(file.path.is_file() for file in self.job.files)
-
-    def progress(self) -> dict[str, Any]:
-        """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
-        try:
-            progress = json.loads((self.job.folder / PROGRESS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            progress = {}
-        state = {
-            "state": self.record.state,
-            "samples": 0,
-            "share": None,
-            "writing": False,
-            **progress,
-        }
-        return state | ({"writing": False} if self.record.ended else {})
-
 
 class Runs:
-    """The runs of a server: those in hand, and those in the archive."""
+    """The runs in a folder, which is private to the user if it is made here."""
 
-    def __init__(self, settings: ServerSettings, archive: Archive, tasks: TaskGroup) -> None:
-        self.settings, self.archive, self._tasks = settings, archive, tasks
-        # Not the workers of forms, so that these are still answered meanwhile.
+    def __init__(self, settings: ServerSettings, folder: Path, tasks: TaskGroup) -> None:
+        self.settings, self.folder, self._tasks = settings, folder, tasks
         limits = settings.limits
-        self.pool = Pool(limits.upload_workers, limits.uploads, limits.memory)
-        self._active: dict[str, Run] = {}
-        self._arriving: Counter[str] = Counter()
-
-    async def columns(self, client: str, name: str, stream: BinaryIO) -> tuple[str, ...]:
-        """The columns of an uploaded file, which isn't kept.
-
-        Raises:
-            Problem: another kind of file, or one that can't be read (422); it took too long (503).
-        """
-        limits = self.settings.limits
-        suffix = suffix_of(name)
-        with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
-            path = Path(folder) / f"upload{suffix}"
-            await to_thread.run_sync(_copy, stream, path)
-            file = Upload(path, format_of(path.name) or "", short_name(name))
-            return await self.pool.run(
-                columns_of, file, limits.unpacked, client=client, seconds=limits.seconds
-            )
+        # Not the workers of requests, so that these are still answered meanwhile.
+        self._workers = Workers(limits.workers, limits.waiting, limits.memory)
+        self._active: dict[str, _Active] = {}
+        self._arriving = 0
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def find(self, id: str) -> Run:
         """The run of an id.
@@ -92,172 +104,190 @@ class Runs:
             Problem: there is none, or no longer (404).
         """
         if id in self._active:
-            return self._active[id]
-        record = self.archive.find(id)
-        if record is None:
+            return self._active[id].run
+        run = self._read(self.folder / id) if _ID.fullmatch(id) else None
+        if run is None:
             raise problem(404, "UnknownRun", "there is no such run; it was deleted or expired")
-        return Run(record, self._job(record))
+        return run
 
-    def of(self, client: str) -> list[RunRecord]:
-        """The runs that a client began, the newest first."""
-        return [record for record in reversed(self.archive.all()) if record.client == client]
+    def all(self) -> list[Run]:
+        """All runs, the newest first."""
+        kept = (self._read(path) for path in self.folder.iterdir() if _ID.fullmatch(path.name))
+        return sorted(filter(None, kept), key=lambda run: (run.begun, run.id), reverse=True)
+
+    def _read(self, folder: Path) -> Run | None:
+        if folder.name in self._active:
+            return self._active[folder.name].run
+        try:
+            run: Run = _adapter().validate_json((folder / _RECORD).read_bytes())
+        except (OSError, ValueError):
+            return None
+        if folder.is_symlink():
+            return None
+        run = replace(run, id=folder.name)
+        if run.ended:
+            return run
+        message = "the server stopped before this run finished; score the files again"
+        return replace(run, state="failed", refusal=Refusal("Interrupted", message))
+
+    def path(self, run: Run, file: str) -> Path:
+        """Where a file of a run is."""
+        return self.folder / run.id / file
+
+    def size(self, run: Run) -> int:
+        """How many bytes a run takes."""
+        return sum(path.lstat().st_size for path in (self.folder / run.id).glob("*"))
+
+    def progress(self, run: Run) -> dict[str, Any]:
+        """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
+        progress = {"state": run.state, "samples": 0, "share": None, "writing": False}
+        with suppress(OSError, ValueError):
+            progress |= json.loads(self.path(run, PROGRESS).read_text(encoding="utf-8"))
+        return progress | ({"writing": False} if run.ended else {})
+
+    def is_repeatable(self, run: Run) -> bool:
+        """Whether its files are still there to be scored once more."""
+        return run.ended and all(file.path.is_file() for file in self._job(run).files)
 
     @contextmanager
-    def reserve(self, client: str) -> Iterator[None]:
-        """A place for files of a client while they arrive; without one nothing of them is read.
+    def reserve(self) -> Iterator[None]:
+        """A place for files while they arrive; without one nothing of them is read.
 
         Raises:
-            Problem: too many of the client, or of all, arrive or haven't ended (503).
+            Problem: too many arrive or haven't ended (503).
         """
-        active = Counter(run.record.client for run in self._active.values())
-        active += self._arriving
-        most = self.settings.limits.uploads
-        if active[client] >= most or active.total() >= 2 * most:
+        if self._arriving + len(self._active) >= self.settings.limits.waiting:
             raise problem(503, "Busy", "too many files are waiting; try again later, or stop one")
-        self._arriving[client] += 1
+        self._arriving += 1
         try:
             yield
         finally:
-            self._arriving[client] -= 1
+            self._arriving -= 1
+
+    async def columns(self, name: str, stream: BinaryIO) -> tuple[str, ...]:
+        """The columns of an uploaded file, which isn't kept.
+
+        Raises:
+            Problem: another kind of file, or one that can't be read (422); it took too long (503).
+        """
+        limits, suffix = self.settings.limits, suffix_of(name)
+        with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
+            path = Path(folder) / f"upload{suffix}"
+            await to_thread.run_sync(_copy, stream, path)
+            file = Upload(path, format_of(path.name) or "", short_name(name))
+            return await self._workers.run(
+                jobs.columns_of, file, limits.unpacked, seconds=limits.seconds
+            )
 
     async def begin(
         self,
-        client: str,
+        owner: str,
         files: Sequence[tuple[str, BinaryIO]],
-        metrics: Sequence[str],
-        mapping: Mapping[str, str],
-        reduce: str | None,
+        metrics: Iterable[str] = (),
+        mapping: Mapping[str, str] | None = None,
+        reduce: str | None = None,
     ) -> Run:
-        """A run of uploaded files, each with its name; the first is the baseline.
+        """A run of files, each with its name; the first is the baseline.
 
         Raises:
             Problem: another kind of file (422).
         """
         uploads = tuple((suffix_of(name), short_name(name)) for name, _ in files)
-        id, folder = self.archive.new()
-        record = RunRecord(
-            id, client, self.archive.server, datetime.now(UTC), "", uploads, tuple(metrics),
-            dict(mapping), reduce,
+        run = Run(
+            secrets.token_urlsafe(18), owner, datetime.now(UTC), uploads, tuple(metrics),
+            dict(mapping or {}), reduce,
         )  # fmt: skip
-        job = self._job(record)
-        record = replace(record, title=job.title)
-        self.archive.write(record)
+        folder = self.folder / run.id
+        folder.mkdir(mode=0o700)
         try:
-            for file, (_, stream) in zip(job.files, files, strict=True):
+            # The record first, so that nothing is there that isn't listed.
+            active = self._taken(run)
+            for file, (_, stream) in zip(self._job(run).files, files, strict=True):
                 await to_thread.run_sync(_copy, stream, file.path)
         except BaseException:
+            self._active.pop(run.id, None)
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return self._start(Run(record, job))
+        self._tasks.start_soon(self._work, active)
+        self._make_room()
+        return run
 
     def rerun(self, run: Run, mapping: Mapping[str, str]) -> None:
         """Score a run's files once more, with the columns named."""
-        if run.is_repeatable:
-            record = replace(
-                run.record,
-                state="waiting",
-                mapping=dict(mapping),
-                server=self.archive.server,
-                summary=None,
-                refusal=None,
-            )
-            (run.job.folder / PROGRESS).unlink(missing_ok=True)
-            self.archive.write(record)
-            self._start(Run(record, replace(run.job, mapping=dict(mapping))))
+        if self.is_repeatable(run):
+            self.path(run, PROGRESS).unlink(missing_ok=True)
+            again = replace(run, state="waiting", mapping=dict(mapping), summary=None, refusal=None)
+            self._tasks.start_soon(self._work, self._taken(again))
+
+    async def end(self, run: Run, seconds: float | None = None) -> None:
+        """Wait until a run has ended, up to so many seconds; without these, end it at once."""
+        if active := self._active.get(run.id):
+            if seconds is None:
+                active.scope.cancel()
+            with anyio.move_on_after(seconds):
+                await active.over.wait()
 
     async def delete(self, run: Run) -> None:
-        """Delete a run; one in hand is ended first.
+        """Delete a run; one that goes on is ended first."""
+        await self.end(run)
+        await to_thread.run_sync(self._remove, run)
 
-        Raises:
-            Problem: another server has it in hand (409).
-        """
-        if run.record.id in self._active:
-            run.scope.cancel()
-            await run.over.wait()
-        elif not run.record.ended:
-            raise problem(409, "Busy", "another server is scoring these files; stop it there")
-        await to_thread.run_sync(self.archive.remove, run.record.id)
+    def _remove(self, run: Run) -> None:
+        self.path(run, _RECORD).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / run.id, ignore_errors=True)
 
-    def delete_ended(self, client: str) -> int:
-        """Delete the runs of a client that have ended; how many these were."""
-        ended = [record for record in self.of(client) if record.ended]
-        for record in ended:
-            self.archive.remove(record.id)
-        return len(ended)
+    def _taken(self, run: Run) -> _Active:
+        active = self._active[run.id] = _Active(run)
+        self._note(active)
+        return active
 
-    def close(self) -> None:
-        """End all worker processes."""
-        self.pool.close()
-
-    def _start(self, run: Run) -> Run:
-        self._active[run.record.id] = run
-        self._make_room(run.record.client)
-        self._tasks.start_soon(self._work, run)
-        return run
-
-    async def _work(self, run: Run) -> None:
-        limit, client = self.settings.limits.upload_seconds, run.record.client
+    async def _work(self, active: _Active) -> None:
+        job = self._job(active.run)
         try:
-            with run.scope:
+            with active.scope:
                 try:
-                    summary = await self.pool.run(
-                        score_file,
-                        run.job,
-                        client=client,
-                        seconds=limit,
-                        begun=lambda: self._note(run, state="running"),
+                    summary = await self._workers.run(
+                        jobs.score_files,
+                        job,
+                        seconds=self.settings.limits.upload_seconds,
+                        begun=lambda: self._note(active, state="running"),
                     )
-                    for file in run.job.files:
+                    for file in job.files:
                         file.path.unlink(missing_ok=True)
-                    self._note(run, state="done", summary=summary)
+                    self._note(active, state="done", summary=summary)
                 except Problem as error:
-                    self._note(run, state="failed", refusal=error.refusal)
-            if run.scope.cancelled_caught:
-                self._note(run, state="stopped")
+                    self._note(active, state="failed", refusal=error.refusal)
+            if active.scope.cancelled_caught:
+                self._note(active, state="stopped")
         finally:
-            del self._active[run.record.id]
-            run.over.set()
-        self._make_room(client)
+            del self._active[active.run.id]
+            active.over.set()
+        self._make_room()
 
-    def _note(self, run: Run, **new: Any) -> None:
-        run.record = replace(run.record, **new)
-        self.archive.write(run.record)
+    def _note(self, active: _Active, **new: Any) -> None:
+        active.run = replace(active.run, **new)
+        text = _adapter().dump_json(active.run, indent=1).decode()
+        write_text(self.path(active.run, _RECORD), text)
 
-    def _job(self, record: RunRecord) -> FileJob:
-        """The job of a record; where its files are is said by their numbers."""
-        folder = self.archive.folder / record.id
+    def _job(self, run: Run) -> FileJob:
+        """The job of a run; where its files are is said by their numbers."""
+        folder, settings = self.folder / run.id, self.settings
         files = [
             Upload(folder / f"upload-{i}{_known(suffix)}", format_of(f"_{suffix}") or "", shown)
-            for i, (suffix, shown) in enumerate(record.files)
+            for i, (suffix, shown) in enumerate(run.files)
         ]
         return FileJob(
-            folder,
-            tuple(files),
-            [RequestedMetric(metric) for metric in record.metrics],
-            record.mapping,
-            record.reduce,
-            self.settings.judging,
-            self.settings.limits,
-        )
+            folder, tuple(files), run.metrics, run.mapping, run.reduce, settings.judging,
+            settings.limits.unpacked,
+        )  # fmt: skip
 
-    def _make_room(self, client: str) -> None:
-        """Delete what is too much: a client's own oldest runs, and only then those of all."""
-        limits, records = self.settings.limits, self.archive.all()
-        own = [record for record in records if record.client == client]
-        gone = self._prune(own, limits.runs, limits.runs_bytes)
-        rest = [record for record in records if record.id not in gone]
-        self._prune(rest, 2 * limits.runs, 2 * limits.runs_bytes)
-
-    def _prune(self, records: Sequence[RunRecord], most: int, most_bytes: int) -> set[str]:
+    def _make_room(self) -> None:
         """Delete the oldest until no more are left than that; the newest stays in any case."""
-        sizes = {record.id: self.archive.size(record.id) for record in records}
-        count, total, gone = len(records), sum(sizes.values()), set()
-        for record in records[:-1]:
-            if record.ended and (count > most or total > most_bytes):
-                self.archive.remove(record.id)
-                count, total = count - 1, total - sizes[record.id]
-                gone.add(record.id)
-        return gone
+        limits, total = self.settings.limits, 0
+        for number, run in enumerate(self.all()):
+            total += self.size(run)
+            if number and run.ended and (number >= limits.runs or total > limits.runs_bytes):
+                self._remove(run)
 
 
 def accepted() -> list[str]:
@@ -273,9 +303,8 @@ def suffix_of(name: str) -> str:
     """
     format = format_of(name)
     if format is None:
-        packed = " or ".join(PACKED)
         known = ", ".join(f".{suffix}" for suffix in formats())
-        allowed = f"the name has to end in {known}, each also with {packed}"
+        allowed = f"the name has to end in {known}, each also with {' or '.join(PACKED)}"
         raise problem(422, "FileError", f"{short_name(name)}: {allowed}")
     return f".{format}{packed_suffix(name) or ''}"
 
@@ -298,3 +327,11 @@ def _copy(stream: BinaryIO, path: Path) -> None:
     with arriving.open("xb") as file:
         shutil.copyfileobj(stream, file)
     arriving.rename(path)
+
+
+@cache
+def _adapter() -> Any:
+    """What turns runs into JSON and back, and refuses what is none."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Run)

@@ -1,10 +1,8 @@
-"""Views: templates, numbers for readers, and answers that survive any text."""
+"""Views: templates, and answers that survive any text."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -16,12 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from metrichub.data.values import json_value
-from metrichub.report.html.markup import html, slug
-from metrichub.report.html.theme import THEME
-from metrichub.report.tables import format_cell
+from metrichub.report.html.markup import slug
 
 HOME = Path(__file__).parent
-STATIC = HOME / "static"
 
 
 class Page(HTMLResponse):
@@ -42,20 +37,10 @@ class Json(Response):
         return json.dumps(json_value(content), allow_nan=False).encode()
 
 
-def page(
-    request: Request, template: str, context: Mapping[str, Any] | None = None, status: int = 200
-) -> Page:
+def page(request: Request, template: str, status: int = 200, **context: Any) -> Page:
     """A template's page; it also sees the request's path and the server's settings."""
-    text = (
-        _environment()
-        .get_template(template)
-        .render(
-            path=request.url.path,
-            settings=request.app.state.service.settings,
-            **(context or {}),
-        )
-    )
-    return Page(text, status)
+    seen = {"path": request.url.path, "settings": request.app.state.settings, "status": status}
+    return Page(_environment().get_template(template).render({**seen, **context}), status)
 
 
 @cache
@@ -67,39 +52,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "columns": row_keys,
-        "json": json.dumps,
-        "kind": trace_kind,
-        "moment": moment,
-        "size": file_size,
-        "number": number,
-        "plain": json_text,
-        "slug": slug,
-        "ticked": ticked,
-    }
-    environment.globals |= {"asset": asset}
+    environment.filters |= {"json": json.dumps, "moment": moment, "size": file_size, "slug": slug}
     return environment
-
-
-@cache
-def asset(name: str) -> str:
-    """The address of a file in the folder `static`, which changes with its content."""
-    path = THEME if name == THEME.name else STATIC / name
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return f"/static/{name}?v={digest}"
-
-
-def markdown(text: str, link: Any) -> Markup:
-    """A card's Markdown as HTML that templates show as it is."""
-    return Markup(html(text, link))  # noqa: S704  # it comes out of an allowlist
-
-
-def number(value: object) -> Markup:
-    """A number as tables show it, with all its digits behind."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return Markup.escape(format_cell(None) if value is None else value)
-    return Markup('<data value="{}">{}</data>').format(repr(value), format_cell(value))
 
 
 def moment(when: datetime) -> Markup:
@@ -118,37 +72,3 @@ def file_size(count: int) -> str:
     if count < 1024:
         return f"{count} bytes"
     return f"{count / 1024:.0f} kB" if count < 1 << 20 else f"{count / (1 << 20):,.0f} MB"
-
-
-def json_text(value: object) -> str:
-    """A value in the words of JSON, texts as they are."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def ticked(text: str) -> Markup:
-    """A text in which what stands between backticks is code."""
-    parts = [Markup.escape(part) for part in text.split("`")]
-    codes = [
-        Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
-    ]
-    return Markup("").join(codes)
-
-
-def row_keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys of all rows, in the order in which they come up; a row's number says nothing."""
-    return [key for key in dict.fromkeys(key for row in rows for key in row) if key != "index"]
-
-
-def trace_kind(value: object) -> str:
-    """How a template shows a part of an explanation."""
-    if isinstance(value, Mapping):
-        return "mapping"
-    if isinstance(value, (list, tuple)):
-        if value and all(isinstance(item, Mapping) for item in value):
-            keys = set(value[0]).intersection(*value)
-            shapes = {"marks": {"text", "kind"}, "edits": {"kind", "reference", "prediction"}}
-            return next((name for name, has in shapes.items() if has <= keys), "table")
-        return "list" if any(isinstance(item, (list, Mapping)) for item in value) else "row"
-    return "text"

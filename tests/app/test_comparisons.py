@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("fastapi", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
@@ -58,7 +58,7 @@ def test_several_files_end_in_a_comparison_by_what_distinguishes_their_names(
     assert found["scores"]["run-full"]["wer"]["score"] == 0
     assert found["comparisons"]["run-full"]["wer"]["score"]["difference"] == -0.25
     rows = list(csv.DictReader(io.StringIO(client.get(f"{address}/samples.csv").text)))
-    assert [row["system"] for row in rows] == ["run-short"] * 4 + ["run-full"] * 4
+    assert [row["file"] for row in rows] == ["run-short"] * 4 + ["run-full"] * 4
 
 
 def test_another_file_may_be_the_baseline(client: TestClient) -> None:
@@ -128,7 +128,7 @@ def test_columns_can_be_chosen_for_all_files_at_once(client: TestClient) -> None
 def test_more_files_than_allowed_are_refused() -> None:
     files = [("file", (f"{i}.jsonl", lines(FULL))) for i in range(3)]
     with calling(ServerSettings(limits=ServerLimits(systems=2))) as client:
-        answer = client.post("/score", data={"metric": "wer"}, files=files)
+        answer = client.post("/", data={"metric": "wer"}, files=files)
     assert answer.status_code == 400
     assert "Maximum number of files is 2" in words(answer.text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,21 +10,23 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("fastapi", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from markupsafe import escape
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
-from metrichub.app.middleware import refused
+from metrichub import Hub, load_metric
+from metrichub.app.guard import refused
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
+from metrichub.report.serialize import file_text
 from tests import judge_stub, plugins, web_stub
-from tests.app_client import CATS, HOME, Form, calling, run_of
+from tests.app_client import CATS, HOME, Form, calling, run_of, words
 
 LOCAL = ServerSettings()
 PUBLIC = ServerSettings(public=True, hosts=("scores.example",))
-FORM = {"s.0.predictions.0": "a", "s.0.references.0": "a"}
+FORM = {"metric": "exact_match", "text": '{"prediction": "a", "reference": "a"}'}
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def test_a_public_server_is_called_by_its_names_or_any_address() -> None:
     ],
 )
 def test_a_post_from_a_foreign_page_is_refused(client: TestClient, headers: dict[str, str]) -> None:
-    for path in ("/metrics/bleu", "/score", "/runs/x/stop"):
+    for path in ("/", "/columns", "/runs", "/runs/x/stop", "/runs/x/delete", "/runs/x/columns"):
         assert client.post(path, data=FORM, headers=headers).status_code == 403
     answer = client.post("/api/score", json={"metrics": ["bleu"], **CATS}, headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (403, "ForeignOrigin")
@@ -85,7 +88,7 @@ def test_a_post_from_a_foreign_page_is_refused(client: TestClient, headers: dict
 def test_a_post_from_our_own_page_or_a_program_is_taken(
     client: TestClient, headers: dict[str, str]
 ) -> None:
-    assert client.post("/metrics/exact_match", data=FORM, headers=headers).status_code == 200
+    assert client.post("/", data=FORM, headers=headers).status_code == 200
 
 
 def test_no_other_origin_is_ever_allowed_to_read(client: TestClient) -> None:
@@ -96,7 +99,7 @@ def test_no_other_origin_is_ever_allowed_to_read(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/metrics/bleu", "/score", "/api", "/api/metrics", "/nothing", "/static/app.css"]
+    "path", ["/", "/metrics/bleu", "/api", "/api/metrics", "/nothing", "/static/app.css"]
 )
 def test_every_answer_tells_the_browser_what_it_may_do(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
@@ -114,7 +117,7 @@ def test_a_defect_has_the_same_headers_and_tells_nothing(monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise RuntimeError("secret-canary")
 
-    monkeypatch.setattr("metrichub.app.catalog.options", broken)
+    monkeypatch.setattr("metrichub.app.catalog.starting_sets", broken)
     with calling(raise_server_exceptions=False) as client:
         answer = client.get("/")
     assert answer.status_code == 500
@@ -128,13 +131,11 @@ def test_a_defect_has_the_same_headers_and_tells_nothing(monkeypatch: pytest.Mon
         "/static/../server.py",
         "/static/%2e%2e/server.py",
         "/static/..%2fserver.py",
-        "/text/bleu?path=../wer/README.md",
-        "/text/bleu?path=/etc/passwd",
-        "/text/bleu?path=__init__.py",
-        "/text/bleu?path=",
-        "/text/bleu?path=a%00.md",
-        "/prompts?path=../../README.md",
-        "/prompts?path=..%2F..%2F..%2FREADME.md",
+        "/static/%2e%2e/%2e%2e/%2e%2e/pyproject.toml",
+        "/static//etc/passwd",
+        "/metrics/bleu/../../pyproject.toml",
+        "/metrics/%2e%2e%2fREADME.md",
+        "/api/metrics/..%2f..%2fetc",
         "/metrics/../../etc/passwd",
         "/runs/..%2f..%2fetc/passwd",
     ],
@@ -153,12 +154,9 @@ def test_a_link_out_of_a_cards_folder_leads_nowhere(site: Path) -> None:
     (folder / "link.md").symlink_to(site / "toy_pack" / "secret.md")
     with calling() as client:
         page = client.get("/metrics/shout").text
-        assert 'href="/text/shout?path=own.md"' in page
-        assert "secret.md" not in page
-        assert "link.md" not in page
+        for name in ("secret.md", "link.md", "own.md"):
+            assert name not in page
         assert 'href="javascript' not in page
-        assert "my own text" in client.get("/text/shout?path=own.md").text
-        assert client.get("/text/shout?path=link.md").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -192,15 +190,14 @@ def test_an_address_is_a_text_like_any_other_and_is_not_opened(client: TestClien
         both = {"predictions": [address], "references": [address]}
         answer = client.post("/api/score", json={"metrics": ["wer"], **both})
         assert answer.json()["scores"]["wer"]["score"] == 0
-        form = {"s.0.predictions.0": address, "s.0.references.0": address}
-        assert client.post("/metrics/wer", data=form).status_code == 200
+        run_of(client, [], metric="wer", text=address)
         for body in ({"predictions": address}, {"data": address}, {"columns": address}):
             error(client, 422, metrics=["wer"], **{**both, **body})
         row = json.dumps({"prediction": address, "reference": address})
         for name in (address, "s3://bucket/a.jsonl", "memory://a.jsonl", "hf://a/b.jsonl"):
             files = [("file", (name, row))]
             fields = {"metric": "wer", "columns.predictions": address, "system": address}
-            client.post("/score", data=fields, files=files)
+            client.post("/", data=fields, files=files)
             run_of(client, files, metric="wer")
         # Whatever came, and in whichever process it was scored.
         assert web.asked == []
@@ -244,12 +241,72 @@ def test_nobody_can_ask_which_files_there_are(
     assert answer(there)[0] == 200
 
 
-def test_the_form_asks_for_no_path_and_no_judge(client: TestClient) -> None:
-    for metric, closed in (("novelty", "corpus"), ("faithfulness", "judge")):
-        page = client.get(f"/metrics/{metric}").text
-        assert f'name="p.{closed}"' not in page
-        posted = client.post(f"/metrics/{metric}", data={**FORM, "p": "", f"p.{closed}": "/etc"})
-        assert posted.status_code == 200
+def test_a_run_names_no_path_and_no_judge(client: TestClient) -> None:
+    for spec in ("novelty(corpus='/etc/passwd')", "faithfulness(judge='openai')"):
+        _, page = run_of(client, [], specs=spec, text='{"prediction": "a", "contexts": ["a"]}')
+        assert "can't be set from here" in words(page)
+
+
+def saved(**changed: Any) -> bytes:
+    """A saved report, what it says of its metric changed."""
+    hub = Hub(load_metric("faithfulness", judge="offline"))
+    document = json.loads(file_text(hub.evaluate(predictions=["It rained."], contexts=[["Rain."]])))
+    document["results"]["faithfulness"] |= changed
+    return json.dumps(document).encode()
+
+
+def opened(client: TestClient, report: bytes) -> str:
+    _, page = run_of(client, [("file", ("report.json", report))])
+    return words(page)
+
+
+def test_a_saved_report_is_opened_and_asks_nobody(client: TestClient) -> None:
+    with web_stub.serving() as web:
+        judge = f"openai(model='m', base_url='{web.address}', api_key='x')"
+        for parameters in ({}, {"judge": judge}, {"judge": "no such judge"}):
+            assert "Open the report" in opened(client, saved(parameters=parameters))
+        assert web.asked == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"parameters": {"prompts": "/etc"}}, "prompts can't be set from here"),
+        ({"metric": "faithfulness(prompts='/etc')"}, "prompts can't be set from here"),
+        ({"metric": "novelty", "parameters": {"corpus": "/etc/passwd"}}, "corpus can't be set"),
+        ({"metric": "meteor(synonyms='/etc')", "parameters": {}}, "synonyms can't be set"),
+        ({"metric": "no_such_metric"}, "no metric 'no_such_metric'"),
+        ({"metric": None}, "damaged"),
+        ({"metric": 3}, "damaged"),
+        ({"metric": "a" * 5000}, "at most 4000 characters"),
+        ({"parameters": None}, "damaged"),
+        ({"parameters": [["judge", "x"]]}, "damaged"),
+        ({"count": "x"}, "damaged"),
+    ],
+)
+def test_a_saved_report_chooses_no_path_and_ends_in_words(
+    client: TestClient, changed: dict[str, Any], says: str
+) -> None:
+    said = opened(client, saved(**changed))
+    assert says in said
+    assert "Defect" not in said
+    assert "Open the report" not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format": "metrichub-report-1"}',
+        '{"format": "metrichub-report-1", "results": []}',
+        '{"format": "metrichub-report-1", "results": {"a": 1}}',
+        '{"format": "metrichub-report-2", "results": {}}',
+        '{"format": "metrichub-report-1", "results": ' + "[" * 50_000,
+    ],
+)
+def test_what_only_looks_like_a_saved_report_is_refused(client: TestClient, text: str) -> None:
+    said = opened(client, text.encode())
+    assert "ReportError" in said
+    assert "/tmp" not in said
 
 
 def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClient) -> None:
@@ -278,7 +335,7 @@ def test_a_metric_is_closed_where_nobody_can_be_asked(
         assert "metrichub serve --" in message
         assert said in client.get(f"/metrics/{name}").text
         assert client.get(f"/api/metrics/{name}").json()["unavailable"] == message
-        assert f'title="{message}"' in client.get("/score").text
+        assert f'title="{message}"' in client.get("/").text
 
 
 def test_a_server_without_a_judge_scores_what_asks_nobody() -> None:
@@ -291,22 +348,25 @@ def test_the_servers_judge_judges_and_its_key_is_never_told(stub: judge_stub.Stu
     judging = Judging(judge=f"openai(model='m', base_url='{stub.url}')")
     # On a busy machine it can take more than the usual 30 seconds to start a worker and its client.
     with calling(ServerSettings(judging, limits=ServerLimits(seconds=120))) as client:
-        pages = [client.get("/metrics/fluency").text]
-        answer = client.post("/metrics/fluency", data={"s.0.predictions.0": "It rained."})
-        assert answer.status_code == 200
-        pages += [answer.text, client.get("/api/metrics/fluency").text, client.get("/score").text]
+        pages = [
+            client.get(page).text for page in ("/metrics/fluency", "/api/metrics/fluency", "/")
+        ]
+        address, page = run_of(client, [], metric="fluency", text='{"prediction": "It rained."}')
         assert stub.asked[0].key == judge_stub.KEY
+        files = ("scores.json", "samples.jsonl", "samples.csv", "report.html")
+        pages += [page, *(client.get(f"{address}/{file}").text for file in files)]
+        pages.append(gzip.decompress(client.get(f"{address}/report.json.gz").content).decode())
         stub.always = judge_stub.failure(401, "the key {key} is wrong")
         body = {"metrics": ["fluency"], "predictions": ["Another one."]}
         failed = client.post("/api/score", json=body)
         assert (failed.status_code, failed.json()["error"]) == (502, "JudgeUnavailable")
-        pages += [failed.text, client.get("/").text, client.get("/api").text]
+        pages += [failed.text, client.get("/runs").text]
     # "middling" of 1, 2, 3 is 2, which stands for 0.5.
-    assert "0.5000" in answer.text
+    assert "fluency ↑0.500" in words(page)
     assert not [text for text in pages if judge_stub.KEY in text]
 
 
-@pytest.mark.parametrize("path", ["/metrics/bleu", "/score", "/api/score"])
+@pytest.mark.parametrize("path", ["/runs", "/", "/columns", "/api/score"])
 def test_a_body_over_the_limit_is_refused_whether_it_says_its_length_or_not(path: str) -> None:
     def chunks() -> Iterator[bytes]:
         yield from [b"a" * 1000] * 70
@@ -321,8 +381,9 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_its_length_or_not(path
 
 
 def test_a_form_with_too_many_fields_is_refused(client: TestClient) -> None:
-    fields = {f"s.0.predictions.{i}": "a" for i in range(4000)}
-    assert client.post("/metrics/aun", data=fields).status_code == 400
+    fields = {f"column.{i}": "a" for i in range(4000)}
+    for path in ("/", "/columns", "/runs"):
+        assert client.post(path, data=fields).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -335,12 +396,16 @@ def test_a_form_with_too_many_fields_is_refused(client: TestClient) -> None:
     ],
 )
 def test_text_under_evaluation_is_only_ever_text(client: TestClient, text: str) -> None:
-    form = {"s.0.predictions.0": text, "s.0.references.0": "a"}
-    page = client.post("/metrics/exact_match", data=form).text
+    # Refused, as no metric is chosen, and shown again.
+    page = client.post("/", data={"text": f"a,{text}", "set": text}).text
     assert str(escape(text)) in page
     assert "<script>alert" not in page
     assert "<img" not in page
-    assert text in Form(page).fields["s.0.predictions.0"]
+    assert text in Form(page).fields["text"]
+    row = json.dumps({"prediction": text, "reference": "a", "id": text, text: text})
+    _, page = run_of(client, [], specs=f"exact_match\nx = {text}", text=row)
+    assert "<script>alert" not in page
+    assert "<img" not in page
 
 
 def test_an_unusual_spec_ends_no_worker(client: TestClient) -> None:

@@ -1,4 +1,4 @@
-"""The page of uploads: presets, closed metrics, search, and columns checked before scoring."""
+"""The page of uploads: starting sets, closed metrics, search, and columns that are checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("fastapi", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import metrichub
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
 from metrichub.catalog.search import METRIC, search_index
-from tests.app_client import Form, calling, run_of, words
+from tests.app_client import calling, run_of, words
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def client() -> Iterator[TestClient]:
 
 
 def checked(client: TestClient, name: str, text: str | bytes, **chosen: str) -> Any:
-    answer = client.post("/score/columns", data=chosen, files={"file": (name, text)})
+    answer = client.post("/columns", data=chosen, files={"file": (name, text)})
     return answer.json() | {"status": answer.status_code}
 
 
@@ -35,7 +35,8 @@ def test_metrics_that_lack_a_column_are_named_with_it(client: TestClient) -> Non
     assert found["columns"] == ["response", "question"]
     texts = {"predictions": "response", "questions": "question"}
     # A question and its answer are a conversation to metrics of those.
-    assert found["read"] == texts | {"messages": "response"}
+    read = {column: name for column, name in found["read"].items() if name}
+    assert read == texts | {"messages": "response"}
     assert found["lacking"]["wer"] == ["references"]
     assert found["lacking"]["faithfulness"] == ["contexts"]
     assert not {"repetition", "answer_relevancy"} & set(found["lacking"])
@@ -80,15 +81,15 @@ def test_a_file_that_cannot_be_read_is_said_at_once(
 
 
 def test_checking_takes_a_place_and_keeps_no_file() -> None:
-    with calling(ServerSettings(limits=ServerLimits(uploads=0))) as client:
-        answer = client.post("/score/columns", files={"file": ("a.jsonl", "{}")})
+    with calling(ServerSettings(limits=ServerLimits(waiting=0))) as client:
+        answer = client.post("/columns", files={"file": ("a.jsonl", "{}")})
     assert answer.status_code == 503
 
 
 def test_no_page_of_another_server_checks_a_file(client: TestClient) -> None:
     files = {"file": ("a.jsonl", "{}")}
     header = {"Origin": "http://evil.test"}
-    assert client.post("/score/columns", files=files, headers=header).status_code == 403
+    assert client.post("/columns", files=files, headers=header).status_code == 403
 
 
 def test_the_search_is_that_of_the_command_line(client: TestClient) -> None:
@@ -104,32 +105,42 @@ def test_a_search_of_a_million_words_is_answered(client: TestClient) -> None:
     assert client.get("/api/metrics", params={"search": search}).json() == {"metrics": []}
 
 
-def test_a_preset_chooses_metrics_without_a_script(client: TestClient) -> None:
-    page = client.get("/score").text
-    address = page.partition('<dt>summaries</dt><dd><a href="')[2].partition('"')[0]
-    chosen = Form(client.get(address).text).fields["metric"]
-    assert "rouge" in chosen
-    assert "wer" not in chosen
+def starting_set(page: str, task: str) -> str:
+    """The value of the first choice whose words begin so."""
+    return page.partition(f">{task}: I have")[0].rpartition('value="')[2].partition('"')[0]
 
 
-def test_a_preset_says_what_is_not_offered_here() -> None:
+def test_a_starting_set_is_scored_without_a_script(client: TestClient) -> None:
+    chosen = {"set": starting_set(client.get("/").text, "summaries")}
+    text = '{"prediction": "a b", "reference": "a c"}'
+    _, page = run_of(client, [("file", ("a.jsonl", text))], **chosen)
+    assert "rouge1 ↑" in words(page)
+    assert "chrf ↑" in words(page)
+    # Metrics that were chosen go before it.
+    _, page = run_of(client, [("file", ("a.jsonl", text))], metric="wer", **chosen)
+    assert "wer ↓" in words(page)
+    assert "rouge" not in words(page)
+
+
+def test_a_starting_set_says_what_is_not_offered_here() -> None:
     with calling(ServerSettings(Judging())) as client:
-        page = client.get("/score").text
-        assert "Not offered here: fluency" not in page
-        address = page.partition("<dt>answers to questions</dt>")[2].partition('href="')[2]
-        said = words(client.get(address.partition('"')[0]).text)
-    assert "Chosen: token_f1, exact_match. Not offered here: semantic_similarity." in said
+        page = client.get("/").text
+    option = page.partition(">answers to questions: I have reference answers<")[0]
+    assert 'data-closed="semantic_similarity"' in option.rpartition("<option")[2]
+    # Nothing of a set that only asks judges could be scored.
+    assert "translations: I have only the source" not in page
 
 
 @pytest.mark.parametrize("key", ["x", "-1", "999", "<script>alert(1)</script>"])
-def test_a_preset_that_is_none_chooses_nothing(client: TestClient, key: str) -> None:
-    page = client.get("/score", params={"for": key}).text
-    assert "metric" not in Form(page).fields
-    assert "<script>alert" not in page
+def test_a_starting_set_that_is_none_chooses_nothing(client: TestClient, key: str) -> None:
+    answer = client.post("/", data={"set": key, "text": "prediction\na"})
+    assert answer.status_code == 422
+    assert "choose a metric" in words(answer.text)
+    assert "<script>alert" not in answer.text
 
 
 def test_every_metric_of_the_form_has_its_summary(client: TestClient) -> None:
-    said = words(client.get("/score").text)
+    said = words(client.get("/").text)
     entry = next(entry for entry in metrichub.list_metrics() if entry.name == "wer")
     assert " ".join(entry.card.summary.split()) in said
 
@@ -150,12 +161,6 @@ def test_what_a_page_says_names_no_option(client: TestClient, text: str, metric:
     _, page = run_of(client, [("file", ("a.jsonl", text))], metric=metric)
     assert "--" not in words(page)
     assert "columns={" not in words(page)
-
-
-def test_a_saved_report_is_no_file_of_samples(client: TestClient) -> None:
-    text = json.dumps({"format": "metrichub-report-1"})
-    _, page = run_of(client, [("file", ("a.json", text))], metric="wer")
-    assert "upload the samples that it was made from" in words(page)
 
 
 def test_the_api_names_no_option(client: TestClient) -> None:

@@ -7,8 +7,7 @@ const said = document.getElementById("said");
 
 async function follow() {
   try {
-    const answer = await fetch(place.dataset.state);
-    const found = await answer.json();
+    const found = await (await fetch(place.dataset.state)).json();
     if (!["waiting", "running"].includes(found.state)) {
       location.reload();
       return;
