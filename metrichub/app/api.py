@@ -17,8 +17,8 @@ router = APIRouter(prefix="/api", default_response_class=Json)
 async def metrics(request: Request, search: str = "", task: str = "") -> Any:
     """List the installed metrics: the best for a question first, or those of a task."""
     judging = request.app.state.settings.judging
-    found = (catalog.facts(item, judging) for item in catalog.matching(search))
-    return Json({"metrics": [f for f in found if not task or task in f["tags"]["task"]]})
+    found = [item for item in catalog.matching(search) if not task or item.is_for(task)]
+    return Json({"metrics": [catalog.facts(item, judging) for item in found]})
 
 
 @router.get("/metrics/{name:path}")

@@ -44,6 +44,10 @@ class Item:
         """The columns that it reads unless its parameters say otherwise."""
         return tuple(dict.fromkeys(map(column_of, self.card.inputs)))
 
+    def is_for(self, task: str) -> bool:
+        """Whether its card says that it is for a task."""
+        return not self.entry.problem and task in self.card.tags.task
+
 
 def items() -> tuple[Item, ...]:
     """All installed metrics, by name."""
@@ -82,14 +86,10 @@ def matching(search: str) -> Sequence[Item]:
 
 def facts(item: Item, judging: Judging) -> dict[str, Any]:
     """A metric as the API lists it; one whose card can't be read has a `problem` and no more."""
-    known = {
-        "name": item.name,
-        "distribution": item.entry.distribution,
-        "version": item.entry.version,
-        "problem": item.entry.problem,
-    }
-    if item.entry.problem:
-        return known | {"unavailable": item.entry.problem}
+    entry, name = item.entry, item.name
+    known = {"name": name, "distribution": entry.distribution, "version": entry.version}
+    if entry.problem:
+        return known | {"problem": entry.problem, "unavailable": entry.problem}
     card = item.card
     names = "title", "summary", "judge", "embedder", "license", "requires"
     return known | {
@@ -97,8 +97,9 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
         "inputs": item.columns,
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
         "tags": card.tags._asdict(),
-        "install": item.entry.install or None,
-        "unavailable": unavailable(item.entry, judging),
+        "install": entry.install or None,
+        "problem": None,
+        "unavailable": unavailable(entry, judging),
     }
 
 
@@ -107,11 +108,8 @@ def linker(item: Item) -> Callable[[str], str | None]:
 
     Other cards lead to their pages; no other file of the machine can be reached.
     """
-    pages = {
-        other.card.path.resolve(): other.url
-        for other in items()
-        if not other.entry.problem and other.card.path
-    }
+    readable = (other for other in items() if not other.entry.problem)
+    pages = {other.entry.folder.resolve(): other.url for other in readable}
 
     def link(href: str) -> str | None:
         parts = urlsplit(href)
@@ -120,7 +118,8 @@ def linker(item: Item) -> Callable[[str], str | None]:
         anchor = f"#{parts.fragment}" if parts.fragment else ""
         if not parts.path:
             return anchor or None
-        page = pages.get((item.entry.folder / parts.path).resolve())
+        path = (item.entry.folder / parts.path).resolve()
+        page = pages.get(path.parent) if path.name == "README.md" else None
         return page + anchor if page else None
 
     return link

@@ -30,6 +30,15 @@ def _limit(name: str, unit: str, default: float, text: str) -> Callable[[Any], A
     )
 
 
+def _model(name: str, offline: str, those: str) -> Callable[[Any], Any]:
+    text = (
+        f"The {name}: \"openai(model='…')\", or offline ({offline}); clients can't choose another. "
+        f"Without one, metrics {those} aren't available."
+    )
+    variable = f"METRICHUB_{name.upper()}"
+    return click.option(f"--{name}", metavar="SPEC", envvar=variable, show_envvar=True, help=text)
+
+
 @click.command(cls=Command)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -46,22 +55,8 @@ def _limit(name: str, unit: str, default: float, text: str) -> Callable[[Any], A
     multiple=True,
     help="A host name by which browsers may reach the server; repeatable.",
 )
-@click.option(
-    "--judge",
-    metavar="SPEC",
-    envvar="METRICHUB_JUDGE",
-    show_envvar=True,
-    help="The judge: \"openai(model='…')\", or offline (a word-matching baseline); clients can't "
-    "choose another. Without one, metrics that need a judge aren't available.",
-)
-@click.option(
-    "--embedder",
-    metavar="SPEC",
-    envvar="METRICHUB_EMBEDDER",
-    show_envvar=True,
-    help="The embedder for metrics that compare meanings: \"openai(model='…')\", or offline "
-    "(hashed n-grams, a baseline).",
-)
+@_model("judge", "a word-matching baseline", "that need a judge")
+@_model("embedder", "hashed n-grams, a baseline", "that compare meanings")
 @_limit("--max-upload", "MB", 100, "The most that the files of a run may have together.")
 @_limit("--time-limit", "SECONDS", 30.0, "How long scoring an API request may take.")
 @_limit("--file-time-limit", "SECONDS", 3600.0, "How long scoring files may take.")

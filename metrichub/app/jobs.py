@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,10 +23,7 @@ from metrichub.data.samples import Reading, Samples, check_same_samples
 from metrichub.data.source import open_source, short_names
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
-from metrichub.report.captions import without_intervals
-from metrichub.report.export import document, json_of, samples_text
-from metrichub.report.notes import shared_notes
-from metrichub.report.scoreboard import ScoreFormat, output_columns, rows_of_scores, scoreboard
+from metrichub.report import captions, export, notes, scoreboard
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
 PROGRESS, REPORT, SAVED = "progress.json", "report.html", "report.json.gz"
 _EVERY = 0.2
 _BATCHES, _CHARACTERS = 4, 50_000
-Column = list[Any]
 
 
 class ScoreRequest(BaseModel):
@@ -46,7 +41,7 @@ class ScoreRequest(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Column]
+    __pydantic_extra__: dict[str, list[Any]]
     metrics: list[str | RequestedMetric] = Field(
         min_length=1, description="Names, specs such as `bleu2 = bleu(max_order=2)`, or objects."
     )
@@ -105,12 +100,9 @@ def system_names(files: Sequence[str]) -> list[str]:
     >>> system_names(["out.jsonl", "out.jsonl"])
     ['out.jsonl', 'out.jsonl (2)']
     """
-    names: list[str] = []
-    seen: Counter[str] = Counter()
-    for name in short_names(files, alone=len(files) == 1):
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return names
+    names = short_names(files, alone=len(files) == 1)
+    before = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -122,8 +114,6 @@ class Summary:
         table: The headline scores as HTML.
         signatures: The metrics' signatures.
         notes: Notes for readers of the scores, and of which metric.
-        files: What can be downloaded.
-        headlines: The scores that a list of runs shows: output -> system -> score.
         sentences: The results of tests between several systems, in words.
     """
 
@@ -131,8 +121,6 @@ class Summary:
     table: str
     signatures: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
-    files: tuple[str, ...]
-    headlines: dict[str, dict[str, str]] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
 
 
@@ -150,18 +138,11 @@ def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | R
         report = hub.evaluate(dict(request.__pydantic_extra__), columns=request.columns or None)
     except MetrichubError as error:
         return Refusal(type(error).__name__, str(error))
-    also: dict[str, Callable[[], Any]] = {
-        "intervals": report.intervals,
-        "samples": report.samples,
-        "explanations": lambda: {
-            name: [report.explain(name, i)._asdict() for i in range(report.size)]
-            for name in report.results
-        },
-    }
+    samples, every = report.samples(), range(report.size)
     # Up to a thousand of each metric are named.
     lost = {
-        name: [i for i, score in enumerate(outputs["score"].tolist()) if math.isnan(score)][:1000]
-        for name, outputs in report.samples().items()
+        name: [i for i in every if math.isnan(outputs["score"][i])][:1000]
+        for name, outputs in samples.items()
     }
     answer: dict[str, Any] = json_value(
         {
@@ -174,7 +155,13 @@ def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | R
                 for name, places in lost.items()
                 if places
             },
-            **{name: made() for name, made in also.items() if getattr(request, name)},
+            "intervals": report.intervals() if request.intervals else None,
+            "samples": samples if request.samples else None,
+            "explanations": {
+                name: [report.explain(name, i)._asdict() for i in every] for name in samples
+            }
+            if request.explanations
+            else None,
         }
     )
     return answer
@@ -289,40 +276,39 @@ def _measured(
     """Every system's report, one system after the other."""
     needs = hub.needs()
     readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
-    progress = _Progress(job, list(readings.values()), len(hub.metrics))
+    add = _adder(job, list(readings.values()), len(hub.metrics))
     reports = {}
     for name, reading in readings.items():
         try:
             reports[name] = hub.evaluate(
-                iter(reading), columns=job.mapping, texts=True, progress=progress.add
+                iter(reading), columns=job.mapping, texts=True, progress=add
             )
         except InputError as error:
             raise reading.located(error) from error
-    progress.write(samples=sum(report.size for report in reports.values()), writing=True)
+    _note_progress(job, samples=sum(report.size for report in reports.values()), writing=True)
     return reports
 
 
-class _Progress:
-    """How far a job is, written for the server where some time has gone by."""
+def _note_progress(job: FileJob, **progress: Any) -> None:
+    """Write how far a job is, for the server."""
+    write_text(job.folder / PROGRESS, json.dumps({"share": None, **progress}))
 
-    def __init__(self, job: FileJob, readings: Sequence[Reading], metrics: int) -> None:
-        self._job, self._readings, self._metrics = job, readings, metrics
-        self._last = self._done = 0.0
 
-    def add(self, amount: int) -> None:
-        """Note that a metric has measured so many more samples."""
-        self._done += amount
-        if (now := time.monotonic()) - self._last >= _EVERY:
-            self._last = now
+def _adder(job: FileJob, readings: Sequence[Reading], metrics: int) -> Callable[[int], None]:
+    """What to call when a metric has measured so many more samples; notes it now and then."""
+    done, last = 0, 0.0
+
+    def add(amount: int) -> None:
+        nonlocal done, last
+        done += amount
+        if (now := time.monotonic()) - last >= _EVERY:
+            last = now
             # Systems whose files aren't begun are taken to be like the first.
-            expected = (self._readings[0].expected or 0) * len(self._readings) * self._metrics
-            share = min(self._done / expected, 1) if expected else None
-            self.write(samples=int(self._done / self._metrics), share=share)
+            expected = (readings[0].expected or 0) * len(readings) * metrics
+            share = min(done / expected, 1) if expected else None
+            _note_progress(job, samples=done // metrics, share=share)
 
-    def write(self, **progress: Any) -> None:
-        """Write how far it is."""
-        text = json.dumps({"share": None, **progress})
-        write_text(self._job.folder / PROGRESS, text)
+    return add
 
 
 def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
@@ -332,56 +318,42 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     (name, first), *others = reports.items()
     ranking = compare_all(reports) if others else None
     intervals = ranking.intervals() if ranking else {name: first.intervals()}
-    scores = (
-        {
-            **ranking.to_dict(),
+    signatures = dict.fromkeys(s for r in reports.values() for s in r.signatures().values())
+    if ranking:
+        scores = ranking.to_dict() | {
             "files": {name: file.shown for name, file in job.systems.items()},
             "intervals": intervals,
             "signatures": first.signatures(),
             "notes": {name: report.notes() for name, report in reports.items()},
         }
-        if ranking
-        else {"file": name, **document(first, intervals[name], first.signatures())}
-    )
+        table = ranking.to_csv()
+    else:
+        scores = {"file": name, **export.document(first, intervals[name], first.signatures())}
+        table = scoreboard.rows_of_scores(reports, intervals).csv()
     texts = {
-        "scores.json": json_of(scores, 2),
-        "scores.csv": ranking.to_csv() if ranking else rows_of_scores(reports, intervals).csv(),
-        "samples.jsonl": samples_text(reports, ".jsonl"),
-        "samples.csv": samples_text(reports, ".csv"),
+        "scores.json": export.json_of(scores, 2),
+        "scores.csv": table,
+        "samples.jsonl": export.samples_text(reports, ".jsonl"),
+        "samples.csv": export.samples_text(reports, ".csv"),
     }
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
     ids = next((ids for r in reports.values() if (ids := r.metadata.get("id"))), None)
     first.to_html(job.folder / REPORT, name=name, others=dict(others), ids=ids, ranking=ranking)
-    files = [*texts, REPORT]
-    if not ranking:
-        # A row that isn't JSON can't be saved; all else can be shown.
-        with suppress(ReportError):
+    # A row that isn't JSON can't be saved; all else can be shown.
+    with suppress(ReportError):
+        if not ranking:
             first.save(job.folder / SAVED)
-            files.append(SAVED)
-    columns = output_columns(reports, ScoreFormat())
-    notes = [
+    form = scoreboard.ScoreFormat()
+    told = [
         (f"{note.metric} of {', '.join(note.systems)}" if note.systems else note.metric, note.text)
-        for note in shared_notes(reports)
+        for note in notes.shared_notes(reports)
     ]
     withheld = ranking.withheld if ranking else {}
-    notes += [(name, f"no winner: {why}") for name, why in withheld.items()]
-    notes += [("intervals", line) for line in without_intervals(columns, intervals)]
-    headlines = {
-        column.head: {
-            name: score.number
-            for name, report in reports.items()
-            if (score := column.score(report, None))
-        }
-        for column in columns
-    }
-    return Summary(
-        first.size,
-        scoreboard(reports, ranking, intervals, ScoreFormat()).html(),
-        tuple(dict.fromkeys(s for r in reports.values() for s in r.signatures().values())),
-        tuple(notes),
-        tuple(files),
-        headlines,
-        tuple(ranking.sentences) if ranking else (),
-    )
+    told += [(metric, f"no winner: {why}") for metric, why in withheld.items()]
+    lacking = captions.without_intervals(scoreboard.output_columns(reports, form), intervals)
+    told += [("intervals", line) for line in lacking]
+    board = scoreboard.scoreboard(reports, ranking, intervals, form).html()
+    sentences = tuple(ranking.sentences) if ranking else ()
+    return Summary(first.size, board, tuple(signatures), tuple(told), sentences)

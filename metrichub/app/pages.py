@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO
 
 from anyio import to_thread
-from markupsafe import Markup
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
@@ -21,7 +20,7 @@ from metrichub.app.jobs import REPORT, SAVED
 from metrichub.app.policy import unavailable
 from metrichub.app.problem import Problem, problem
 from metrichub.app.runs import Run, Runs, accepted
-from metrichub.app.views import Json, Page, page
+from metrichub.app.views import HOME, Json, Page, page
 from metrichub.data.files import format_of
 from metrichub.report.html.markup import html
 
@@ -33,13 +32,6 @@ _REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
 _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
 _FILES = ("scores.json", "scores.csv", "samples.jsonl", "samples.csv", REPORT, SAVED)
 _MOMENT = 0.7
-_EXAMPLE = {
-    "predictions": "The bridge was opened in 1932. It is made of steel.",
-    "references": "The steel bridge across the river opened in 1932.",
-    "sources": "After four years of building, the steel bridge was opened in 1932.",
-    "questions": "When was the bridge opened?",
-    "contexts": ["The bridge across the river opened in 1932.", "It is made of steel."],
-}
 
 
 def owner_of(request: Request) -> str:
@@ -164,29 +156,25 @@ def _form(request: Request, form: FormData | None = None, error: Problem | None 
     names = {item.name: item for item in catalog.offered(judging)}
     wanted = [name for name in query.getlist("metric") if name in names]
     text = json.dumps(_example(names[wanted[0]])) if wanted and "example" in query else ""
-    return page(
-        request,
-        "start.html",
-        error.status_code if error else 200,
-        families=catalog.by_family(judging),
-        sets=catalog.starting_sets(judging),
-        needed=catalog.needed(names.values()),
-        accepted=",".join(accepted()),
-        checked=set(form.getlist("metric") if form else wanted),
-        form=form or {"text": text},
-        reductions=_REDUCTIONS,
-        refusal=error.refusal if error else None,
-    )
+    seen = {
+        "families": catalog.by_family(judging),
+        "sets": catalog.starting_sets(judging),
+        "needed": catalog.needed(names.values()),
+        "accepted": ",".join(accepted()),
+        "checked": set(form.getlist("metric") if form else wanted),
+        "form": form or {"text": text},
+        "reductions": _REDUCTIONS,
+        "refusal": error.refusal if error else None,
+    }
+    return page(request, "start.html", seen, error.status_code if error else 200)
 
 
 def _example(item: catalog.Item) -> dict[str, Any]:
     """A sample with what the metric reads: the first beside its card, or one of ours."""
-    path = item.entry.folder / "samples.jsonl"
-    if path.is_file():
-        with path.open(encoding="utf-8") as lines:
-            own: dict[str, Any] = json.loads(lines.readline())
-            return own
-    return {column: _EXAMPLE.get(column, _EXAMPLE["predictions"]) for column in item.columns}
+    own = item.entry.folder / "samples.jsonl"
+    with (own if own.is_file() else HOME / "example.jsonl").open(encoding="utf-8") as lines:
+        sample: dict[str, Any] = json.loads(lines.readline())
+    return {c: sample.get(c, sample.get("predictions", "")) for c in item.columns}
 
 
 async def all_runs(request: Request) -> Page:
@@ -194,7 +182,7 @@ async def all_runs(request: Request) -> Page:
     runs, owner = _runs(request), owner_of(request)
     own = [run for run in await to_thread.run_sync(runs.all) if owner and run.owner == owner]
     sizes = {run.id: runs.size(run) for run in own}
-    return page(request, "runs.html", runs=own, sizes=sizes)
+    return page(request, "runs.html", {"runs": own, "sizes": sizes})
 
 
 async def post_runs(request: Request) -> Response:
@@ -208,7 +196,7 @@ async def post_runs(request: Request) -> Response:
         for run in ticked:
             await runs.delete(run)
         return RedirectResponse("/runs", 303)
-    if len(ticked) < 2 or not all(run.is_comparable for run in ticked):
+    if len(ticked) < 2 or not all(runs.path(run, SAVED).is_file() for run in ticked):
         raise problem(422, "InputError", "tick two or more runs that are done, each of one system")
     with runs.reserve(), ExitStack() as stack:
         # The list has the newest first; the oldest is the baseline.
@@ -223,15 +211,10 @@ async def post_runs(request: Request) -> Response:
 async def run_page(request: Request) -> Page:
     """A run's page: how far it is, or what came out of it."""
     runs, run = _runs(request), _run(request)
-    return page(
-        request,
-        "run.html",
-        run=run,
-        is_own=run.owner == owner_of(request),
-        is_repeatable=runs.is_repeatable(run),
-        progress=runs.progress(run),
-        table=Markup(run.summary.table) if run.summary else "",  # noqa: S704  # made here
-    )
+    own, again = run.owner == owner_of(request), runs.is_repeatable(run)
+    saved, progress = runs.path(run, SAVED).is_file(), runs.progress(run)
+    seen = {"is_own": own, "is_repeatable": again, "is_saved": saved, "progress": progress}
+    return page(request, "run.html", {"run": run, **seen})
 
 
 async def state(request: Request) -> Json:
@@ -271,11 +254,8 @@ async def file(request: Request) -> Response:
         raise problem(404, "NotFound", "there is no such file")
     called = re.sub(r"[^\w.-]+", "-", "-".join(run.systems))[:60]
     is_shown = name == REPORT and "download" not in request.query_params
-    return FileResponse(
-        path,
-        filename=None if is_shown else f"{called}-{name}",
-        headers={"Content-Security-Policy": _REPORT_POLICY} if name == REPORT else None,
-    )
+    headers = {"Content-Security-Policy": _REPORT_POLICY} if name == REPORT else None
+    return FileResponse(path, filename=None if is_shown else f"{called}-{name}", headers=headers)
 
 
 async def card(request: Request) -> Page:
@@ -283,18 +263,13 @@ async def card(request: Request) -> Page:
     item = catalog.item_of(request.path_params["name"])
     head, _, rest = item.card.body.lstrip().partition("\n")
     body = html(rest if head.startswith("# ") else item.card.body, catalog.linker(item))
-    return page(
-        request,
-        "card.html",
-        item=item,
-        card=item.card,
-        body=Markup(body),  # noqa: S704  # it comes out of an allowlist
-        unavailable=unavailable(item.entry, request.app.state.settings.judging),
-    )
+    seen = {"item": item, "card": item.card, "body": body}  # The body comes out of an allowlist.
+    shut = unavailable(item.entry, request.app.state.settings.judging)
+    return page(request, "card.html", {**seen, "unavailable": shut})
 
 
 async def metrics(request: Request) -> Page:
     """All metrics by family."""
     problems = [item for item in catalog.items() if item.entry.problem]
     families = catalog.by_family(request.app.state.settings.judging)
-    return page(request, "metrics.html", families=families, problems=problems)
+    return page(request, "metrics.html", {"families": families, "problems": problems})

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Literal
@@ -23,7 +23,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from metrichub.app import jobs
-from metrichub.app.jobs import PROGRESS, SAVED, FileJob, Summary, Upload
+from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.settings import ServerSettings
 from metrichub.app.workers import Workers
@@ -42,7 +42,7 @@ class Run:
         id: Its name: 18 random bytes.
         owner: Who began it: a digest of a browser's cookie.
         begun: When it began.
-        files: The suffix of each file, and the name that its owner gave it.
+        files: The names that its owner gave the files.
         metrics: Specs of the metrics.
         mapping: A column, and the name that it has in the files.
         reduce: How to reduce several candidates of a sample to one score.
@@ -54,7 +54,7 @@ class Run:
     id: str
     owner: str
     begun: datetime
-    files: tuple[tuple[str, str], ...]
+    files: tuple[str, ...]
     metrics: tuple[str, ...]
     mapping: dict[str, str] = field(default_factory=dict)
     reduce: str | None = None
@@ -70,12 +70,7 @@ class Run:
     @property
     def systems(self) -> list[str]:
         """The names of the systems, the baseline first."""
-        return jobs.system_names([name for _, name in self.files])
-
-    @property
-    def is_comparable(self) -> bool:
-        """Whether it can be compared with others."""
-        return self.summary is not None and SAVED in self.summary.files
+        return jobs.system_names(self.files)
 
 
 @dataclass
@@ -122,11 +117,9 @@ class Runs:
             run: Run = _adapter().validate_json((folder / _RECORD).read_bytes())
         except (OSError, ValueError):
             return None
-        if folder.is_symlink():
-            return None
         run = replace(run, id=folder.name)
-        if run.ended:
-            return run
+        if run.ended or folder.is_symlink():
+            return None if folder.is_symlink() else run
         message = "the server stopped before this run finished; score the files again"
         return replace(run, state="failed", refusal=Refusal("Interrupted", message))
 
@@ -136,7 +129,9 @@ class Runs:
 
     def size(self, run: Run) -> int:
         """How many bytes a run takes."""
-        return sum(path.lstat().st_size for path in (self.folder / run.id).glob("*"))
+        with suppress(OSError):  # One may go meanwhile.
+            return sum(path.lstat().st_size for path in (self.folder / run.id).glob("*"))
+        return 0
 
     def progress(self, run: Run) -> dict[str, Any]:
         """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
@@ -170,14 +165,12 @@ class Runs:
         Raises:
             Problem: another kind of file, or one that can't be read (422); it took too long (503).
         """
-        limits, suffix = self.settings.limits, suffix_of(name)
+        limits = self.settings.limits
         with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
-            path = Path(folder) / f"upload{suffix}"
-            await to_thread.run_sync(_copy, stream, path)
-            file = Upload(path, format_of(path.name) or "", short_name(name))
-            return await self._workers.run(
-                jobs.columns_of, file, limits.unpacked, seconds=limits.seconds
-            )
+            file = _upload(Path(folder), 0, short_name(name))
+            await to_thread.run_sync(_copy, stream, file.path)
+            work = jobs.columns_of, file, limits.unpacked
+            return await self._workers.run(*work, seconds=limits.seconds)
 
     async def begin(
         self,
@@ -192,17 +185,16 @@ class Runs:
         Raises:
             Problem: another kind of file (422).
         """
-        uploads = tuple((suffix_of(name), short_name(name)) for name, _ in files)
-        run = Run(
-            secrets.token_urlsafe(18), owner, datetime.now(UTC), uploads, tuple(metrics),
-            dict(mapping or {}), reduce,
-        )  # fmt: skip
+        id, names = secrets.token_urlsafe(18), tuple(short_name(name) for name, _ in files)
+        chosen = tuple(metrics), dict(mapping or {}), reduce
+        run = Run(id, owner, datetime.now(UTC), names, *chosen)
+        uploads = self._job(run).files
         folder = self.folder / run.id
         folder.mkdir(mode=0o700)
         try:
             # The record first, so that nothing is there that isn't listed.
             active = self._taken(run)
-            for file, (_, stream) in zip(self._job(run).files, files, strict=True):
+            for file, (_, stream) in zip(uploads, files, strict=True):
                 await to_thread.run_sync(_copy, stream, file.path)
         except BaseException:
             self._active.pop(run.id, None)
@@ -242,16 +234,13 @@ class Runs:
         return active
 
     async def _work(self, active: _Active) -> None:
-        job = self._job(active.run)
+        job, seconds = self._job(active.run), self.settings.limits.upload_seconds
+        begun = partial(self._note, active, state="running")
+        work = partial(self._workers.run, jobs.score_files, job, seconds=seconds, begun=begun)
         try:
             with active.scope:
                 try:
-                    summary = await self._workers.run(
-                        jobs.score_files,
-                        job,
-                        seconds=self.settings.limits.upload_seconds,
-                        begun=lambda: self._note(active, state="running"),
-                    )
+                    summary = await work()
                     for file in job.files:
                         file.path.unlink(missing_ok=True)
                     self._note(active, state="done", summary=summary)
@@ -272,14 +261,9 @@ class Runs:
     def _job(self, run: Run) -> FileJob:
         """The job of a run; where its files are is said by their numbers."""
         folder, settings = self.folder / run.id, self.settings
-        files = [
-            Upload(folder / f"upload-{i}{_known(suffix)}", format_of(f"_{suffix}") or "", shown)
-            for i, (suffix, shown) in enumerate(run.files)
-        ]
-        return FileJob(
-            folder, tuple(files), run.metrics, run.mapping, run.reduce, settings.judging,
-            settings.limits.unpacked,
-        )  # fmt: skip
+        files = tuple(_upload(folder, i, name) for i, name in enumerate(run.files))
+        chosen = run.metrics, run.mapping, run.reduce
+        return FileJob(folder, files, *chosen, settings.judging, settings.limits.unpacked)
 
     def _make_room(self) -> None:
         """Delete the oldest until no more are left than that; the newest stays in any case."""
@@ -295,30 +279,26 @@ def accepted() -> list[str]:
     return [f".{format}{packed}" for format in (*formats(), "ndjson") for packed in ("", *PACKED)]
 
 
-def suffix_of(name: str) -> str:
-    """What a file's name says that it is: ".jsonl", or ".csv.gz".
+def short_name(name: str) -> str:
+    """A file's name without folders, as far as one reads it."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(c if c.isprintable() else "�" for c in last)
+    return shown if len(shown) <= 80 else f"{shown[:50]}...{shown[-27:]}"
+
+
+def _upload(folder: Path, number: int, name: str) -> Upload:
+    """A file of this name, which says what it is: ".jsonl", or ".csv.gz".
 
     Raises:
-        Problem: nothing that can be read (422).
+        Problem: it says nothing that can be read (422).
     """
     format = format_of(name)
     if format is None:
         known = ", ".join(f".{suffix}" for suffix in formats())
         allowed = f"the name has to end in {known}, each also with {' or '.join(PACKED)}"
-        raise problem(422, "FileError", f"{short_name(name)}: {allowed}")
-    return f".{format}{packed_suffix(name) or ''}"
-
-
-def short_name(name: str) -> str:
-    """A file's name without folders, as far as one reads it."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    shown = "".join(c if c.isprintable() else "�" for c in last)
-    return shown if len(shown) <= 80 else f"{shown[:77]}..."
-
-
-def _known(suffix: str) -> str:
-    """A suffix that a record has; whoever wrote another into it leads nowhere."""
-    return suffix if suffix in accepted() else ".none"
+        raise problem(422, "FileError", f"{name}: {allowed}")
+    path = folder / f"upload-{number}.{format}{packed_suffix(name) or ''}"
+    return Upload(path, format, name)
 
 
 def _copy(stream: BinaryIO, path: Path) -> None:

@@ -90,10 +90,10 @@ async def _failed(request: Request, error: HTTPException) -> Response:
     """The answer to a request that can't be answered, wherever it was noticed."""
     if isinstance(error, Problem):
         return _problem(request, error)
-    names = {404: "NotFound", 405: "NotAllowed", 400: "BadRequest"}
-    messages = {404: "there is no such page", 405: "this address doesn't support this method"}
+    kinds = {404: "NotFound", 405: "NotAllowed"}
+    told = {404: "there is no such page", 405: "this address doesn't support this method"}
     status = error.status_code
-    refusal = Refusal(names.get(status, "Problem"), messages.get(status, error.detail))
+    refusal = Refusal(kinds.get(status, "BadRequest"), told.get(status, error.detail))
     return _problem(request, Problem(status, refusal))
 
 
@@ -112,7 +112,7 @@ def _problem(request: Request, error: Problem) -> Response:
     if request.url.path.startswith("/api/"):
         response: Response = Json({"error": refusal.error, "message": refusal.message}, status)
     else:
-        response = page(request, "problem.html", status, refusal=refusal)
+        response = page(request, "problem.html", {"refusal": refusal}, status)
     if refusal.error == "Busy":
         response.headers["Retry-After"] = "1"
     return response

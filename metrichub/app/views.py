@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -37,8 +38,8 @@ class Json(Response):
         return json.dumps(json_value(content), allow_nan=False).encode()
 
 
-def page(request: Request, template: str, status: int = 200, **context: Any) -> Page:
-    """A template's page; it also sees the request's path and the server's settings."""
+def page(request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Page:
+    """A template's page; it also sees its status, the request's path and the server's settings."""
     seen = {"path": request.url.path, "settings": request.app.state.settings, "status": status}
     return Page(_environment().get_template(template).render({**seen, **context}), status)
 

@@ -23,6 +23,7 @@ from metrichub.app.settings import MEBIBYTE
 T = TypeVar("T")
 # A worker whose server is gone ends itself this many seconds after its job should have ended.
 _GRACE = 10.0
+_LESS = "send less text, or start the server with a higher limit of"
 _LOG = logging.getLogger(__name__)
 
 
@@ -61,19 +62,12 @@ class Workers:
                         cancellable=True, limiter=CapacityLimiter(1),
                     )  # fmt: skip
             except TimeoutError:
-                raise problem(
-                    503,
-                    "TimeLimit",
-                    f"it didn't finish within {seconds:g} seconds and was stopped; send less text, "
-                    "or start the server with a longer time limit",
-                ) from None
+                told = f"it didn't finish within {seconds:g} seconds and was stopped; {_LESS} time"
+                raise problem(503, "TimeLimit", told) from None
             except BrokenWorkerProcess:
-                raise problem(
-                    500,
-                    "WorkerEnded",
-                    f"it needed more than {self._memory // MEBIBYTE:,} MB of memory, or crashed, "
-                    "and was ended; send less text, or start the server with a higher memory limit",
-                ) from None
+                most = f"{self._memory // MEBIBYTE:,} MB of memory"
+                told = f"it needed more than {most}, or crashed, and was ended; {_LESS} memory"
+                raise problem(500, "WorkerEnded", told) from None
             except RecursionError:
                 raise problem(422, "InputError", "a value is nested too deeply") from None
         if isinstance(result, Refusal):

@@ -71,7 +71,7 @@ def test_a_run_is_there_after_the_server_was_started_again(tmp_path: Path) -> No
         page = words(client.get("/runs").text)
     # One of two reference words is replaced.
     assert "a.jsonl done · 1 sample" in page
-    assert "wer ↓ 0.500" in page
+    assert "wer ↓0.500" in page
 
 
 def test_the_newest_is_first_with_the_scores_of_its_systems(tmp_path: Path) -> None:
@@ -79,7 +79,9 @@ def test_the_newest_is_first_with_the_scores_of_its_systems(tmp_path: Path) -> N
         run(client, "a.jsonl")
         run(client, "b.jsonl", "c.jsonl")
         assert names_of(client) == ["b, c", "a.jsonl"]
-        assert "wer ↓ b 0.500 c 0.500" in words(client.get("/runs").text)
+        said = words(client.get("/runs").text)
+        assert "b0.500" in said
+        assert "c0.500" in said
 
 
 def test_one_run_or_several_can_be_deleted(tmp_path: Path) -> None:
@@ -238,7 +240,7 @@ def test_a_record_that_was_changed_leads_nowhere(tmp_path: Path, suffix: str) ->
     folder = tmp_path / "runs"
     with calling(kept_in(folder)) as client:
         id = run(client, "a.jsonl", text="{")
-        planted(folder, id, files=[[suffix, "a"]], id="../..")
+        planted(folder, id, files=[f"a{suffix}"], id="../..")
         assert [path.name for path in (folder / id).iterdir() if "secret" in path.name] == []
         client.post(f"/runs/{id}/columns")
         assert client.get(f"/runs/{id}/state").json()["state"] == "failed"
