@@ -354,6 +354,12 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     told += [(metric, f"no winner: {why}") for metric, why in withheld.items()]
     lacking = captions.without_intervals(scoreboard.output_columns(reports, form), intervals)
     told += [("intervals", line) for line in lacking]
-    board = scoreboard.scoreboard(reports, ranking, intervals, form).html()
+    board = scoreboard.scoreboard(reports, ranking, intervals, form)
+    if ranking and len(board.head) > len(board.rows):
+        # A page is narrow: a row an output, and a column a system.
+        (_, *head), *rows = zip(board.head, *board.rows, strict=True)
+        board = board._replace(
+            head=["", *head], rows=rows, best={(j - 1, i + 1) for i, j in board.best}
+        )
     sentences = tuple(ranking.sentences) if ranking else ()
-    return Summary(first.size, board, tuple(signatures), tuple(told), sentences)
+    return Summary(first.size, board.html(), tuple(signatures), tuple(told), sentences)

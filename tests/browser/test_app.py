@@ -1,4 +1,4 @@
-"""The app in a browser: filters, trying a metric, files, and the keyboard alone."""
+"""The app in a browser: cards, files, reports, without scripts, and by the keyboard alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("fastapi", reason="the extra app is not installed")
 pytest.importorskip("python_multipart", reason="the extra app is not installed")
 pytest.importorskip("playwright", reason="playwright is not installed")
 
@@ -21,63 +21,24 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
+TRANSCRIPTS = "speech or text recognition: I have correct transcripts"
 
 
-def names(page: Page) -> list[str]:
-    return page.locator("ul.cards > li:visible h3").all_inner_texts()
+def open_metrics(page: Page) -> None:
+    """Unfold the list of metrics, if it isn't."""
+    if not page.get_by_label("With parameters").is_visible():
+        page.locator("#_metrics > summary").click()
 
 
-def test_search_and_filters_of_the_gallery_combine(page: Page, home: str) -> None:
-    page.goto(home)
-    every = len(names(page))
-    page.get_by_label("Search").fill("fragments")
-    expect(page.get_by_role("status")).not_to_have_text(f"{every} of {every} metrics")
-    assert {"coverage", "density"} <= set(names(page))
-    page.get_by_label("Family").select_option("overlap")
-    page.get_by_label("Input").select_option("sources")
-    expect(page.get_by_role("link", name="bleu", exact=True)).to_be_hidden()
-    found = names(page)
-    assert {"coverage", "density"} <= set(found)
-    expect(page.get_by_role("status")).to_have_text(f"{len(found)} of {every} metrics")
-    assert "family=overlap" in page.url
-
-
-def test_a_filtered_gallery_can_be_linked_to(page: Page, home: str) -> None:
-    page.goto(f"{home}/?judge=model&search=fluen")
-    assert "fluency" in names(page)
-    page.get_by_label("Search").fill("")
-    expect(page.get_by_role("link", name="rubric", exact=True)).to_be_visible()
-    page.get_by_role("link", name="Show all").click()
-    expect(page.get_by_role("link", name="bleu", exact=True)).to_be_visible()
-
-
-def test_the_example_gives_the_number_that_the_card_prints(page: Page, home: str) -> None:
-    page.goto(f"{home}/metrics/abstractness")
-    printed = "0.2727272727272727"
-    expect(page.locator("article")).to_contain_text(printed)
+def test_a_metrics_example_is_scored(page: Page, home: str) -> None:
+    page.goto(f"{home}/metrics")
+    page.get_by_role("link", name="faithfulness", exact=True).click()
+    expect(page.get_by_role("heading", name="Limitations and bias")).to_be_visible()
+    page.get_by_role("link", name="or try an example").click()
+    expect(page.get_by_role("status")).to_have_text("With faithfulness.")
     page.get_by_role("button", name="Score").last.click()
-    score = page.locator(".result table data").first
-    expect(score).to_have_text("0.2727")
-    expect(score).to_have_attribute("value", printed)
-    expect(page.locator(".result mark[data-kind=novel]").first).to_have_text("There")
-
-
-def test_a_claim_is_shown_with_its_verdict_and_reason(page: Page, home: str) -> None:
-    page.goto(f"{home}/metrics/faithfulness")
-    page.get_by_role("button", name="Score").last.click()
-    row = page.locator(".result tbody tr", has_text="He was born in 1897.")
-    expect(row.locator("[data-word=no]")).to_be_visible()
-    expect(row).to_contain_text("1897 isn't there")
-
-
-def test_parameters_change_the_score(page: Page, home: str) -> None:
-    page.goto(f"{home}/metrics/exact_match")
-    page.locator("summary", has_text="Parameters").click()
-    page.get_by_label("ignore_case").check()
-    page.get_by_role("button", name="Score").last.click()
-    # Of the card's four answers "theater" and, without case, "yelling" are right.
-    expect(page.locator(".result table data").first).to_have_text("0.5000")
-    expect(page.locator(".signature")).to_contain_text("ignore_case=True")
+    expect(page.get_by_role("heading", name="Take it along")).to_be_visible()
+    expect(page.locator(".scroll table")).to_contain_text("faithfulness")
 
 
 def test_the_citation_can_be_copied(browser: Browser, home: str) -> None:
@@ -91,42 +52,52 @@ def test_the_citation_can_be_copied(browser: Browser, home: str) -> None:
 
 
 def test_a_file_is_scored_and_its_report_opens(page: Page, home: str, tmp_path: Path) -> None:
-    page.goto(f"{home}/score")
+    page.goto(f"{home}/")
     page.get_by_label("File").set_input_files(file_of(tmp_path))
+    open_metrics(page)
     page.get_by_label("wer", exact=True).check()
     page.get_by_label("With parameters").fill("new = abstractness(n=1)")
     page.get_by_role("button", name="Score").last.click()
     expect(page.get_by_role("heading", name="Take it along")).to_be_visible()
     # One of 4 reference words is replaced; "c" is the one new word of 4.
-    scores = page.locator("table.scores tr:has(td:text-is('score')) td:nth-child(3) data")
-    assert [score.get_attribute("value") for score in scores.all()] == ["0.25", "0.25"]
+    table = page.locator(".scroll table")
+    expect(table.get_by_role("row", name="wer")).to_contain_text("0.250")
+    expect(table.get_by_role("row", name="new")).to_contain_text("0.250")
     with page.expect_download() as download:
         page.get_by_role("link", name="JSONL").click()
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["x", "y"]
+    with page.expect_download() as download:
+        page.get_by_role("link", name="one HTML file").click()
+    own = download.value.path().with_suffix(".html")
+    download.value.save_as(own)
     page.get_by_role("link", name="Open the report").click()
     expect(page.locator("body")).to_contain_text("new = abstractness")
     expect(page.locator("body")).to_contain_text("a b c")
+    # The file needs no server.
+    page.goto(own.as_uri())
+    expect(page.locator("body")).to_contain_text("new = abstractness")
 
 
 def test_a_column_can_be_chosen_where_its_name_is_unknown(
     page: Page, home: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{home}/score")
+    page.goto(f"{home}/")
     page.get_by_label("File").set_input_files(file_of(tmp_path, [{"mine": "a b", "gold": "a c"}]))
+    open_metrics(page)
     page.get_by_label("With parameters").fill("wer")
     page.get_by_role("button", name="Score").last.click()
-    expect(page.get_by_role("heading", name="Map the columns")).to_be_visible()
+    expect(page.get_by_role("heading", name="Choose the columns")).to_be_visible()
     page.get_by_label("predictions").select_option("mine")
     page.get_by_role("button", name="Score again").click()
-    expect(page.locator("table.scores data[value='0.5']").first).to_be_visible()
+    expect(page.locator(".scroll table")).to_contain_text("0.500")
 
 
 def test_a_file_over_the_limit_is_told_before_it_is_sent(page: Page, tmp_path: Path) -> None:
     large = tmp_path / "large.jsonl"
     large.write_bytes(b"x" * ((1 << 20) + 1))
     with serving("--max-upload", "1") as (address, _):
-        page.goto(f"{address}/score")
+        page.goto(f"{address}/")
         page.get_by_label("File").set_input_files(large)
         said = page.get_by_label("File").evaluate("field => field.validationMessage")
     assert said == "The file is larger than 1 MB."
@@ -136,23 +107,13 @@ def test_all_of_it_works_without_scripts(browser: Browser, home: str, tmp_path: 
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(home)
-    page.get_by_label("Family").select_option("edit distance")
-    page.get_by_role("button", name="Filter").click()
-    expect(page.get_by_role("link", name="bleu", exact=True)).to_have_count(0)
-    assert "wer" in names(page)
-    page.get_by_role("link", name="wer", exact=True).click()
-    page.get_by_role("button", name="+ sample").click()
-    page.get_by_label("predictions").last.fill("a b")
-    page.get_by_role("button", name="Add another text to references of sample 2").click()
-    page.get_by_label("references 2").fill("a b")
-    page.get_by_role("button", name="Score").last.click()
-    expect(page.get_by_text("Sample 2: 0.0000")).to_be_visible()
-    page.goto(f"{home}/score")
+    expect(page.get_by_label("Search the metrics")).to_be_hidden()
+    page.get_by_label("What do you evaluate?").select_option(label=TRANSCRIPTS)
     page.get_by_label("File").set_input_files(file_of(tmp_path))
-    page.get_by_label("wer", exact=True).check()
     page.get_by_role("button", name="Score").last.click()
     # The page comes again by itself until the run has ended.
     expect(page.get_by_role("heading", name="Take it along")).to_be_visible()
+    expect(page.locator(".scroll table").get_by_role("row", name="wer")).to_contain_text("0.250")
     context.close()
 
 
@@ -181,30 +142,25 @@ def test_the_keyboard_alone_finds_a_metric_and_scores_with_it(page: Page, home: 
     page.keyboard.press("Tab")
     assert focused(page) == "Skip to the content"
     page.keyboard.press("Enter")
-    tab_to(page, "Search")
+    tab_to(page, "Paste samples instead")
+    page.keyboard.press("Enter")
+    tab_to(page, "Samples")
+    page.keyboard.type('{"prediction": "the cat", "reference": "cat"}')
+    tab_to(page, "Metrics")
+    page.keyboard.press("Enter")
+    tab_to(page, "Search the metrics")
     page.keyboard.type("exact match")
+    expect(page.locator("#_found li").first).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{home}/#main")
     tab_to(page, "exact_match")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/metrics/exact_match")
-    tab_to(page, "predictions")
-    page.keyboard.press("Control+A")
-    page.keyboard.type("the cat")
-    tab_to(page, "Parameters")
-    page.keyboard.press("Enter")
-    tab_to(page, "ignore_case")
     page.keyboard.press("Space")
-    tab_to(page, "normalization")
-    page.keyboard.type("squad")
+    expect(page.get_by_role("status")).to_have_text("With exact_match.")
+    tab_to(page, "With parameters")
+    page.keyboard.type("squad = exact_match(normalization='squad')")
     tab_to(page, "Score")
     page.keyboard.press("Enter")
-    # Now "cat?" is "the cat" as its reference is, and three of four are right.
-    expect(page.locator(".result table data").first).to_have_text("0.7500")
-    expect(page.locator(".signature")).to_contain_text("normalization='squad'")
-
-
-def test_enter_in_a_field_scores_and_adds_nothing(page: Page, home: str) -> None:
-    page.goto(f"{home}/metrics/abstractness")
-    page.locator("summary", has_text="Parameters").click()
-    page.get_by_label("n", exact=True).press("Enter")
-    expect(page.locator(".result")).to_be_visible()
-    expect(page.locator("fieldset.sample textarea")).to_have_count(4)
+    # Without its article "the cat" is the reference.
+    table = page.locator(".scroll table")
+    expect(table.get_by_role("row", name="squad")).to_contain_text("1.000")
+    expect(table.get_by_role("row", name="exact_match")).to_contain_text("0.000")

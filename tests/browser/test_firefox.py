@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("zensical", reason="the extra site is not installed")
-pytest.importorskip("starlette", reason="the extra app is not installed")
+pytest.importorskip("fastapi", reason="the extra app is not installed")
 
 from metrichub.site.commands import build_site
 from tests.app_browser import file_of, running
