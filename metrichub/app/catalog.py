@@ -135,7 +135,7 @@ def by_family(judging: Judging) -> dict[str, list[tuple[Item, str | None]]]:
     return dict(sorted(families.items()))
 
 
-def offered(judging: Judging) -> list[Item]:
+def open_metrics(judging: Judging) -> list[Item]:
     """The metrics that can be chosen here."""
     return [item for found in by_family(judging).values() for item, reason in found if not reason]
 

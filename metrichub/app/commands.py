@@ -175,7 +175,7 @@ def _listener(host: str, port: int) -> socket.socket:
 def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     import uvicorn
 
-    from metrichub.app.connections import Patient
+    from metrichub.app.guard import Patient
     from metrichub.app.server import application
 
     shown = f"[{host}]" if ":" in host else host
@@ -186,6 +186,8 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     config = uvicorn.Config(
         application(settings),
         http=Patient,
+        # So many are accepted before the first of them can be closed.
+        backlog=Patient.most // 2,
         log_level="info" if verbose else "warning",
         access_log=verbose,
         proxy_headers=False,

@@ -1,15 +1,25 @@
-"""Around every request: who may call, how much they may send, and headers for every answer."""
+"""Around every request: who may call, how much they may send and how slowly, and headers.
+
+uvicorn limits neither how many connections an address has nor how long a request's head may take.
+Without that, a client that opens many and never finishes a request keeps all others from being
+accepted, as each takes one of the files that a process may open.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import sys
+from collections import Counter
 from collections.abc import Callable
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from metrichub.app.problem import Problem, problem
 from metrichub.app.settings import MEBIBYTE, ServerSettings
@@ -30,6 +40,10 @@ HEADERS = {
 UPLOADS = ("/", "/columns")
 """Where files are sent to."""
 _READING = ("GET", "HEAD", "OPTIONS")
+SECONDS = 15.0
+"""How long a request's head may take, and each `PART` of its body."""
+PART = 1 << 14
+_FEWEST, _MOST = 16, 256
 
 
 class Guard:
@@ -115,3 +129,74 @@ def _is_ours(host: str, settings: ServerSettings) -> bool:
     except ValueError:
         return False
     return settings.public or address.is_loopback
+
+
+def most_of_an_address() -> int:
+    """The connections that one address may have open: a quarter of the files of this process."""
+    if sys.platform == "win32":
+        return _MOST
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST if files == resource.RLIM_INFINITY else max(_FEWEST, min(_MOST, files // 4))
+
+
+class Patient(H11Protocol):
+    """A connection of uvicorn's that is closed if its address has too many, or its client stalls.
+
+    Twice as many of all addresses may be open.
+    """
+
+    open_by_address: ClassVar[Counter[str]] = Counter()
+    most, seconds, part = most_of_an_address(), SECONDS, PART
+    _address, _size = "", 0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Take a connection, or close it at once."""
+        self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        super().connection_made(transport)
+        counts = self.open_by_address
+        counts[self._address] += 1
+        if counts[self._address] > self.most or counts.total() > 2 * self.most:
+            transport.abort()
+        self._wait(again=True)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        counts = self.open_by_address
+        counts[self._address] -= 1
+        if not counts[self._address]:
+            del counts[self._address]
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head has its time from the beginning, a body for each part."""
+        is_head = not self._is_open()
+        super().data_received(data)
+        self._size = 0 if is_head else self._size + len(data)
+        again = self._is_open() if is_head else self._size >= self.part
+        self._size = 0 if again else self._size
+        self._wait(again=again)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._wait(again=True)
+
+    def _is_open(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self, *, again: bool) -> None:
+        """Give the client its time, from now on or as it runs; none while it waits for us."""
+        if self._is_open() and not self.cycle.more_body:
+            self._stop()
+        elif again or self._timer is None:
+            self._stop()
+            self._timer = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = None

@@ -57,7 +57,7 @@ def _own(request: Request) -> Run:
     return run
 
 
-async def start(request: Request) -> Page:
+async def start_page(request: Request) -> Page:
     """The form to upload files."""
     return _form(request)
 
@@ -103,7 +103,7 @@ async def columns(request: Request) -> Json:
             return Json({"problem": error.refusal.message}, status)
         finally:
             await form.close()
-    items = catalog.offered(runs.settings.judging) if names else []
+    items = catalog.open_metrics(runs.settings.judging) if names else []
     chosen = _mapping(form)
     read = {c: catalog.resolved(c, names, {}) for c in catalog.needed(items)}
     missing = {c for c in read if catalog.resolved(c, names, chosen) is None}
@@ -153,7 +153,7 @@ def _mapping(form: FormData) -> dict[str, str]:
 
 def _form(request: Request, form: FormData | None = None, error: Problem | None = None) -> Page:
     judging, query = request.app.state.settings.judging, request.query_params
-    names = {item.name: item for item in catalog.offered(judging)}
+    names = {item.name: item for item in catalog.open_metrics(judging)}
     wanted = [name for name in query.getlist("metric") if name in names]
     text = json.dumps(_example(names[wanted[0]])) if wanted and "example" in query else ""
     seen = {
@@ -268,7 +268,7 @@ async def card(request: Request) -> Page:
     return page(request, "card.html", {**seen, "unavailable": shut})
 
 
-async def metrics(request: Request) -> Page:
+async def all_metrics(request: Request) -> Page:
     """All metrics by family."""
     problems = [item for item in catalog.items() if item.entry.problem]
     families = catalog.by_family(request.app.state.settings.judging)

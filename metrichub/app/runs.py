@@ -25,8 +25,8 @@ from anyio.abc import TaskGroup
 from metrichub.app import jobs
 from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
 from metrichub.app.problem import Problem, Refusal, problem
+from metrichub.app.processes import Workers
 from metrichub.app.settings import ServerSettings
-from metrichub.app.workers import Workers
 from metrichub.data.files import format_of, formats, write_text
 from metrichub.data.source import PACKED, packed_suffix
 

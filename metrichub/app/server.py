@@ -1,4 +1,4 @@
-"""The application: its routes, and what is there while it runs."""
+"""The application: its routes, the JSON API, and what is there while it runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import anyio
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -18,14 +19,16 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import metrichub
-from metrichub.app import api, pages
+from metrichub.app import catalog, pages
 from metrichub.app.guard import HEADERS, Guard
+from metrichub.app.jobs import ScoreRequest, score_request
 from metrichub.app.problem import Problem, Refusal
+from metrichub.app.processes import Workers
 from metrichub.app.runs import Runs
 from metrichub.app.settings import ServerSettings
 from metrichub.app.views import HOME, Json, page
-from metrichub.app.workers import Workers
 
+router = APIRouter(prefix="/api", default_response_class=Json)
 _THEME = ("metrichub.report.html", "static")
 
 
@@ -61,7 +64,7 @@ def application(settings: ServerSettings) -> FastAPI:
         },
         lifespan=lifespan,
     )
-    app.include_router(api.router)
+    app.include_router(router)
     app.state.settings = settings
     return app
 
@@ -69,7 +72,7 @@ def application(settings: ServerSettings) -> FastAPI:
 def _routes() -> list[BaseRoute]:
     get, post = ["GET"], ["POST"]
     return [
-        Route("/", pages.start, methods=get),
+        Route("/", pages.start_page, methods=get),
         Route("/", pages.post_start, methods=post),
         Route("/columns", pages.columns, methods=post),
         Route("/runs", pages.all_runs, methods=get),
@@ -80,10 +83,38 @@ def _routes() -> list[BaseRoute]:
         Route("/runs/{id}/stop", pages.stop, methods=post),
         Route("/runs/{id}/delete", pages.delete, methods=post),
         Route("/runs/{id}/{file}", pages.file, methods=get),
-        Route("/metrics", pages.metrics, methods=get),
+        Route("/metrics", pages.all_metrics, methods=get),
         Route("/metrics/{name:path}", pages.card, methods=get),
         Mount("/static", StaticFiles(directory=HOME / "static", packages=[_THEME])),
     ]
+
+
+@router.get("/metrics")
+async def find_metrics(request: Request, search: str = "", task: str = "") -> Any:
+    """List the installed metrics: the best for a question first, or those of a task."""
+    judging = request.app.state.settings.judging
+    found = [item for item in catalog.matching(search) if not task or item.is_for(task)]
+    return Json({"metrics": [catalog.facts(item, judging) for item in found]})
+
+
+@router.get("/metrics/{name:path}")
+async def describe_metric(request: Request, name: str) -> Any:
+    """Describe one metric, with its card in Markdown and its citation in BibTeX."""
+    item = catalog.item_of(name)
+    known = catalog.facts(item, request.app.state.settings.judging)
+    return Json({**known, "citation": item.card.bibtex, "card": item.card.body})
+
+
+@router.post("/score")
+async def score_samples(request: Request, body: ScoreRequest) -> Any:
+    """Score samples with any number of metrics; `null` is a number that doesn't exist.
+
+    The answer has `size`, `scores` by metric and output, `signatures`, `notes`, `unscored` with
+    reasons, and what else was asked for. Judge and embedder are the server's.
+    """
+    settings, workers = request.app.state.settings, request.app.state.workers
+    seconds = settings.limits.seconds
+    return Json(await workers.run(score_request, body, settings.judging, seconds=seconds))
 
 
 async def _failed(request: Request, error: HTTPException) -> Response:

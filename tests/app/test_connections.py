@@ -20,7 +20,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 import anyio
 import uvicorn
 
-from metrichub.app.connections import Patient
+from metrichub.app.guard import Patient
 from tests.app_client import serving
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
@@ -29,7 +29,7 @@ SECONDS = 0.5
 
 class Quick(Patient):
     open_by_address: ClassVar[Counter[str]] = Counter()
-    most, seconds = 4, SECONDS
+    most, seconds, part = 4, SECONDS, 1
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -48,8 +48,9 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 @pytest.fixture
-def address() -> Iterator[tuple[str, int]]:
-    config = uvicorn.Config(echo, http=Quick, log_level="warning", timeout_keep_alive=60)
+def address(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
+    http = getattr(request, "param", Quick)
+    config = uvicorn.Config(echo, http=http, log_level="warning", timeout_keep_alive=60)
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -83,6 +84,22 @@ def test_a_request_that_is_never_finished_is_closed(address: tuple[str, int], se
     with connected(address, sent) as connection:
         assert ending(connection) == b""
     assert not +Quick.open_by_address
+
+
+class Demanding(Quick):
+    part = 2
+
+
+@pytest.mark.parametrize("address", [Demanding], indirect=True)
+def test_a_body_of_which_too_little_comes_in_time_is_closed(address: tuple[str, int]) -> None:
+    with connected(address, HEAD, b"\r\n") as connection:
+        for letter in (b"a", b"b", b"c"):
+            threading.Event().wait(SECONDS * 2 / 3)
+            try:
+                connection.sendall(letter)
+            except OSError:
+                return
+        assert ending(connection) == b""
 
 
 def test_a_head_that_drips_has_no_more_time_than_one_that_stops(address: tuple[str, int]) -> None:

@@ -116,7 +116,7 @@ def test_the_report_as_a_page_shows_scores_and_every_sample(whole: Report, tmp_p
 @contextmanager
 def serving(*arguments: str) -> Iterator[str]:
     """The address of `metrichub serve` on a free port of this machine."""
-    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", "--forget", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         line = process.stdout.readline()
@@ -139,7 +139,7 @@ def posted(address: str, **body: Any) -> Any:
 
 def test_the_app_scores_and_shows_it_and_no_client_names_a_file(bert: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs the extra app of metrichub")
-    pytest.importorskip("starlette", reason="needs the extra app of metrichub")
+    pytest.importorskip("fastapi", reason="needs the extra app of metrichub")
     embedder = f"local(model='{bert}')"
     both = {"predictions": PREDICTIONS[:4], "references": REFERENCES[:4]}
     metrics = ["smart(matcher='rouge1')", "vendi"]

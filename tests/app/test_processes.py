@@ -18,7 +18,7 @@ pytest.importorskip("starlette", reason="the extra app is not installed")
 import anyio
 
 from metrichub.app.problem import Problem, Refusal
-from metrichub.app.workers import Workers
+from metrichub.app.processes import Workers
 
 LONG = 60.0
 # More than a worker has that has done nothing yet.
@@ -151,8 +151,8 @@ def test_jobs_beyond_the_waiting_ones_are_refused_at_once() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no clock that ends a process")
 def test_a_worker_whose_server_was_killed_ends_itself() -> None:
     code = (
-        "from metrichub.app.workers import _work\n"
-        "from tests.app.test_workers import runaway\n"
+        "from metrichub.app.processes import _work\n"
+        "from tests.app.test_processes import runaway\n"
         "_work(runaway, (), 0.2, 1 << 40)"
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=LONG, check=False)
