@@ -247,7 +247,7 @@ def _report_text(file: Upload, most: int) -> str:
 def _opened(file: Upload, text: str) -> Report:
     """A saved report, each metric of which is made as one that a client asks for.
 
-    What asked a judge then asks nobody any more, so that any judge will do.
+    Its answers are in the report, so that any judge will do: none is asked again.
     """
     from metrichub import Report
 

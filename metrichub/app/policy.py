@@ -62,7 +62,7 @@ class RequestedMetric:
 def metric_of(requested: RequestedMetric, judging: Judging, *, saved: bool = False) -> Metric:
     """The metric that a client asks for, with the server's judge.
 
-    That of a saved report, which asks nobody any more, may name a judge, and gets this one.
+    That of a saved report may name a judge; it gets this one, which isn't asked again.
 
     Raises:
         MetrichubError: it can't be made; `Forbidden` for a parameter that isn't the client's.

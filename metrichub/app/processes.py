@@ -66,7 +66,7 @@ class Workers:
                 raise problem(503, "TimeLimit", told) from None
             except BrokenWorkerProcess:
                 most = f"{self._memory // MEBIBYTE:,} MB of memory"
-                told = f"it needed more than {most}, or crashed, and was ended; {_LESS} memory"
+                told = f"it needed more than {most}, or crashed, and was stopped; {_LESS} memory"
                 raise problem(500, "WorkerEnded", told) from None
             except RecursionError:
                 raise problem(422, "InputError", "a value is nested too deeply") from None

@@ -129,7 +129,7 @@ async def _failed(request: Request, error: HTTPException) -> Response:
 
 
 async def _invalid(request: Request, error: RequestValidationError) -> Response:
-    """The answer to a body of another form than the API's, or that is no JSON."""
+    """The answer to a body of another form than the API's, or that isn't JSON."""
     first = error.errors()[0]
     broken = first["type"] == "json_invalid"
     where = "the body" if broken else ".".join(map(str, first["loc"][1:])) or "the body"
