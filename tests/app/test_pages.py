@@ -80,7 +80,7 @@ def test_pages_are_not_kept(client: TestClient) -> None:
 
 
 def test_an_example_of_a_card_can_be_scored(client: TestClient) -> None:
-    for name in ("bleu", "faithfulness", "tool_call_f1", "json_fields"):
+    for name in ("bleu", "faithfulness", "tool_call_f1", "json_fields", "trajectory_match"):
         form = Form(client.get(f"/?metric={name}&example=1").text).fields
         assert form["metric"] == [name]
         _, page = run_of(client, [], **form)
