@@ -24,7 +24,6 @@ T = TypeVar("T")
 # A worker whose server is gone ends itself this many seconds after its job should have ended.
 _GRACE = 10.0
 _LESS = "send less text, or start the server with a higher limit of"
-_LOG = logging.getLogger(__name__)
 
 
 class Workers:
@@ -72,7 +71,7 @@ class Workers:
                 raise problem(422, "InputError", "a value is nested too deeply") from None
         if isinstance(result, Refusal):
             if result.error == "Defect":
-                _LOG.error(result.message)
+                logging.getLogger(__name__).error(result.message)
                 result = Refusal("Defect", result.message.strip().rpartition("\n")[2])
             raise Problem.of(result)
         return result
@@ -84,6 +83,8 @@ def _work(
     """What the job returns, in its process."""
     # Ctrl+C goes to the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nobody reads what libraries write past Python, and a full pipe would stop them.
+    os.dup2(sys.stderr.fileno(), 2)
     _limit(seconds, memory)
     try:
         return job(*arguments)

@@ -72,6 +72,14 @@ def asked(*jobs: Any, seconds: float = LONG) -> list[Any]:
     return anyio.run(run)
 
 
+def noisy() -> int:
+    return os.write(2, b"x" * (1 << 20))
+
+
+def test_a_library_may_write_as_much_as_it_likes() -> None:
+    assert asked(noisy) == [1 << 20]
+
+
 def test_one_process_does_many_jobs() -> None:
     assert len({*asked(os.getpid, os.getpid, os.getpid)} - {os.getpid()}) == 1
 
