@@ -11,7 +11,12 @@ import metrichub
 from metrichub.report.html.theme import THEME
 
 HOME = Path(metrichub.__file__).parent
-SHEETS = ("app/static/app.css", "report/html/assets/report.css", "site/assets/site.css")
+SHEETS = (
+    "app/static/app.css",
+    "report/html/assets/report.css",
+    "report/html/assets/samples.css",
+    "site/assets/site.css",
+)
 THEMED = THEME.read_text(encoding="utf-8")
 DEFINED = set(re.findall(r"^ +(--[\w-]+):", THEMED, re.MULTILINE))
 

@@ -59,6 +59,7 @@ SCRIPTS = (
     "pictures.js",
     "samples.js",
 )
+STYLES = ("report.css", "samples.css")
 OF_RATINGS = ("scatter.js", "people.js")
 
 
@@ -91,7 +92,7 @@ def report_page(
     tell("drawing", 0, None)
     people = _people(systems, outputs, options, human)
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
-    style = THEME.read_text(encoding="utf-8") + _asset("report.css")
+    style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, ids, outputs, records)
     data |= {"people": people.data} if people else {}
     ngrams = ngrams_of(systems)
