@@ -170,7 +170,7 @@ def test_of_many_systems_each_order_keeps_its_first_screen(tmp_path: Path, names
         )
         for name in names
     }
-    write(tmp_path / "report.html", systems, **FEW)
+    write(tmp_path / "report.html", systems, explained=200, **FEW)
     page = Page(tmp_path / "report.html")
     (each,) = (page.data["explained"]["wer"],)
     found, most = set(explained_of(page)), SHARE * 200 // len(names)

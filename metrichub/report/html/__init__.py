@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
     from metrichub.report.ranking import Ranking
 
-EXPLAINED = 200
+EXPLAINED = 100
 """Samples that a metric without a judge explains: the first, the lowest and the highest."""
 
 SIZE = 64_000_000
