@@ -66,3 +66,11 @@ def write_two(folder: Path) -> str:
     path = folder / "report.html"
     write(path, systems, ids=[f"id{i}" for i in range(30)], **FEW)
     return path.as_uri()
+
+
+def write_many(folder: Path, number: int, size: int = 40) -> str:
+    """The address of a report of several systems, of which system k has k more words wrong."""
+    hub = Hub(["wer"])
+    systems = {f"system {k}": hub.evaluate(**numbered(size, k)) for k in range(number)}
+    write(folder / "report.html", systems, **FEW)
+    return (folder / "report.html").as_uri()

@@ -123,8 +123,8 @@ def test_verdicts_stand_beside_their_messages(page: Page, chats: str) -> None:
 def test_the_list_names_a_conversation_by_its_question_and_answer(page: Page, chats: str) -> None:
     page.goto(chats)
     row = page.locator("#table tbody tr").filter(has_text="Berlin")
-    lines = row.locator(".short > span").all_inner_texts()
-    assert lines == [TRAVEL[1]["content"], TRAVEL[-1]["content"]]
+    expect(row.locator(".asked")).to_have_text(TRAVEL[1]["content"])
+    expect(row.locator(".cell .text")).to_have_text(TRAVEL[-1]["content"])
 
 
 def test_the_texts_arguments_and_results_of_conversations_are_searched(
@@ -133,7 +133,7 @@ def test_the_texts_arguments_and_results_of_conversations_are_searched(
     page.goto(both)
     for query, sample in (("BL039", "0"), ("valid until 2031", "0"), ("北京", "1")):
         page.get_by_label("Text", exact=True).fill(query)
-        expect(page.locator("#found")).to_contain_text("samples with text")
+        expect(page.locator("#found")).to_contain_text("1 sample with text")
         expect(page.locator("#table tbody button").first).to_have_text(sample)
 
 
@@ -188,8 +188,9 @@ def test_predictions_and_other_columns_stay_where_they_are(page: Page, tmp_path:
         "prediction",
     ]
     expect(sample.locator(".side p.text").first).to_have_text(CHINESE[-1]["content"])
-    lines = page.locator("#table .short > span").all_inner_texts()
-    assert lines == [CHINESE[0]["content"], CHINESE[-1]["content"]]
+    expect(page.locator("#table .asked")).to_have_text(CHINESE[0]["content"])
+    expect(page.locator("#table .cell .text")).to_have_text(CHINESE[-1]["content"])
+    expect(page.locator("#table .cell .figures")).to_have_text("= reference")
 
 
 def test_a_prediction_below_a_system_s_conversation_has_its_label(
@@ -201,7 +202,8 @@ def test_a_prediction_below_a_system_s_conversation_has_its_label(
     sample = opened(page, (tmp_path / "a.html").as_uri())
     side = sample.locator(".side").nth(1)
     expect(side.locator("> .conversation + .label")).to_have_text("prediction")
-    expect(side.locator("> .label + .text")).to_have_text(POLITE[-1]["content"])
+    # Without a reference it is marked against the first system.
+    expect(side.locator("> .label + .text mark.extra")).to_have_text(POLITE[-1]["content"])
 
 
 def test_reference_messages_are_folded(page: Page, tmp_path: Path) -> None:

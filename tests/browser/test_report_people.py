@@ -85,7 +85,7 @@ def test_a_sample_on_which_both_part_is_a_click_away(page: Page, one: str) -> No
 def test_a_sample_that_the_filters_hide_is_shown_without_them(page: Page, one: str) -> None:
     page.goto(one)
     page.get_by_label("Text", exact=True).fill("n17")
-    expect(page.locator("#found")).to_contain_text("1 to 1 of 1 samples with text")
+    expect(page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
     page.get_by_role("button", name="show sample 29 (id29)").click()
     expect(page.locator("#sample-29")).to_be_in_viewport()
     expect(page.get_by_label("Text", exact=True)).to_have_value("")

@@ -16,7 +16,6 @@ from markupsafe import Markup
 from metrichub.catalog.requirements import optional_package
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ReportError
-from metrichub.evaluation.lengths import COUNTED
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
@@ -40,7 +39,7 @@ from metrichub.report.html.records import (
     score_columns,
     script_json,
 )
-from metrichub.report.html.slices import slices_of, text_lengths
+from metrichub.report.html.slices import groupings_of, slices_of
 from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
@@ -49,8 +48,12 @@ from metrichub.report.tables import Cell, Table
 
 SCRIPTS = (
     "labels.js",
+    "report.js",
+    "diff.js",
+    "choice.js",
     "steps.js",
     "conversation.js",
+    "reading.js",
     "details.js",
     "ngrams.js",
     "filters.js",
@@ -94,6 +97,7 @@ def report_page(
     scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, ids, outputs, records)
+    data["groupings"] = groupings_of(systems)
     data |= {"people": people.data} if people else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -121,7 +125,6 @@ def report_page(
             answer=answer,
             exports=list(exports),
             exports_json=Markup(inside_script(script_json(exports))),
-            lengths=f"Lengths are {COUNTED}." if data["lengths"] else "",
             width=WIDTH,
             all_scores=whole,
             own_tables=_own_tables(systems),
@@ -209,14 +212,7 @@ def _data(
         "explained": records.explained,
         "kept": records.stored,
         "texts": any(report.texts for report in systems.values()),
-        "lengths": _lengths(next(iter(systems.values()))),
     }
-
-
-def _lengths(report: Measurement) -> dict[str, Any] | None:
-    """The words of every sample, by which the page filters."""
-    lengths = text_lengths(report)
-    return {"of": lengths[0], "values": lengths[1].tolist()} if lengths else None
 
 
 def _metadata(systems: Mapping[str, Measurement]) -> dict[str, Sequence[Any]]:

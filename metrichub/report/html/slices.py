@@ -36,14 +36,27 @@ class Slices(NamedTuple):
 
 def slices_of(systems: Mapping[str, Measurement], options: SignificanceOptions) -> list[Slices]:
     """By each column of few values that all systems share, and by length."""
-    first = next(iter(systems.values()))
-    groupings = [*_by_columns(systems)][:_MOST_COLUMNS]
-    if by_length := _by_length(first):
-        groupings.append(by_length)
     return [
         Slices(title, _table(title, systems, parts, options), about)
-        for title, parts, about in groupings
+        for title, parts, about in _groupings(systems)
     ]
+
+
+def groupings_of(systems: Mapping[str, Measurement]) -> list[dict[str, Any]]:
+    """The values of each grouping, and which of them every sample has; -1 for none."""
+    found = []
+    for title, parts, _ in _groupings(systems):
+        of = np.full(next(iter(systems.values())).size, -1)
+        for place, index in enumerate(parts.values()):
+            of[index] = place
+        found.append({"name": title, "key": title, "values": list(parts), "of": of.tolist()})
+    return found
+
+
+def _groupings(systems: Mapping[str, Measurement]) -> list[tuple[str, SampleGroups, str]]:
+    groupings = [*_by_columns(systems)][:_MOST_COLUMNS]
+    by_length = _by_length(next(iter(systems.values())))
+    return [*groupings, by_length] if by_length else groupings
 
 
 def _by_columns(systems: Mapping[str, Measurement]) -> Iterator[tuple[str, SampleGroups, str]]:

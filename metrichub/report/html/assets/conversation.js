@@ -114,5 +114,5 @@ const conversation = (() => {
     ...calls.map(({ name, arguments: own }) => `${name}(${own})`),
   ].join("\n")).join("\n");
 
-  return { are, answered, asked, counts, judged, of, plain };
+  return { are, answered, asked, counts, cut, judged, of, plain };
 })();

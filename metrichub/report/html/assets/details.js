@@ -1,7 +1,7 @@
 "use strict";
 // An opened sample: what the systems share, then a column each, one metric at a time.
-const sampleDetails = (data, number) => {
-  const { element, folded, own, shown, value } = steps;
+const sampleDetails = data => {
+  const { element, folded, number, own, shown, text: paragraph, value } = steps;
   const several = data.systems.length > 1;
   const LONG = 600, MANY = 5;
 
@@ -64,40 +64,36 @@ const sampleDetails = (data, number) => {
     return parts;
   };
 
-  // Words as the browser cuts them in the text's script; what stands between them is kept.
-  const cut = text => typeof Intl.Segmenter === "function"
-    ? Array.from(new Intl.Segmenter(undefined, { granularity: "word" }).segment(text))
-    : text.split(/(\s+)/).map(segment => ({ segment, isWordLike: segment.trim() !== "" }));
-  const wordsOf = part => new Set(
-    cut(first(part)).filter(one => one.isWordLike).map(one => one.segment.toLowerCase()));
   const first = part => {
     if (conversation.are(part)) return conversation.plain(part);
     return Array.isArray(part) ? first(part[0] ?? "") : String(part ?? "");
   };
+  const textsIn = part => [part ?? []].flat(Infinity).filter(one => typeof one === "string");
+  const references = found => textsIn(found.shared.references);
 
-  // A system's text, with the words marked that no other system has.
-  const compared = (part, others) => {
-    if (Array.isArray(part) || typeof part !== "string" || !others.length) return value(part);
-    const known = new Set(others.flatMap(other => [...wordsOf(other)]));
-    const made = element("p", "text");
-    made.dir = "auto";
-    // White space between two such words belongs to both.
-    let run = null, gap = "";
-    for (const { segment, isWordLike } of cut(part)) {
-      if (isWordLike && !known.has(segment.toLowerCase())) {
-        if (run) run.append(gap, segment);
-        else made.append(gap, run = element("mark", "only", segment));
-        gap = "";
-      } else if (run && segment.trim() === "") {
-        gap += segment;
-      } else {
-        made.append(gap, segment);
-        [run, gap] = [null, ""];
-      }
-    }
-    made.append(gap);
-    return [made];
+  // What a system says: its predictions, or else the last answer in its conversation.
+  const texts = (found, system) => {
+    const messages = messagesOf(found, system), said = textsIn(found.said[system]);
+    return said.length || !messages ? said : [conversation.answered(messages)];
   };
+
+  // What a system's texts are marked against; null for nothing.
+  const others = (found, system, against) => {
+    if (found === null || against === "plain" || Number(against) === system) return null;
+    return against === "references" ? references(found) : texts(found, Number(against)).slice(0, 1);
+  };
+
+  // The answers that were read from a system's texts, by the extraction.
+  const READ = "extract:";
+  const readings = Object.entries(data.metadata).filter(([name]) => name.startsWith(READ)).map(([name, values]) => {
+    const system = data.systems.findIndex(one => one && name.endsWith(` of ${one}`));
+    return { system, values, name: system < 0 ? name : name.slice(0, -` of ${data.systems[system]}`.length) };
+  });
+  const answers = (sample, system) => readings.filter(one => one.system < 0 || one.system === system)
+    .map(({ name, values }) => [name.slice(READ.length), [values[sample]].flat().map(one => one ?? "nothing").join(", ")]);
+  const againstName = against => data.systems[against] || "reference";
+  const answerLines = (sample, system) => answers(sample, system).map(([name, answer]) =>
+    element("p", "read", `answer read by ${name}: `, element("b", "", answer)));
 
   // The first text is there to be read at once; the others, and what is very long, are folded.
   const sharedColumn = (name, part) => {
@@ -113,7 +109,7 @@ const sampleDetails = (data, number) => {
   };
 
   const columns = sample => Object.entries(data.metadata)
-    .filter(([name]) => name !== "id" || !data.ids)
+    .filter(([name]) => (name !== "id" || !data.ids) && !name.startsWith(READ))
     .map(([name, values]) => [name, [values[sample]].flat().map(shown).join(", ")]);
 
   // A system's name, its score by the chosen output, and whether it won or lost this sample.
@@ -132,38 +128,51 @@ const sampleDetails = (data, number) => {
     return made;
   };
 
-  const sides = (sample, output, found, texts) => element("div", "sides", ...data.systems.map((_, system) => {
-    const said = found?.said[system] ?? null;
-    const messages = texts && found.messages?.[system];
-    const others = texts ? found.said.filter((other, k) => k !== system && other !== null) : [];
+  // The texts are there with the metric that was chosen, not again with the others.
+  const sides = (sample, output, found, view) => element("div", "sides", ...view.systems.map(system => {
+    // What an answer was read from isn't the text that is compared.
+    const plain = answers(sample, system).length > 0 && view.against === "references";
+    const said = view.texts ? textsIn(found.said[system]) : [], messages = view.texts && found.messages?.[system];
     return element("div", "side",
       ...(several ? [heading(sample, output, system)] : []),
       ...(messages ? [conversationOf(found, [system])] : []),
-      ...(texts && said !== null && (!several || messages) ? [label("prediction")] : []),
-      ...(texts && said !== null ? compared(said, others) : []),
+      ...(said.length && (!several || messages) ? [label("prediction")] : []),
+      ...(view.texts ? answerLines(sample, system) : []),
+      ...said.flatMap(one => reading.of(one, plain ? null : others(found, system, view.against), againstName(view.against))),
       ...seen(sample, output, system, found));
   }));
 
-  const of = (sample, found, chosen) => {
+  const KINDS = {
+    extra: "only here", moved: "elsewhere in the other text", missing: "only in the other text",
+    copied: "shared with the other text", partly: "in shorter n-grams only", novel: "not shared",
+  };
+  const legend = made => {
+    const kinds = Object.keys(KINDS).filter(kind => made.some(part => part.querySelector?.(`.${kind}`)));
+    const parts = kinds.flatMap((kind, k) => [k ? ", " : "", element(kind === "missing" ? "del" : "mark", kind, KINDS[kind])]);
+    return parts.length ? [element("p", "label", "Marks: ", ...parts)] : [];
+  };
+
+  // `view` has the systems to show and what their texts are marked against.
+  const of = (sample, found, chosen, { systems, against }) => {
     const { metric } = chosen;
     const made = [];
     if (found === null) {
       made.push(label(`The texts of ${data.kept} samples fit into this file; this one isn't among them.`));
     } else {
-      const { messages, ...others } = found.shared;
-      for (const [name, part] of Object.entries(others)) made.push(...sharedColumn(name, part));
-      if (messages) made.push(label(`${messages.length} messages`), conversationOf(found, [...data.systems.keys()]));
+      const { messages, ...rest } = found.shared;
+      for (const [name, part] of Object.entries(rest)) made.push(...sharedColumn(name, part));
+      if (messages) made.push(label(`${messages.length} messages`), conversationOf(found, systems));
       if (!data.texts) made.push(label("The report doesn't contain the texts."));
     }
-    made.push(element("h3", "", metric), sides(sample, chosen, found, found !== null));
-    const others = metrics.filter(name => name !== metric);
-    for (const name of others) {
+    made.push(element("h3", "", metric), sides(sample, chosen, found, { systems, against, texts: found !== null }));
+    for (const name of metrics.filter(name => name !== metric)) {
       const main = data.outputs.find(output => output.metric === name && output.output === "score");
-      made.push(folded(name, sides(sample, main ?? data.outputs.find(output => output.metric === name), found, false)));
+      const output = main ?? data.outputs.find(output => output.metric === name);
+      made.push(folded(name, sides(sample, output, found, { systems, texts: false })));
     }
     const told = columns(sample);
     if (told.length) made.push(element("p", "figures", told.map(one => one.join(" ")).join(" · ")));
-    return made;
+    return [...made, ...legend(made)];
   };
 
   // The same as Markdown, for a ticket or a letter.
@@ -186,5 +195,5 @@ const sampleDetails = (data, number) => {
     return lines.join("\n");
   };
 
-  return { of, markdown, first, messagesOf };
+  return { againstName, answerLines, first, markdown, messagesOf, of, others, references, texts };
 };

@@ -1,10 +1,12 @@
 "use strict";
-// Filters of the samples, each a field of the form, all of them in the address.
-const sampleFilters = (data, recordOf) => {
+// The form above the samples. Each choice is a field of it, and the address has those that differ
+// from the start.
+const sampleFilters = ({ data, record }) => {
   const by = id => document.getElementById(id);
   const several = data.systems.length > 1;
-  const MOST = 50;
-  const FIELDS = ["query", "status", "output", "rows", "better", "column", "value", "low", "high", "shortest", "longest", "ngram"];
+  const groupings = data.groupings ?? [];
+  const FILTERS = ["query", "status", "better", "group", "value", "group2", "value2", "low", "high", "below", "ngram"];
+  const FIELDS = [...FILTERS, "output", "sort", "turned", "against", "system", "columns", "pinned", "rows"];
 
   const statuses = new Map();
   for (const problems of data.problems) {
@@ -16,133 +18,135 @@ const sampleFilters = (data, recordOf) => {
     }
   }
 
-  // Columns of few values, each with these in their order.
-  const chosen = Object.entries(data.metadata)
-    .map(([name, values]) => [name, [...new Set(values.flat().map(String))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }))])
-    .filter(([, values]) => values.length > 1 && values.length <= MOST);
-  chosen.forEach(([name], i) => by("column").append(new Option(name, i)));
+  const fill = (id, options) => by(id).append(...options.map(([value, text]) => new Option(text, value)));
+  const each = data.systems.map((name, k) => [String(k), name]);
+  const minus = (a, b) => [`${a}-${b}`, `${data.systems[b]} − ${data.systems[a]}`];
+  // A second group can narrow the first: the long ones of a language.
+  const GROUPS = [["group", "value"], ["group2", "value2"]];
+  const grouping = id => groupings.find(one => one.key === by(id).value);
   const fillValues = () => {
-    const values = chosen[by("column").value]?.[1] ?? [];
-    by("value").replaceChildren(...values.map(value => new Option(value === "null" ? "no value" : value, value)));
-    by("value").disabled = !values.length;
+    for (const [group, value] of GROUPS) {
+      const values = grouping(group)?.values ?? [], had = by(value).value;
+      by(value).replaceChildren(...values.map(one => new Option(one, one)));
+      if (values.includes(had)) by(value).value = had;
+      by(value).disabled = !values.length;
+      by(`of-${value}`).hidden = !values.length;
+    }
+    by("of-group2").hidden = groupings.length < 2 || !(by("group").value || by("group2").value);
   };
-  by("column").addEventListener("change", fillValues);
+  const first = Array.from({ length: Math.min(data.chunk, data.size) }, (_, sample) => record(sample)).find(Boolean);
+  const compared = first?.shared.references !== undefined;
 
-  const pairs = [];
-  data.systems.forEach((_, i) => data.systems.forEach((_, j) => {
-    if (i !== j) pairs.push({ i, j });
-  }));
-  data.systems.forEach((_, i) => data.systems.slice(i + 1).forEach((_, k) =>
-    pairs.push({ i, j: i + 1 + k, equal: true })));
-  pairs.forEach((_, k) => by("better").append(new Option("", k)));
-
+  fill("output", data.outputs.map((output, k) => [k, output.label]));
+  for (const [group] of GROUPS) fill(group, groupings.map(({ key, name }) => [key, name]));
+  fill("sort", several
+    ? [minus(0, 1), ...each, ...each.slice(2).map((_, k) => minus(0, k + 2)), ["spread", "range of all systems"]]
+    : [["0", "score"]]);
+  fill("sort", [["sample", "sample number"]]);
+  fill("against", [
+    ...(compared ? [["references", "the reference"]] : []),
+    ...(several ? each : []),
+    ["plain", "nothing"],
+  ]);
+  fill("system", each);
+  if (several) by("system").value = "1";
+  const pairs = each.flatMap(([i]) => each.filter(([j]) => i !== j).map(([j]) => [i, ">", j]));
+  for (const [i] of each) for (const [j] of each) if (Number(i) < Number(j)) pairs.push([i, "=", j]);
+  fill("better", pairs.map(pair => [pair.join(""), ""]));
+  by("of-status").hidden = !statuses.size;
   by("of-better").hidden = !several;
-  by("of-column").hidden = by("of-value").hidden = !chosen.length;
-  by("of-length").hidden = !data.lengths;
-  if (data.lengths) by("length-of").textContent = `Words of the ${data.lengths.of}`;
+  by("of-group").hidden = !groupings.length;
+  by("of-against").hidden = by("against").length < 2;
+  for (const [group] of GROUPS) by(group).addEventListener("change", fillValues);
   fillValues();
+  const start = Object.fromEntries(FIELDS.map(name => [name, by(name).value]));
 
-  const bound = id => (by(id).value.trim() === "" ? NaN : Number(by(id).value));
-
-  // NaN compares false: a bound that isn't there lets all pass.
-  const inside = (found, low, high) =>
-    !(Number.isFinite(low) && !(found >= low)) && !(Number.isFinite(high) && !(found <= high));
-
-  const holds = (part, query) => typeof part === "string"
-    ? part.toLowerCase().includes(query)
-    : part !== null && typeof part === "object" && Object.values(part).some(inner => holds(inner, query));
+  const output = () => data.outputs[Number(by("output").value)];
+  const bound = id => (by(id).value.trim() === "" ? null : Number(by(id).value));
+  const range = () => ({ low: bound("low"), high: bound("high"), below: by("below").value === "1" });
 
   const has = (sample, query) => {
-    if (!query) return true;
     if (data.ids && String(data.ids[sample]).toLowerCase() === query) return true;
-    const found = recordOf(sample);
-    return found !== null && [found.said, found.shared, found.messages].some(part => part && holds(part, query));
-  };
-
-  const wins = (output, { i, j, equal }) => {
-    const sign = output.better === "lower" ? -1 : 1;
-    return sample => {
-      const lead = sign * (output.values[i][sample] - output.values[j][sample]);
-      return equal ? lead === 0 : lead > 0;
-    };
+    const found = record(sample);
+    if (found === null) return false;
+    // What judges said is searched; what other metrics saw repeats the texts.
+    const said = found.steps.flatMap(own => Object.entries(own).filter(([name]) => !data.explaining.includes(name)));
+    return [found.said, found.shared, found.messages, said].some(part => part && choice.holds(part, query));
   };
 
   // Whether a sample is shown, by what the form says now; `values` are those of the sorted column.
-  const test = (output, values) => {
+  const test = values => {
     const query = by("query").value.trim().toLowerCase();
-    const status = by("status").value;
-    const pair = pairs[by("better").value];
-    const won = pair ? wins(output, pair) : () => true;
-    const [column] = chosen[by("column").value] ?? [];
-    const wanted = by("value").value;
+    const status = by("status").value, limits = range();
+    const won = by("better").value ? choice.wins(output(), by("better").value) : null;
+    const groups = GROUPS.filter(([group]) => grouping(group)).map(([group, value]) =>
+      [grouping(group).of, grouping(group).values.indexOf(by(value).value)]);
     const having = ngrams.samples(by("ngram").value);
-    const [low, high, shortest, longest] = ["low", "high", "shortest", "longest"].map(bound);
     return sample => {
       const problem = statuses.get(sample);
       if (status === "ok" ? problem : status !== "all" && !problem?.has(status)) return false;
-      if (column !== undefined && ![data.metadata[column][sample]].flat().map(String).includes(wanted)) return false;
+      if (groups.some(([of, place]) => of[sample] !== place)) return false;
       if (having && !having.has(sample)) return false;
-      if (data.lengths && !inside(data.lengths.values[sample], shortest, longest)) return false;
-      return inside(values ? values[sample] : NaN, values ? low : NaN, values ? high : NaN)
-        && won(sample) && has(sample, query);
+      if (values && !choice.inside(values[sample], limits)) return false;
+      return (!won || won(sample)) && (!query || has(sample, query));
     };
   };
 
   // Where neither more nor less is better, systems are higher or lower.
-  const name = output => {
-    const word = output.better === "neither" ? "higher than" : "better than";
-    pairs.forEach(({ i, j, equal }, k) => {
-      by("better").options[k + 1].text =
-        `${data.systems[i]} ${equal ? "equal to" : word} ${data.systems[j]}`;
+  const name = () => {
+    const word = output().better === "neither" ? "higher than" : "better than";
+    pairs.forEach(([i, sign, j], k) => {
+      by("better").options[k + 1].text = `${data.systems[i]} ${sign === "=" ? "equal to" : word} ${data.systems[j]}`;
     });
   };
 
+  const set = (name, value) => {
+    by(name).value = value;
+    if (name.startsWith("group")) fillValues();
+    // What an address of another report names isn't there.
+    if (by(name).tagName === "SELECT" && by(name).selectedIndex < 0) by(name).value = start[name];
+  };
   const clear = () => {
-    for (const name of FIELDS) {
-      if (["output", "rows"].includes(name)) continue;
-      const field = by(name);
-      if (field.tagName === "SELECT") field.selectedIndex = 0;
-      else field.value = "";
+    for (const name of FILTERS) set(name, start[name]);
+  };
+
+  // A pair that the list of orders lacks, as a chart may choose one, is added.
+  const sortBy = key => {
+    const [a, b] = key.split("-").map(Number);
+    if (b in data.systems && a in data.systems && ![...by("sort").options].some(one => one.value === key)) {
+      fill("sort", [minus(a, b)]);
     }
-    fillValues();
+    set("sort", key);
+    set("turned", "");
   };
 
   // What of the form differs from its start, as words that a reader of a print sees too.
   const said = () => {
     const found = [];
     const text = id => by(id).selectedOptions[0]?.text;
+    const { low, high, below } = range();
     if (by("query").value.trim()) found.push(`text “${by("query").value.trim()}”`);
     if (by("status").value !== "all") found.push(text("status"));
     if (by("better").value) found.push(`${text("better")} on ${text("output")}`);
-    if (by("column").value) found.push(`${text("column")} ${text("value")}`);
+    for (const [group, value] of GROUPS) if (grouping(group)) found.push(`${text(group)} ${text(value)}`);
     if (ngrams.said(by("ngram").value)) found.push(ngrams.said(by("ngram").value));
-    const range = (low, high, name) => {
-      if (Number.isFinite(bound(low))) found.push(`${name} at least ${bound(low)}`);
-      if (Number.isFinite(bound(high))) found.push(`${name} at most ${bound(high)}`);
-    };
-    range("shortest", "longest", `words of the ${data.lengths?.of}`);
-    range("low", "high", by("range-of").textContent);
+    if (by("sort").value !== "sample") {
+      const of = several ? `${text("output")} of ${text("sort")}` : text("output");
+      if (low !== null) found.push(`${of} at least ${low}`);
+      if (high !== null) found.push(`${of} ${below ? "below" : "at most"} ${high}`);
+    }
     return found;
   };
 
   const write = params => {
     for (const name of FIELDS) {
-      const field = by(name);
-      const start = field.tagName === "SELECT" ? field.options[0]?.value : "";
-      if (field.value !== start && !field.disabled) params.set(name, field.value);
+      if (by(name).value !== start[name] && !by(name).disabled) params.set(name, by(name).value);
     }
   };
-
   const read = params => {
-    clear();
-    for (const name of FIELDS) {
-      if (!params.has(name)) continue;
-      by(name).value = params.get(name);
-      if (name === "column") fillValues();
-      // What an address of another report names isn't there.
-      if (by(name).tagName === "SELECT" && by(name).selectedIndex < 0) by(name).selectedIndex = 0;
-    }
+    if (params.has("sort")) sortBy(params.get("sort"));
+    for (const name of FIELDS) set(name, params.get(name) ?? start[name]);
   };
 
-  return { name, test, clear, said, write, read };
+  return { clear, compared, name, output, range, read, said, set, sortBy, start, test, write };
 };

@@ -2,8 +2,7 @@
 // The histogram of the column that the samples are sorted by; a bar chooses its range.
 const histogram = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const BARS = 20, WIDTH = 400, HEIGHT = 60;
-  let pick = () => {};
+  const WIDTH = 400, HEIGHT = 60;
 
   const drawn = (name, attributes) => {
     const made = document.createElementNS(SVG, name);
@@ -12,48 +11,38 @@ const histogram = (() => {
   };
   const short = v => String(Number(v.toPrecision(4)));
 
-  const draw = (column, rows, [low, high]) => {
+  // `pick` takes the exact bounds of a bar, and null for the bar that was chosen already.
+  const draw = (values, whole, rows, chosen, pick) => {
     const place = document.getElementById("histogram");
-    const known = column ? Array.from(column.values).filter(Number.isFinite) : [];
-    const start = known.reduce((a, b) => Math.min(a, b), Infinity);
-    const end = known.reduce((a, b) => Math.max(a, b), -Infinity);
-    place.parentElement.hidden = known.length < 2 || start === end;
-    if (place.parentElement.hidden) return;
-    const step = (end - start) / BARS;
-    const bar = v => Math.min(BARS - 1, Math.floor((v - start) / step));
-    const all = new Array(BARS).fill(0), shown = new Array(BARS).fill(0);
-    for (const v of known) all[bar(v)] += 1;
-    for (const sample of rows) if (Number.isFinite(column.values[sample])) shown[bar(column.values[sample])] += 1;
-    const most = Math.max(...all);
-    const chosen = low !== "" || high !== "";
-    const had = place.contains(document.activeElement)
-      ? [...place.children].indexOf(document.activeElement) : -1;
+    const bins = values && choice.bins(values, whole);
+    place.parentElement.hidden = !bins;
+    if (!bins) return;
+    const { edges, all } = bins, shown = bins.counts(Array.from(rows, sample => values[sample]));
+    const most = Math.max(...all), bars = all.length;
+    const had = [...place.children].indexOf(document.activeElement);
     place.replaceChildren(...all.map((count, k) => {
-      const [from, to] = [start + k * step, start + (k + 1) * step];
-      const text = `${count} samples from ${short(from)} to ${short(to)}`;
-      const made = drawn("g", { role: "button", tabindex: 0, "aria-label": text, class: "bar" });
+      const [low, high, last] = [edges[k], edges[k + 1], k === bars - 1];
+      const mine = chosen.low === low && chosen.high === high;
+      const text = `${count} sample${count === 1 ? "" : "s"} from ${short(low)} to ${short(high)}`;
+      const made = drawn("g", { role: "button", tabindex: 0, "aria-label": text, "aria-pressed": mine, class: "bar" });
       const title = drawn("title", {});
       title.textContent = text;
-      const x = k * WIDTH / BARS + 1, width = WIDTH / BARS - 2;
+      const x = k * WIDTH / bars + 1, width = WIDTH / bars - 2;
       const height = n => n ? Math.max(2, n / most * (HEIGHT - 2)) : 0;
       made.append(title,
         drawn("rect", { class: "hit", x, y: 0, width, height: HEIGHT }),
         drawn("rect", { class: "all", x, y: HEIGHT - height(count), width, height: height(count) }),
         drawn("rect", { class: "shown", x, y: HEIGHT - height(shown[k]), width, height: height(shown[k]) }));
-      // A range that is chosen already is taken back.
-      const choose = () => {
-        const mine = chosen && short(from) === low && short(to) === high;
-        pick(mine ? "" : short(from), mine ? "" : short(to));
-      };
+      const choose = () => pick(mine ? null : { low, high, below: !last });
       made.addEventListener("click", choose);
       made.addEventListener("keydown", event => {
         if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
       });
       return made;
     }));
-    if (had >= 0) place.children[had]?.focus();
-    document.getElementById("ends").textContent = `${short(start)} to ${short(end)}`;
+    place.children[had]?.focus();
+    document.getElementById("ends").textContent = `${short(edges[0])} to ${short(edges[bars])}`;
   };
 
-  return { draw, onPick: does => { pick = does; } };
+  return { draw };
 })();

@@ -31,8 +31,26 @@ const steps = (() => {
   const shown = value => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     if (typeof value === "number" && !Number.isInteger(value)) return value.toFixed(4);
-    return typeof value === "object" ? JSON.stringify(value) : String(value);
+    if (Array.isArray(value)) return value.map(shown).join(", ");
+    if (isObject(value)) return Object.entries(value).map(([name, inner]) => `${words(name)} ${shown(inner)}`).join(", ");
+    return String(value);
   };
+
+  const number = (value, whole) => (Number.isFinite(value) && !whole ? value.toFixed(4) : shown(value));
+
+  // What of a judge's items says more than their verdicts: neither a place that is the row's own
+  // nor a weight of one; the others as shares.
+  const told = rows => {
+    const numbered = rows.every(({ index }, place) => index === undefined || index === place);
+    const sure = rows.every(({ weights, verdict }) => weights === undefined || own(weights, verdict) === 1);
+    return rows.map(({ index, weights, ...row }) => ({
+      ...(numbered || index === undefined ? {} : { index }),
+      ...row,
+      ...(sure || !isObject(weights) ? {} : { weights: shares(weights) }),
+    }));
+  };
+  const shares = weights => Object.entries(weights).filter(([, share]) => share)
+    .map(([word, share]) => `${word} ${Math.round(share * 100)}%`).join(", ");
 
   const marked = segments => text(fragment(segments.map(({ text: part, kind, length }) => {
     if (!["copied", "partly", "novel"].includes(kind)) return part;
@@ -75,9 +93,10 @@ const steps = (() => {
     if (Array.isArray(found) && found.length) {
       if (found.every(isSegment)) return [...label, marked(found)];
       if (found.every(isRun)) return [...label, aligned(found)];
-      if (found.every(isObject)) return [...label, table(found)];
+      if (found.every(isObject)) return [...label, table(found.every(row => "verdict" in row) ? told(found) : found)];
       return [...label, element("ul", "", ...found.map(item => text(shown(item), "li")))];
     }
+    if (name === "weights" && isObject(found)) return [element("p", "figures", `weights ${shares(found)}`)];
     if (isObject(found)) return [...label, ...mapping(found)];
     if (typeof found === "string") return [...label, text(found)];
     return [element("p", "figures", `${name ? `${words(name)} ` : ""}${shown(Array.isArray(found) ? null : found)}`)];
@@ -92,5 +111,5 @@ const steps = (() => {
     return numbers.length ? [...others, element("p", "figures", numbers.join(" · "))] : others;
   };
 
-  return { element, folded, isObject, own, shown, text, value };
+  return { element, folded, isObject, number, own, shown, text, value };
 })();

@@ -33,21 +33,11 @@ const view = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
-  const cell = value => {
-    const text = value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-
   // The samples of the selection, in its order.
   const offer = rows => {
     by("save-jsonl").addEventListener("click", () =>
       save("samples.jsonl", "application/jsonl", rows().map(row => `${JSON.stringify(row)}\n`).join("")));
-    by("save-csv").addEventListener("click", () => {
-      const found = rows();
-      const names = [...new Set(found.flatMap(Object.keys))];
-      const lines = [names, ...found.map(row => names.map(name => row[name]))];
-      save("samples.csv", "text/csv", lines.map(line => line.map(cell).join(",")).join("\r\n") + "\r\n");
-    });
+    by("save-csv").addEventListener("click", () => save("samples.csv", "text/csv", choice.csv(rows())));
     by("copy-link").addEventListener("click", event => copy(event.currentTarget, location.href));
   };
 

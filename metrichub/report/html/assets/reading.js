@@ -1,0 +1,73 @@
+"use strict";
+// A text to read, marked against others: JSON by its keys, code by its lines, all else by its words.
+const reading = (() => {
+  const { element, folded, text: paragraph } = steps;
+  const LONGEST = 200_000;
+  const NAMES = { extra: "mark", moved: "mark", missing: "del" };
+
+  // What is missing stands between spaces, as the text around it has none there.
+  const pieces = parts => parts.flatMap(({ text, kind }, k) => {
+    if (kind !== "missing") return kind ? [element(NAMES[kind], kind, text)] : [text];
+    const [before, after] = [parts[k - 1]?.text ?? " ", parts[k + 1]?.text ?? " "];
+    return [/\s$/.test(before) ? "" : " ", element("del", kind, text), /^\s/.test(after) ? "" : " "];
+  });
+  const filled = (name, parts) => {
+    const made = paragraph("", name);
+    made.append(...pieces(parts));
+    return made;
+  };
+
+  const asKeys = (own, others, name) => {
+    const other = others.map(diff.values).find(Boolean);
+    const heads = ["key", "value", ...(other ? [name] : [])].map(head => {
+      const cell = element("th", "", head);
+      cell.scope = "col";
+      return cell;
+    });
+    const rows = diff.keys(own, other ?? new Map()).map(({ path, own: mine, other: theirs }) => {
+      const same = !other || mine === theirs;
+      const cells = [[mine, "mark", "extra"], ...(other ? [[theirs, "del", "missing"]] : [])];
+      return element("tr", "", element("td", "", element("code", "", path || "–")), ...cells.map(([value, tag, kind]) =>
+        element("td", "", ...(value === undefined ? [] : [same ? value : element(tag, kind, value)]))));
+    });
+    const table = element("table", "keys", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...rows));
+    table.dir = "ltr";
+    return table;
+  };
+
+  const asLines = (own, others) => {
+    const other = others[0] === undefined ? null : diff.code(others[0]) ?? others[0];
+    const parts = other === null ? null : diff.lines(own, other);
+    const made = element("pre", "code", ...(parts
+      ? parts.map(({ text, kind }) => element(NAMES[kind] ?? "span", `line ${kind}`, `${text}\n`))
+      : [own]));
+    made.dir = "ltr";
+    made.tabIndex = 0;
+    return made;
+  };
+
+  // `others`, which are called `name`, are null for a plain text.
+  const of = (text, others, name) => {
+    const beside = others ?? [];
+    const own = diff.values(text);
+    if (own) return [asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
+    const code = diff.code(text);
+    if (code !== null && text.includes("\n")) {
+      return [asLines(code.trimEnd(), beside.map(one => one.trimEnd())), ...(code === text ? [] : [folded("The whole reply", paragraph(text))])];
+    }
+    if (!beside.length || text.length > LONGEST || beside.includes(text)) return [conversation.cut(text)];
+    const { parts, ordered } = diff.against(text, beside);
+    const note = "The texts are too long to be put in order: only words that the other lacks are marked.";
+    return [filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
+  };
+
+  // The beginning of a text for a cell, its words marked that `known` lacks, and whether it is cut.
+  const start = (text, known, most) => {
+    let cut = text.split("\n", 12).join("\n");
+    if (cut.length > most) cut = cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "");
+    const whole = cut.length >= text.trimEnd().length;
+    return { made: filled("p", known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]), whole };
+  };
+
+  return { of, start };
+})();

@@ -1,0 +1,18 @@
+"use strict";
+// The data in this file: numbers at once, the texts of a sample with the chunk that it is in.
+const report = (() => {
+  const read = id => JSON.parse(document.getElementById(id).textContent);
+  const data = read("data");
+  for (const output of data.outputs) {
+    output.label = output.output === "score" ? output.metric : `${output.metric} ${output.output}`;
+    output.values = output.values.map(list => Float64Array.from(list, v => v === null ? NaN : Number(v)));
+    output.whole = output.values.every(list => list.every(v => Number.isNaN(v) || Number.isInteger(v)));
+  }
+  const chunks = new Map();
+  const record = sample => {
+    const number = Math.floor(sample / data.chunk);
+    if (!chunks.has(number)) chunks.set(number, read(`samples-${number}`));
+    return chunks.get(number)[sample % data.chunk];
+  };
+  return { data, record };
+})();
