@@ -18,14 +18,24 @@ from metrichub.agreement.options import (
 )
 from metrichub.agreement.tables import Place, document_of, tables_of
 from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, print_usage
-from metrichub.cli.output import emit, format_option, output_file, output_option, result_format
+from metrichub.cli.output import (
+    emit,
+    format_option,
+    output_file,
+    output_option,
+    report_option,
+    result_format,
+    title_option,
+    write_page,
+)
 from metrichub.cli.program import Command, note
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
-from metrichub.errors import did_you_mean
+from metrichub.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
+    from metrichub.agreement.from_ratings import RatedScores
 
 
 @click.command(cls=Command)
@@ -57,6 +67,8 @@ if TYPE_CHECKING:
 @click.option(
     "--plot", metavar="FILE", callback=output_file, help="Draw a forest plot to FILE (.png, .svg)."
 )
+@report_option
+@title_option
 @click.option(
     "--fail-under",
     metavar="METRIC=N",
@@ -78,6 +90,8 @@ def agreement(
     with_ranks: bool,
     with_citations: bool,
     plot: str | None,
+    page: str | None,
+    title: str | None,
     fail_under: tuple[str, ...],
 ) -> None:
     """Measure how far metrics agree with people who rated the same outputs.
@@ -108,6 +122,13 @@ def agreement(
 
     metrichub agreement pairs.jsonl -m pairwise --human winner
     """
+    if page and (not chosen.metrics or how.each_reference):
+        raise click.UsageError(
+            "--report shows samples as metrics score them; add -m METRIC"
+            if not chosen.metrics
+            else "--report shows each sample once; leave out the protocol, which scores each "
+            "reference alone"
+        )
     result, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
     bounds = [_bound(text, result) for text in fail_under]
     ranks = dict(_ranks(result)) if with_ranks else {}
@@ -125,6 +146,7 @@ def agreement(
 
         with replacing(plot) as new:
             forest(result).savefig(new, format=Path(plot).suffix[1:] or None)
+    _write_page(page, title, file, result, scores, rated)
     if data:
         _write_studies(result, chosen.metrics, data, each=how.each_reference)
     for text in result.notes:
@@ -137,6 +159,27 @@ def agreement(
         click.echo(f"metrichub: failed: {line}", err=True)
     errors = any(report.failed for report in scores.reports)
     context.exit(1 if failed else 4 if errors else 0)
+
+
+def _write_page(
+    page: str | None,
+    title: str | None,
+    file: str,
+    result: Agreement,
+    scores: RatedScores,
+    rated: RatingOptions,
+) -> None:
+    """Write the page with this agreement and all samples, if one was asked for."""
+    from metrichub.agreement.agreement import CEILING, CHANCE
+
+    if page and not title:
+        metrics = [name for name in result.metrics if name not in (CEILING, CHANCE)]
+        people = listed(dict.fromkeys(row.dimension for row in result.rows))
+        title = f"Agreement of {listed(metrics)} with {people}"
+    human = [*rated.human, *(["mqm"] if rated.severity else [])]
+    shown = None if rated.pair or rated.preferences or not human else human
+    named = {Path(file).name: report for report in scores.reports}
+    write_page(page, named, human=shown, agreement=result, title=title)
 
 
 def _ranks(result: Agreement) -> Iterator[tuple[Place, dict[str, int]]]:

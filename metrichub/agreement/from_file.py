@@ -221,7 +221,7 @@ def _of_outputs(
     lines = samples.lines and [*samples.lines, *samples.lines]
     doubled = replace(samples, columns={**columns, _PREDICTIONS: outputs}, lines=lines or None)
     read = replace(chosen, columns={**chosen.columns, _PREDICTIONS: _PREDICTIONS})
-    (report,) = measure(hub, {samples.path: [doubled]}, read, judging).values()
+    (report,) = measure(hub, {samples.path: [doubled]}, read, judging, texts=True).values()
     scores, better = scores_by_label(report)
     half = samples.size
     return RatedScores(
@@ -244,7 +244,7 @@ def _verdicts(
                 f"{metric.name} scores one output, but people chose between two; name both columns "
                 "with --pair A,B"
             )
-    (report,) = measure(hub, {samples.path: [samples]}, chosen, judging).values()
+    (report,) = measure(hub, {samples.path: [samples]}, chosen, judging, texts=True).values()
     verdicts = verdicts_by_label(report)
     return RatedScores(dict(verdicts), {}, *sources_of(report, verdicts), [report])
 

@@ -161,7 +161,7 @@ def scores_of_metrics(
             continue
         part = Hub(metrics, reduce=hub.reduce)
         inputs, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
-        (report,) = measure(part, {samples.path: [inputs]}, chosen, judging).values()
+        (report,) = measure(part, {samples.path: [inputs]}, chosen, judging, texts=True).values()
         scores, better = scores_by_label(report, all_outputs=all_outputs)
         signatures, citations = sources_of(report, scores)
         if rows is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.coefficients import coefficient
+from metrichub.agreement.coefficients import COEFFICIENTS
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
@@ -20,7 +20,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores, Values, page_numbers
 from metrichub.report.scoreboard import chosen_outputs
-from metrichub.report.tables import Cell, Score, Table, format_cell
+from metrichub.report.tables import Cell, Score, Table
 
 WORK = 10_000_000
 """Draws times samples times values: about so much is done for the intervals."""
@@ -53,33 +53,45 @@ def people_of(
     outputs: Sequence[tuple[str, str, Scores]],
     options: SignificanceOptions,
     human: str | Iterable[str] | None = None,
+    measured: Agreement | None = None,
 ) -> People | None:
     """Agreement with the ratings in the reports; None without any.
 
-    `human` names the columns of ratings, which else are found by what is in them.
+    `human` names the columns of ratings, which else are found by what is in them. What is
+    `measured` already, such as agreement with preferences, is shown as it is.
 
     Raises:
         MissingColumn: no report has such a column.
         ReportError: a column that was named holds no ratings.
     """
     names = [human] if isinstance(human, str) else None if human is None else list(human)
-    columns = rated_columns(systems, options.cluster, names)
     main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     shown = [output for output in outputs if output[:2] in main]
+    if measured and not names:
+        return _people([measured], "", {})
+    columns = rated_columns(systems, options.cluster, names)
     if not columns.ratings or not shown:
         return None
-    agreements = [
-        _agreement(systems, columns, names, options, len(shown))
-        for names in (columns.numbers(), columns.labels())
-        if names
-    ]
+    agreements = (
+        [measured]
+        if measured
+        else [
+            _agreement(systems, columns, of_kind, options, len(shown))
+            for of_kind in (columns.numbers(), columns.labels())
+            if of_kind
+        ]
+    )
+    return _people(agreements, columns.sentence(), _data(shown, columns))
+
+
+def _people(agreements: Sequence[Agreement], sentence: str, data: dict[str, Any]) -> People:
     return People(
         main=_main(agreements),
         whole=[Table(*agreement.table()) for agreement in agreements],
-        sentences=[columns.sentence(), *_how(agreements)],
+        sentences=[sentence, *_how(agreements)],
         notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
         lines=[agreement.line() for agreement in agreements],
-        data=_data(shown, columns),
+        data=data,
     )
 
 
@@ -144,10 +156,11 @@ def _of_several(
 
 
 def _read_first(agreement: Agreement) -> list[AgreementRow]:
-    """The rows of the coefficient that is read first: that of ranks, or the only one."""
+    """The rows of the coefficient that is read first, that of ranks or the only one, and level."""
     names = [row.coefficient for row in agreement.rows]
     first = "spearman" if "spearman" in names else names[0]
-    return [row for row in agreement.rows if row.coefficient == first]
+    level = next(row.level for row in agreement.rows if row.coefficient == first)
+    return [r for r in agreement.rows if (r.coefficient, r.level) == (first, level)]
 
 
 def _main(agreements: Sequence[Agreement]) -> Table:
@@ -165,8 +178,10 @@ def _main(agreements: Sequence[Agreement]) -> Table:
 def _cell(row: AgreementRow | None) -> Score:
     if row is None:
         return Score("–")
-    bounds = f"[{row.low:.4f}, {row.high:.4f}]" if row.low == row.low else ""
-    return Score(format_cell(row.value), interval=bounds)
+    if row.value != row.value:
+        return Score("–")
+    bounds = f"[{row.low:.3f}, {row.high:.3f}]" if row.low == row.low else ""
+    return Score(f"{row.value:.3f}", interval=bounds)
 
 
 def _how(agreements: Sequence[Agreement]) -> list[str]:
@@ -175,8 +190,10 @@ def _how(agreements: Sequence[Agreement]) -> list[str]:
     for agreement in agreements:
         first = _read_first(agreement)[0]
         dimensions = ", ".join(dict.fromkeys(row.dimension for row in agreement.rows))
-        title = coefficient(first.coefficient).title
-        sentences.append(f"{dimensions}: {title} {_LEVELS[first.level]}.")
+        known = COEFFICIENTS.get(first.coefficient)
+        title = known.title if known else first.coefficient
+        level = _LEVELS.get(first.level, f"at the level {first.level}")
+        sentences.append(f"{dimensions}: {title} {level}.")
     drawn, data = agreements[0].drawn, agreements[0].data
     if drawn.draws:
         samples = "samples" if data.items == data.samples else "items"

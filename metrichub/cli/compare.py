@@ -25,6 +25,7 @@ from metrichub.cli.output import (
     report_option,
     result_format,
     terminal_width,
+    title_option,
     write_page,
 )
 from metrichub.cli.program import Command, note
@@ -46,9 +47,11 @@ from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
+    from metrichub.evaluation.significance import SignificanceOptions
     from metrichub.metric import Metric
     from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
+    from metrichub.report.slices import Slices
 
 
 @click.command(cls=Command)
@@ -68,6 +71,12 @@ if TYPE_CHECKING:
 )
 @key_option
 @report_option
+@title_option
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Add the differences of each group of samples, by the values of a column.",
+)
 @display_options
 def compare(
     files: tuple[str, ...],
@@ -80,6 +89,8 @@ def compare(
     trials: int,
     key: Sequence[str],
     page: str | None,
+    title: str | None,
+    by: str | None,
     display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
@@ -113,9 +124,10 @@ def compare(
         raise click.UsageError(
             "give at least two files, the baseline first, or a folder with logs of several systems"
         )
-    if key and page:
+    if key and (page or by is not None):
+        option = "--report" if page else "--by"
         raise click.UsageError(
-            "--key keeps only sums, but --report needs the samples; leave one of them out"
+            f"--key keeps only sums, but {option} needs the samples; leave one of them out"
         )
     example = f"metrichub compare {' '.join(files)}"
     reports, ids = _reports(systems, chosen, judging, key, example)
@@ -123,19 +135,39 @@ def compare(
 
     options = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **options)
+    slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(
         shown,
-        lambda: _tables(ranking, display, shown, terminal_width(shown, output)),
-        lambda: _document(reports, ranking, display),
+        lambda: [
+            *_tables(ranking, display, shown, terminal_width(shown, output)),
+            *(of_pair.table(reports) for of_pair in slices),
+        ],
+        lambda: (
+            _document(reports, ranking, display)
+            | ({"slices": [row for s in slices for row in s.rows()]} if slices else {})
+        ),
         output=output,
         foot=_foot(ranking, display) if shown == "table" else (),
     )
-    write_page(page, reports, ids, **options, ranking=ranking)
+    write_page(page, reports, ids, **options, ranking=ranking, title=title, by=by)
     print_notes(reports)
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
     print_usage(reports)
+
+
+def _slices(
+    reports: Mapping[str, Report], by: str | None, options: SignificanceOptions
+) -> list[Slices]:
+    """The groups of samples by a column, with tests of every other system against the first."""
+    if by is None:
+        return []
+    from metrichub.report.slices import groupings_of, slices_of
+
+    baseline, *others = reports
+    groupings = [g for g in groupings_of(reports, by=by) if g.key == by]
+    return [slices_of(reports, groupings, (other, baseline), options) for other in others]
 
 
 def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:

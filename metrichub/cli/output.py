@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.program import wrapped
+from metrichub.cli.program import TYPED, wrapped
 from metrichub.data.files import check_folder, write_text
+from metrichub.data.remote import is_remote, shown
 from metrichub.data.values import json_value
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
+    from metrichub.report.html.document import Provenance
     from metrichub.report.report import Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -170,6 +175,13 @@ report_option = click.option(
     callback=output_file,
     help="Write an HTML page with the scores, tests, plots and all samples.",
 )
+title_option = click.option(
+    "--title", metavar="TEXT", help="The title of the page.  [default: its result]"
+)
+_OF_FILES = ("files", "file", "predictions", "references", "sources", "questions")
+_SECRET = re.compile(
+    r"(\w*(?:key|password|secret|token)\s*=\s*)('[^']*'|\"[^\"]*\"|[^,()\s]+)", re.I
+)
 
 
 def write_page(
@@ -180,6 +192,8 @@ def write_page(
 ) -> None:
     """Write the page if one was asked for; intervals and tests are made as `options` says."""
     if path is None:
+        if options.get("title"):
+            raise click.UsageError("--title has an effect only with --report; add it")
         return
     from metrichub.report.html import write
 
@@ -187,7 +201,44 @@ def write_page(
     names = [Path(name).name or name for name in reports] if len(reports) == 1 else [*reports]
     systems = dict(zip(names, reports.values(), strict=True))
     with page_progress() as tell:
-        write(path, systems, ids=ids, progress=tell, **options)
+        write(path, systems, ids=ids, progress=tell, provenance=_provenance(), **options)
+
+
+def _provenance() -> Provenance:
+    """The command that runs, as it was typed but for secrets and folders, and what it read."""
+    from metrichub.report.html.document import Provenance
+
+    context = click.get_current_context()
+    typed = [context.info_name or "", *map(_without_folder, context.meta.get(TYPED, ()))]
+    files = []
+    for name in _OF_FILES:
+        value = context.params.get(name) or ()
+        for text in [value] if isinstance(value, str) else value:
+            path = text if Path(text).exists() else text.partition("=")[2] or text
+            files.append((_without_folder(path), _digest(path)))
+    return Provenance(shlex.join(["metrichub", *typed]), files)
+
+
+def _without_folder(argument: str) -> str:
+    """An argument without the folder of a file, the password of an address, or a secret."""
+    argument = _SECRET.sub(r"\1…", argument)
+    whole = Path(argument).exists() or argument.startswith("/")
+    name, equals, path = ("", "", argument) if whole else argument.partition("=")
+    if not equals:
+        path, name = argument, ""
+    if is_remote(path):
+        path = shown(path)
+    elif Path(path).is_absolute() or Path(path).exists():
+        path = Path(path).name or path
+    return f"{name}{equals}{path}"
+
+
+def _digest(path: str) -> str:
+    """A file's SHA-256; "" of a folder or of what isn't on this machine."""
+    if not Path(path).is_file():
+        return ""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -108,12 +108,20 @@ def _common() -> list[click.Parameter]:
     ]
 
 
+TYPED = "metrichub.typed"
+
+
 class Command(click.Command):
-    """A command that also takes --verbose and --debug."""
+    """A command that also takes --verbose and --debug, and keeps its arguments as typed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += _common()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse them, and keep them in `meta`, for the page of a report."""
+        ctx.meta[TYPED] = [*args]
+        return super().parse_args(ctx, args)
 
 
 def _package(where: str) -> str:

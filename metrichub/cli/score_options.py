@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.cli.output import report_file, report_option, samples_file
+from metrichub.cli.output import report_file, report_option, samples_file, title_option
 from metrichub.cli.shared_options import key_option, option_group
 from metrichub.errors import MetrichubError
 
@@ -63,6 +63,7 @@ class Results:
     samples_out: str | None
     save: str | None
     page: str | None
+    title: str | None
     by: str | None
     key: Sequence[str]
     calibrate: str | None
@@ -105,6 +106,7 @@ result_options = option_group(
         help="Save the report for compare (.json or .json.gz).",
     ),
     report_option,
+    title_option,
     click.option(
         "--by",
         metavar="COLUMN",

@@ -159,4 +159,5 @@ def write_files(
     first = next(iter(reports.values()))
     if results.save:
         first.save(results.save)
-    write_page(results.page, reports, first.metadata.get("id"), **asdict(resampling))
+    how = asdict(resampling) | {"title": results.title, "by": results.by}
+    write_page(results.page, reports, first.metadata.get("id"), **how)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -144,7 +144,16 @@ def _rows_by_output(report: Measurement, intervals: Intervals, form: ScoreFormat
     return Table(["metric", *head], rows)
 
 
-def differences(tests: PairedTests, form: ScoreFormat) -> Table:
+def p_cell(p: float) -> Score:
+    """A p-value without its name, with four decimals."""
+    if math.isnan(p):
+        return Score("–")
+    return Score("< .0001" if p < 1e-4 else f"{p:.4f}".removeprefix("0"))  # as p_text
+
+
+def differences(
+    tests: PairedTests, form: ScoreFormat, shown_p: Callable[[float], Score] = p_cell
+) -> Table:
     """How every other system differs from the first: a row an output and system, with p."""
     first, *others = tests.systems
     head = ["metric", "system", f"difference [{_level(form)} interval]", "p"]
@@ -156,9 +165,9 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
             test = _test(tests, name, column)
             if test is None:
                 continue
-            row: list[Cell] = [column.head, name, _difference(test, column), _p(test.p)]
+            row: list[Cell] = [column.head, name, _difference(test, column), shown_p(test.p)]
             if form.outputs == "all":
-                row += [_p(test.randomisation_p), _p(test.sacrebleu_bootstrap_p)]
+                row += [shown_p(test.randomisation_p), shown_p(test.sacrebleu_bootstrap_p)]
             rows.append([*row, *((test.samples, test.left_out) if tests.left_out else ())])
     # Of one metric, as p is corrected over its headline outputs and all pairs.
     several = len(tests.pairs) > 1 or any(len(outputs) > 1 for outputs in tests.ranks.values())
@@ -297,7 +306,12 @@ def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
     open_ended = scale is not None and scale.low == 0 and scale.high is None
     if known and whole and (largest >= 10 or (open_ended and output != "score")):
         return 0
-    return 3 if largest < 10 else 2 if largest < 100 else 1
+    return decimals_of(largest)
+
+
+def decimals_of(value: float) -> int:
+    """Three decimals for fractions, fewer for larger numbers."""
+    return 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
 
 
 def _ranks(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:
@@ -316,13 +330,6 @@ def _is_tie(test: Comparison | None, tests: PairedTests | None) -> bool:
 
 def _difference(test: Comparison, column: OutputColumn) -> Score:
     return Score(column.number(test.difference, "+"), interval=column.bounds(test.interval, "+"))
-
-
-def _p(p: float) -> Score:
-    """A p-value without its name, with four decimals."""
-    if math.isnan(p):
-        return Score("–")
-    return Score("< .0001" if p < 1e-4 else f"{p:.4f}".removeprefix("0"))  # as p_text
 
 
 def _level(form: ScoreFormat) -> str:

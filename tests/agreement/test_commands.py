@@ -299,3 +299,40 @@ def test_a_study_takes_the_place_of_that_of_the_same_data(monkeypatch: pytest.Mo
     assert [study[:2] for study in before] == [("first", 9), ("second", 9), ("third", 9)]
     after = studies("second", "--draws", "10")
     assert [study[:2] for study in after] == [("first", 9), ("second", 10), ("third", 9)]
+
+
+def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None:
+    arguments = ("--coefficient", "tau_b", "--level", "item", "--draws", "9", "--report", "p.html")
+    result = run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", *arguments)
+    assert result.exit_code == 0, result.stderr
+    page = Path("p.html").read_text("utf-8")
+    assert "<h1>Agreement of token_f1 with good</h1>" in page
+    # The page's own section would show Spearman's rho. tau-b is 1 and 1/3.
+    assert "<td>0.667</td>" in page.partition('id="people"')[2].replace(' class="number"', "")
+    assert "tau-b over the outputs of each item, then the mean over items" in page
+    assert '"b c d e"' in page
+    assert '"ratings":[{"name":"good"' in page
+
+
+def test_a_page_shows_agreement_with_preferences() -> None:
+    write("pairs.jsonl", [{"a": "b c", "b": "x", "references": ["b c"], "winner": "a"}] * 3)
+    pairs = ("agreement", "pairs.jsonl", "-m", "token_f1", "--pair", "a,b", "--human", "winner")
+    result = run(*pairs, "--draws", "0", "--report", "p.html", "--title", "Mine")
+    assert result.exit_code == 0, result.stderr
+    page = Path("p.html").read_text("utf-8")
+    assert "<h1>Mine</h1>" in page
+    assert "<td>token_f1</td>" in page.partition('id="people"')[2]
+    assert '"ratings":[' not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--score", "good"), "--report shows samples as metrics score them; add -m METRIC"),
+        (("-m", "token_f1", "--protocol", "g-eval"), "leave out the protocol"),
+    ],
+)
+def test_a_page_needs_samples_that_metrics_score(arguments: tuple[str, ...], why: str) -> None:
+    result = run("agreement", "rated.jsonl", *arguments, "--human", "good", "--report", "p.html")
+    assert result.exit_code == 2
+    assert why in result.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import json
 import re
 import subprocess
@@ -45,7 +47,7 @@ def test_the_resampling_options_hold_for_the_page() -> None:
         "score", "a.jsonl", "-m", "wer", *FEW, "--level", "0.5", "--seed", "3", "--report", "a.html"
     )
     page = Path("a.html").read_text("utf-8")
-    assert "as lines: 50%\nintervals (20 bootstrap resamples" in page
+    assert "In brackets: 50%\nintervals (20 bootstrap resamples" in page
     assert "the seed 3" in page
 
 
@@ -53,7 +55,7 @@ def test_several_files_are_tested_against_the_first() -> None:
     result = run("score", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--report", "ab.html")
     assert result.exit_code == 0, result.stderr
     assert data("ab.html")["systems"] == ["a", "b"]
-    assert "Tests against a" in Path("ab.html").read_text("utf-8")
+    assert "<h1>b vs a: " in Path("ab.html").read_text("utf-8")
 
 
 def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
@@ -76,7 +78,57 @@ def test_compare_tests_once_for_its_tables_and_its_page(monkeypatch: pytest.Monk
     monkeypatch.setattr("metrichub.report.html.document.compare_all", again)
     result = run(*arguments, "d.html")
     assert result.exit_code == 0, result.stderr
-    assert Path("d.html").read_text("utf-8") == Path("c.html").read_text("utf-8")
+    page = Path("d.html").read_text("utf-8").replace("d.html", "c.html")
+    assert page == Path("c.html").read_text("utf-8")
+
+
+def test_a_page_says_how_it_was_made_but_no_folder_and_no_secret(tmp_path: Path) -> None:
+    digest = hashlib.sha256(Path("a.jsonl").read_bytes()).hexdigest()
+    result = run(
+        *("score", f"ours={tmp_path}/a.jsonl", "-m", "wer", *FEW),
+        *("--title", "A & B, token=sesame", "--report", f"{tmp_path}/p.html"),
+    )
+    assert result.exit_code == 0, result.stderr
+    page = html.unescape(Path("p.html").read_text("utf-8"))
+    assert "<h1>A & B, token=sesame</h1>" in page
+    assert (
+        "metrichub score ours=a.jsonl -m wer --resamples 20 --title 'A & B, token=…' "
+        "--report p.html"
+    ) in page
+    assert f'title="{digest}">a.jsonl (SHA-256 {digest[:12]})' in page
+    assert str(tmp_path) not in page
+    assert "sesame" not in page.partition('class="facts"')[2]
+
+
+def test_a_title_without_a_page_is_refused() -> None:
+    result = run("score", "a.jsonl", "-m", "wer", "--title", "x")
+    assert result.exit_code == 2
+    assert "--title has an effect only with --report" in result.stderr
+
+
+def test_the_groups_of_a_comparison_are_in_its_result_and_on_its_page() -> None:
+    for name, wrong in (("a", 0), ("b", 1)):
+        rows = [
+            {"id": i, "prediction": "x" if wrong and i % 2 else "a", "reference": "a", "odd": i % 2}
+            for i in range(60)
+        ]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", *FEW, "--by", "odd")
+    text = run(*command, "--format", "table").stdout
+    # 30 samples of each; all odd ones are wrong: p is 2 / 2^30 by chance, of 10,000 trials 1,
+    # twice by Holm over two slices.
+    assert re.search(r"^1 +30 +exact_match ↑ +1.000 +0.000 +-1.000 \[.*\] +\.0002$", text, re.M)
+    assert re.search(r"^0 +30 +exact_match ↑ +1.000 +1.000 .* 1\.0000$", text, re.M)
+    result = run(*command, "--report", "p.html")
+    rows = json.loads(result.stdout)["slices"]
+    assert [(row["value"], row["tests"]["score"]["difference"]) for row in rows] == [
+        ("0", 0.0),
+        ("1", -1.0),
+    ]
+    assert [one["key"] for one in data("p.html")["groupings"]][:1] == ["odd"]
+    assert "no column 'even'" in run(*command[:-1], "even").stderr
+    keyed = run(*command, "--key", "id")
+    assert "--key keeps only sums, but --by needs the samples" in keyed.stderr
 
 
 def test_saved_reports_are_compared_on_a_page_without_texts() -> None:

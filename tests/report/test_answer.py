@@ -1,4 +1,4 @@
-"""What a page begins with: who is better, in words, in a chart and in a table."""
+"""What a page begins with: its title, the leaderboard, and forests of differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from metrichub import Hub, Report, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
-from metrichub.report.html.answer import WIDTH, PageAnswer, answer_of
+from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
+from metrichub.report.html.forest import WIDTH, p_of
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
@@ -19,64 +20,149 @@ BAD = ["nothing of it at all", "a cat"] * 6
 def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageAnswer, dict[str, Report]]:
     hub = Hub(list(metrics))
     found = {n: hub.evaluate(predictions=t, references=REFERENCES) for n, t in systems.items()}
-    ranking = compare_all(found, resamples=50, trials=500) if len(found) > 1 else None
+    ranking = compare_all(found, resamples=50, trials=5000) if len(found) > 1 else None
     intervals = {name: report.intervals(resamples=50) for name, report in found.items()}
     return answer_of(found, ranking, intervals, SignificanceOptions(resamples=50)), found
 
 
-def test_the_better_system_is_said_and_marked_in_the_metrics_own_direction() -> None:
+def test_the_title_of_two_is_the_answer_in_the_metrics_own_direction() -> None:
     told, reports = answer({"bad": BAD, "good": GOOD}, "wer", "token_f1")
-    assert [s.split(" (")[0] for s in told.sentences] == ["good beats bad on wer"]
-    assert "token_f1" in told.sentences[0]
-    wer, f1 = told.charts
-    assert [chart.label for chart in told.charts] == ["wer ↓", "token_f1 ↑"]
-    for chart in (wer, f1):
-        assert [(one.system, one.best) for one in chart.ranges] == [("bad", False), ("good", True)]
-    # Less is better and stands further left; more is better and stands further right.
-    places = {chart.label: [one.at or 0 for one in chart.ranges] for chart in told.charts}
-    assert places["wer ↓"][0] > places["wer ↓"][1]
-    assert places["token_f1 ↑"][0] < places["token_f1 ↑"][1]
-    assert wer.ranges[0].score.number == f"{reports['bad'].scores()['wer']['score']:.3f}"
-    assert told.board is not None
-    assert told.board.head == ["system", "wer ↓", "token_f1 ↑"]
+    difference = reports["good"]["wer"]["score"] - reports["bad"]["wer"]["score"]
+    assert difference < 0
+    assert told.title.startswith(f"good vs bad: better on wer ({difference:+.3f} [")
+    # 12 samples that all differ: 2 / 2^12 by chance, of 5,000 trials a few.
+    assert "], p < .001)" in told.title or "], p = .00" in told.title
+    assert ") and token_f1" in told.title
+    assert told.pair == ("good", "bad")
 
 
-def test_intervals_lie_in_the_chart_around_their_score() -> None:
-    told, reports = answer({"bad": BAD, "good": GOOD}, "wer")
-    (chart,) = told.charts
-    found = [reports[n].intervals(resamples=50)["wer"]["score"] for n in ("bad", "good")]
-    ends = [end for interval in found for end in interval[:2]]
-    assert (chart.start, chart.end) == (f"{min(ends):.3f}", f"{max(ends):.3f}")
-    for one in chart.ranges:
-        assert one.low is not None
-        assert one.high is not None
-        assert one.at is not None
-        assert 0 <= one.low <= one.at <= one.high <= WIDTH
+def test_equal_systems_are_not_told_apart() -> None:
+    told, _ = answer({"a": GOOD, "b": GOOD}, "exact_match", "wer")
+    assert told.title == "b vs a: not told apart on exact_match and wer"
+    shares, errors = told.forests
+    (row,) = shares.rows
+    # Half of the samples are right; Tango's interval of no difference is symmetrical around 0.
+    assert row.cells[:2] == ["0.500", "0.500"]
+    assert row.cells[3:] == ["+0.0%", "not told apart, p = 1"]
+    assert row.kind == "not"
+    assert row.at == shares.zero == pytest.approx(WIDTH / 2)
+    # Errors have no upper end, so that they have a scale of their own.
+    assert [row.label for row in errors.rows] == ["wer ↓"]
+
+
+def test_differences_lie_on_the_side_of_zero_that_their_sign_says() -> None:
+    told, reports = answer({"bad": BAD, "good": GOOD}, "wer", "token_f1")
+    rows = {row.label: (row, plot) for plot in told.forests for row in plot.rows}
+    for label, metric in (("wer ↓", "wer"), ("token_f1 ↑", "token_f1")):
+        row, plot = rows[label]
+        assert row.kind == "better"
+        assert row.low is not None
+        assert row.at is not None
+        assert row.high is not None
+        assert plot.zero is not None
+        assert 0 <= row.low <= row.at <= row.high <= WIDTH
+        bad, good = (reports[name][metric]["score"] for name in ("bad", "good"))
+        assert (row.at > plot.zero) == (good > bad)
+        assert row.cells[3] == f"{100 * (good / bad - 1):+.1f}%"
+        assert any(tick.text == "0" and tick.place == plot.zero for tick in plot.ticks)
 
 
 def test_one_system_stands_on_the_range_of_its_metric() -> None:
-    told, _ = answer({"": GOOD}, "exact_match")
-    (chart,) = told.charts
-    assert (chart.start, chart.end) == ("0.000", "1.000")
-    # One of two is right: the middle.
-    assert chart.ranges[0].at == pytest.approx(WIDTH / 2)
-    assert told.sentences == ()
-    assert told.board is None
+    told, _ = answer({"": GOOD}, "exact_match", "wer")
+    assert told.title == "exact_match 0.500, wer 0.083"
+    shares, errors = told.forests
+    # One of two is right: the middle of the range from 0 to 1.
+    assert shares.rows[0].at == pytest.approx(WIDTH / 2)
+    assert [tick.text for tick in shares.ticks] == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert shares.zero is errors.zero is None
+    assert answer({"ours.jsonl": GOOD}, "wer")[0].title == "ours.jsonl: wer 0.083"
 
 
 def test_a_score_that_is_no_number_has_no_place() -> None:
     told, _ = answer({"": [""] * 12}, "ttr")
-    assert not told.charts
-    assert told.board is not None
-    assert told.board.head[-1] == "unanswered"
-    assert {row[-1] for row in told.board.rows} == {12}
+    (row,) = told.forests[0].rows
+    assert row.cells[0] == "– · 0 of 12"
+    assert row.at is row.low is None
 
 
-def test_equal_systems_are_in_the_middle_and_none_is_marked() -> None:
-    told, _ = answer({"a": GOOD, "b": GOOD}, "exact_match")
-    (chart,) = told.charts
-    assert [one.best for one in chart.ranges] == [False, False]
-    assert chart.ranges[0][1:] == chart.ranges[1][1:]
+def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
+    # The words of the reference in another order: rougeL and rougeLsum miss two of six.
+    turned = ["sat on the mat the cat"] * 12
+    told, _ = answer({"a": GOOD, "b": turned}, "rouge")
+    assert [column.label for column in told.columns] == ["rouge1", "rouge2", "rougeL, rougeLsum"]
+    assert ") and rougeLsum, not told apart on rouge1" in told.title
+    # On two lines rougeLsum finds both parts, as rouge1 finds all words.
+    told, _ = answer({"a": GOOD, "b": ["sat on the mat\nthe cat"] * 12}, "rouge")
+    assert [column.label for column in told.columns] == ["rouge1, rougeLsum", "rouge2", "rougeL"]
+
+
+THREE = {"base": BAD, "best": GOOD, "twin": [*GOOD[:11], "the cat sat on mats"]}
+
+
+def test_of_several_systems_the_leaders_are_named() -> None:
+    told, _ = answer(THREE, "token_f1", "wer")
+    assert told.title == "best and twin lead on token_f1 and wer"
+    many = {f"s{k}": GOOD for k in range(10)}
+    assert answer(many, "wer")[0].title == "all 10 not told apart on wer"
+    assert answer({**many, "bad": BAD}, "wer")[0].title == "10 of 11 systems lead on wer"
+
+
+def test_prose_on_ten_systems_and_many_outputs_stays_short() -> None:
+    many = {f"system number {k}": BAD if k > 2 else GOOD for k in range(10)}
+    metrics = ("rouge", "bleu", "chrf", "wer", "cer", "token_f1", "exact_match", "ter", "distinct")
+    assert len(answer(many, *metrics)[0].title.split()) <= 60
+
+
+def test_the_leaderboard_is_ranked_and_letters_join_what_is_not_told_apart() -> None:
+    told, _ = answer(THREE, "token_f1")
+    assert [(row.rank, row.system) for row in told.board] == [(1, "best"), (1, "twin"), (2, "base")]
+    assert [row.cells[0][1:] for row in told.board] == [("a", True), ("a", True), ("b", False)]
+    outcomes = [[kind for kind, *_ in row.against] for row in told.board]
+    assert outcomes == [["", "tie", "win"], ["tie", "", "win"], ["loss", "loss", ""]]
+    (_, number, words) = told.board[2].against[0]
+    assert number.startswith("-0.")
+    assert words.startswith("base worse than best: -0.")
+    assert [[row.label for row in plot.rows] for plot in told.forests] == [["best", "twin"]]
+
+
+def test_letters_overlap_where_neighbours_are_not_told_apart() -> None:
+    # Six samples more right than the one before are told apart by no test, twelve are.
+    size = 40
+    texts = {
+        name: ["a"] * right + ["x"] * (size - right)
+        for name, right in (("high", 34), ("middle", 30), ("low", 26))
+    }
+    found = {n: Hub("exact_match").evaluate(predictions=t, references=["a"] * size)
+             for n, t in texts.items()}  # fmt: skip
+    ranking = compare_all(found, resamples=50, trials=2000)
+    p = {pair: tests["exact_match"]["score"].p for pair, tests in ranking.pairs.items()}
+    assert p["low", "high"] < 0.05 < min(p["middle", "high"], p["low", "middle"])
+    told = answer_of(found, ranking, ranking.intervals(), ranking.options)
+    assert [row.cells[0][1] for row in told.board] == ["a", "ab", "b"]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0004, "p < .001"),
+        (0.001, "p = .001"),
+        (0.0030, "p = .003"),
+        # Rounded up: what isn't significant at .05 never reads as .05.
+        (0.0502, "p = .051"),
+        (0.05, "p = .050"),
+        (1.0, "p = 1"),
+        (float("nan"), "–"),
+    ],
+)
+def test_p_has_three_decimals(p: float, text: str) -> None:
+    assert p_of(p) == text
+
+
+def test_names_lose_what_all_begin_with() -> None:
+    names = ["wmt_ours", "wmt_online-A", "wmt_online-B"]
+    assert list(without_common_start(names).values()) == ["ours", "online-A", "online-B"]
+    assert list(without_common_start(["online", "offline"]).values()) == ["online", "offline"]
+    assert without_common_start(["a"]) == {"a": "a"}
 
 
 def test_a_page_shows_the_intervals_of_a_ranking_that_is_known(

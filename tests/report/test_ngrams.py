@@ -167,3 +167,12 @@ def test_texts_shorter_than_an_ngram_differ_in_none(words: int) -> None:
     assert found
     # An n-gram of one sample is too few to tell.
     assert found.pairs == [PairNgrams((0, 1), ([], []), ([], []))]
+
+
+def test_an_apostrophe_belongs_to_its_word() -> None:
+    found = ngrams_of(
+        systems(["we go"] * 6, a=["I’m going", "I'm going", "'quoted'"] * 2, b=["we go"] * 6)
+    )
+    assert found
+    ((_, _, (mine, _)),) = found.pairs
+    assert [ngram.text for ngram in mine] == ["i'm going", "quoted"]

@@ -16,7 +16,7 @@ import pytest
 from metrichub import Hub
 from metrichub.errors import ReportError
 from metrichub.report.html import write
-from metrichub.report.html.document import SCRIPTS
+from metrichub.report.html.document import SCRIPTS, Provenance
 from metrichub.report.html.records import CHUNK, SCREEN, SHARE
 from tests.entered import loaded
 
@@ -77,12 +77,13 @@ def page_of(folder: Path, *metrics: Any, **options: Any) -> Page:
 def test_a_page_tells_scores_intervals_signatures_and_citations(tmp_path: Path) -> None:
     page = page_of(tmp_path, "exact_match", "b = bleu(max_order=2)")
     # One of three matches.
-    assert "exact_match ↑ 0.000 to 1.000 0.333 [" in page.text
-    assert "In brackets and as lines: 95% intervals (20 bootstrap resamples;" in page.text
+    assert page.text.startswith("exact_match 0.333, b 0.632")
+    assert "exact_match ↑ 0.333 –" in page.text or "exact_match ↑ 0.333 [" in page.text
+    assert "In brackets: 95% intervals (20 bootstrap resamples;" in page.text
     assert "b = bleu(" in page.text
     assert "max_order=2" in page.text
     assert "@inproceedings{papineni" in page.text
-    assert "3 samples, 2 metrics" in page.text
+    assert "samples 3 date" in page.text
 
 
 def test_a_page_says_which_samples_have_a_convention_of_their_own(tmp_path: Path) -> None:
@@ -95,10 +96,39 @@ def test_a_page_says_which_samples_have_a_convention_of_their_own(tmp_path: Path
         assert ("sentence-level" in text) == (name is not None)
 
 
-def test_one_sample_is_no_plural(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    write(path, {"A": Hub("bleu").evaluate(predictions=["a"], references=["a"])}, **FEW)
-    assert "1 sample of A, 1 metric" in Page(path).text
+def test_a_page_says_what_it_is_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    report = Hub("faithfulness(judge='offline')").evaluate(
+        predictions=["a cat"], contexts=[["a cat sat"]]
+    )
+    files = [("run.jsonl", "ab" * 32), ("folder", "")]
+    provenance = Provenance("metrichub score run.jsonl -m 'x<y'", files)
+    write(tmp_path / "a.html", {"A": report}, **FEW, title="<Mine>", provenance=provenance)
+    page = Page(tmp_path / "a.html")
+    # The answer stands below a title of one's own.
+    assert page.text.startswith("<Mine> ")
+    assert "<Mine> A: faithfulness 1.000 samples 1 date 1970-01-02" in page.text
+    assert "file run.jsonl (SHA-256 abababababab) file folder versions metrichub" in page.text
+    assert "ab" * 32 in page.values("title")
+    assert "judge offline(version=" in page.text
+    assert "command metrichub score run.jsonl -m 'x<y'" in page.text
+    # What a metric measures is a click away.
+    assert report.results["faithfulness"].metric.card.summary in page.text
+    assert "Card: metrichub card faithfulness" in page.text
+
+
+def test_a_column_that_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
+    rows = [{"prediction": "a", "reference": "a", "site": f"s{k}"} for k in range(60)]
+    Hub("wer").evaluate(rows).to_html(tmp_path / "a.html", **FEW, by="site")
+    page = Page(tmp_path / "a.html")
+    assert "The 50 largest of 60 values of site." in page.text
+    (grouping,) = (one for one in page.data["groupings"] if one["key"] == "site")
+    assert grouping["values"][-1] == "others"
+    assert len(grouping["of"]) == 60
+    selected = [json.loads(text) for text in page.values("data-select")]
+    assert {"group": "site", "value": "others"} in selected
+    with pytest.raises(ReportError, match="no column 'sight'"):
+        Hub("wer").evaluate(rows).to_html(tmp_path / "a.html", **FEW, by="sight")
 
 
 def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> None:
@@ -107,7 +137,7 @@ def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> Non
     report = Hub("wer").evaluate(**twice)
     write(tmp_path / "report.html", {"A": report}, level=0.9, resamples=30, seed=7)
     page = Page(tmp_path / "report.html")
-    assert "In brackets and as lines: 90% intervals (30 bootstrap resamples;" in page.text
+    assert "In brackets: 90% intervals (30 bootstrap resamples;" in page.text
     assert "the seed 7" in page.text
     low, high, *_ = report.intervals(level=0.9, resamples=30, seed=7)["wer"]["score"]
     assert f"[{low:.3f}, {high:.3f}]" in page.text
@@ -244,8 +274,8 @@ def test_the_page_says_why_there_is_no_interval(systems: int, tmp_path: Path) ->
         tmp_path / "a.html", others={"same": few} if systems == 2 else None, resamples=9, trials=9
     )
     text = Page(tmp_path / "a.html").text
-    assert "no interval for wer: 2 samples are too few; an interval needs 5" in text
-    apart = "no interval for the difference in wer: 2 samples are too few; an interval needs 8"
+    assert "No interval for wer: 2 samples are too few; an interval needs 5" in text
+    apart = "No interval for the difference in wer: 2 samples are too few; an interval needs 8"
     assert (apart in text) == (systems == 2)
 
 
@@ -256,10 +286,11 @@ def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Pat
     other = hub.evaluate(**{**many, "predictions": many["references"]})
     one.to_html(tmp_path / "a.html", name="old", others={"new": other}, **{**FEW, "trials": 99})
     page = Page(tmp_path / "a.html")
-    assert "Tests against old" in page.text
-    assert "new beats old on exact_match (p = .01)." in page.text
-    assert "<strong>1.0000</strong>" in page.source
-    assert "<strong>0.3333</strong>" not in page.source
+    assert page.text.startswith("new vs old: better on exact_match (+0.667 [")
+    # One of 100 trials at least, rounded to three decimals.
+    assert "], p = .010)" in page.text
+    assert "0.333 1.000 +0.667 [" in page.text
+    assert "] +200.0% better, p = .010" in page.text
     # Two of three samples are better, one is equal.
     assert [text for text in page.values("aria-label") if "16 better, 0 worse, 8 equal" in text]
     assert page.samples[1]["said"] == ["c d", "c"]
@@ -286,7 +317,10 @@ def test_names_of_samples_are_kept(tmp_path: Path) -> None:
     assert page_of(tmp_path, "wer", ids=["x", 7, "z"]).data["ids"] == ["x", 7, "z"]
 
 
-def test_the_same_report_gives_the_same_file(tmp_path: Path) -> None:
+def test_the_same_report_gives_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     assert page_of(tmp_path, "wer", "bleu").source == page_of(tmp_path, "wer", "bleu").source
 
 
@@ -361,8 +395,10 @@ def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
     )
     assert "metrichub.report.html.plots" not in found
     page = Page(tmp_path / "a.html")
-    # A histogram and a comparison of each, and one against the other.
-    charts = [label for label in page.values("aria-label") if "ample scores" in label]
+    # A histogram of each and of its differences, and one against the other.
+    charts = [
+        n for n in page.values("aria-label") if "ample scores" in n or n[:11] == "Differences"
+    ]
     assert len(charts) == 5
 
 

@@ -1,4 +1,4 @@
-"""Slices of a page: scores by the values of a column and by length, with their intervals."""
+"""Slices: which groups of samples there are, their scores, and paired tests in each."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report
+from metrichub.errors import ReportError
 from metrichub.evaluation.lengths import sample_lengths, word_counts
+from metrichub.evaluation.resample import holm
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.html.slices import Slices, slices_of
+from metrichub.report.slices import (
+    FEWEST,
+    MOST_VALUES,
+    TRIALS_A_TEST,
+    Grouping,
+    groupings_of,
+    slices_of,
+    verdict_groupings,
+)
 
-OPTIONS = SignificanceOptions(resamples=30)
+OPTIONS = SignificanceOptions(resamples=30, trials=99)
 SIZE = 24
 
 
-def rows(right: int, **more: Any) -> list[dict[str, Any]]:
+def rows(right: int, size: int = SIZE, **more: Any) -> list[dict[str, Any]]:
     """Sample i has i + 1 words, and a right answer where i < `right`."""
     return [
         {
@@ -23,18 +33,19 @@ def rows(right: int, **more: Any) -> list[dict[str, Any]]:
             "reference": " ".join(["w"] * (i + 1)),
             "language": ["de", "en", None][i % 3],
             "id": i,
-            **more,
+            **{name: values[i] if isinstance(values, list) else values
+               for name, values in more.items()},
         }
-        for i in range(SIZE)
-    ]
+        for i in range(size)
+    ]  # fmt: skip
 
 
-def report(right: int, **more: Any) -> Report:
-    return Hub("exact_match").evaluate(rows(right, **more))
+def report(right: int, size: int = SIZE, **more: Any) -> Report:
+    return Hub("exact_match").evaluate(rows(right, size, **more))
 
 
-def cells(one: Slices) -> list[list[str]]:
-    return [[str(getattr(cell, "number", cell)) for cell in row] for row in one.table.rows]
+def by_name(groupings: list[Grouping]) -> dict[str, Grouping]:
+    return {grouping.name: grouping for grouping in groupings}
 
 
 @pytest.mark.parametrize(
@@ -70,50 +81,149 @@ def test_the_length_of_a_sample_is_that_of_its_first_text() -> None:
     assert lengths.tolist() == [2, 0, 1]
 
 
-def test_groups_have_the_scores_of_their_samples_alone() -> None:
+def test_groups_have_the_scores_and_intervals_of_their_samples_alone() -> None:
     one = report(12)
-    by_language, by_length = slices_of({"": one}, OPTIONS)
-    assert by_language.title == "language"
+    by_language, by_length = groupings_of({"": one})
     # A value is missing in every third row: "no value" comes last.
-    assert cells(by_language) == [[v, "8", "0.500"] for v in ("de", "en", "no value")]
-    interval = one.by("language")["de"].intervals(resamples=30)["exact_match"]["score"]
-    shown = by_language.table.rows[0][-1]
-    assert getattr(shown, "interval", None) == f"[{interval.low:.3f}, {interval.high:.3f}]"
+    assert (by_language.key, by_language.values) == ("language", ["de", "en", "no value"])
+    assert by_language.of.tolist() == [i % 3 for i in range(SIZE)]
     # Quarters of 1 to 24 words; the first twelve are right.
-    assert [row[:2] for row in cells(by_length)] == [
-        ["1 to 6", "6"],
-        ["7 to 12", "6"],
-        ["13 to 18", "6"],
-        ["19 to 24", "6"],
-    ]
-    assert [row[2] for row in cells(by_length)] == ["1.000", "1.000", "0.000", "0.000"]
+    assert by_length.values == ["1 to 6", "7 to 12", "13 to 18", "19 to 24"]
     assert "characters" in by_length.about
+    found = slices_of({"": one}, [by_language, by_length], None, OPTIONS).slices
+    scores = [part.scores[""]["exact_match"]["score"] for part in found]
+    assert scores == [0.5, 0.5, 0.5, 1, 1, 0, 0]
+    expected = one.by("language")["de"].intervals(resamples=30)["exact_match"]["score"]
+    assert found[0].intervals["exact_match"]["score"] == expected
+    assert not found[0].tests
 
 
-def test_systems_stand_below_one_another_in_a_group() -> None:
-    by_language, _ = slices_of({"a": report(0), "b": report(SIZE)}, OPTIONS)
-    assert by_language.table.head == ["language", "system", "samples", "exact_match ↑"]
-    assert cells(by_language)[:2] == [["de", "a", "8", "0.000"], ["", "b", "8", "1.000"]]
+def test_a_column_that_is_asked_for_comes_whatever_it_holds() -> None:
+    # Value k has k + 1 samples: 60 values of 1830 samples.
+    site = [f"s{k:02}" for k in range(60) for _ in range(k + 1)]
+    systems = {"": report(0, len(site), site=site, stars=[i % 5 for i in range(len(site))])}
+    assert "site" not in by_name(groupings_of(systems))
+    asked = groupings_of(systems, by="site")[0]
+    assert len(asked.values) == MOST_VALUES + 1
+    assert asked.values[0] == "s59"
+    assert asked.values[-1] == "others"
+    # The ten smallest have 1 to 10 samples.
+    assert (asked.of == MOST_VALUES).sum() == 55
+    # Ratings are no slices unless they are asked for.
+    assert "stars" not in by_name(groupings_of(systems, ["stars"]))
+    stars = by_name(groupings_of(systems, ["stars"], by="stars"))["stars"]
+    assert stars.values == ["0", "1", "2", "3", "4"]
+    with pytest.raises(ReportError, match="no column 'sight'; did you mean 'site'"):
+        groupings_of(systems, by="sight")
 
 
-def test_columns_that_differ_or_have_many_values_make_no_slices() -> None:
+def test_numbers_of_many_values_are_cut_into_quarters() -> None:
+    share = [k / 3 for k in range(SIZE)]
+    grouping = by_name(groupings_of({"": report(0, share=[*share[:-1], None])}))["share"]
+    # 23 numbers: 0, 1/3, …, 22/3, of which every quarter has six, the last five.
+    assert grouping.values == [
+        "0 to 1.66667", "2 to 3.66667", "4 to 5.33333", "5.66667 to 7.33333", "no value",
+    ]  # fmt: skip
+    assert grouping.of.tolist()[-1] == 4
+    # A different number for each sample counts the samples.
+    assert "run" not in by_name(groupings_of({"": report(0, run=[9 * k for k in range(SIZE)])}))
+
+
+def test_columns_that_differ_make_no_slices_and_are_refused() -> None:
     systems = {"a": report(0, domain="x", same=1), "b": report(0, domain="y", same=1)}
-    assert [one.title for one in slices_of(systems, OPTIONS)] == [
-        "language",
-        "words of the reference",
-    ]
+    assert list(by_name(groupings_of(systems))) == ["language", "words of the reference"]
+    with pytest.raises(ReportError, match="the systems differ in domain"):
+        groupings_of(systems, by="domain")
 
 
 def test_lists_and_reports_without_texts_are_left_out() -> None:
-    kept = Hub("exact_match").evaluate(rows(3, tags=["a"]), texts=False, keep=["tags", "id"])
-    assert slices_of({"": kept}, OPTIONS) == []
+    kept = Hub("exact_match").evaluate(
+        rows(3, tags=[["a"]] * SIZE), texts=False, keep=["tags", "id"]
+    )
+    assert groupings_of({"": kept}) == []
+
+
+def test_the_rarest_word_of_a_reference_is_in_the_fewest_references() -> None:
+    # "common" is in all 24 references, "pair" in two, the words of their own in one.
+    texts = [f"common own{i}" if i > 7 else "common" for i in range(SIZE)]
+    texts[0] = texts[1] = "common pair pair"
+    found = Hub("exact_match").evaluate(predictions=texts, references=texts)
+    grouping = by_name(groupings_of({"": found}))["frequency of the rarest word"]
+    # Of the quarters of 24 samples, two end at 1 and the third at 2.
+    assert grouping.values == ["1", "2", "24"]
+    assert grouping.of.tolist() == [1] * 2 + [2] * 6 + [0] * 16
+
+
+def test_p_is_corrected_over_all_slices_of_a_metric() -> None:
+    size = 3 * FEWEST
+    domain = [["x", "y", "z"][i % 3] for i in range(size)]
+    # B is right where A is wrong, in x always, in y in a quarter of the samples, in z never.
+    one = report(0, size, domain=domain)
+    better = rows(0, size, domain=domain)
+    for i, row in enumerate(better):
+        if i % 3 == 0 or (i % 3 == 1 and i % 4 == 1):
+            row["prediction"] = row["reference"]
+    other = Hub("exact_match").evaluate(better)
+    groupings = [g for g in groupings_of({"a": one, "b": other}) if g.key == "domain"]
+    found = slices_of({"a": one, "b": other}, groupings, ("b", "a"), OPTIONS)
+    alone = {
+        value: part.compare(one.by("domain")[value], trials=found.trials, resamples=30)
+        for value, part in other.by("domain").items()
+    }
+    single = {value: own["exact_match"]["score"].randomisation_p for value, own in alone.items()}
+    assert single["x"] < single["y"] < single["z"] == 1
+    tests = {part.value: part.tests["exact_match"]["score"] for part in found.slices}
+    assert {value: test.p for value, test in tests.items()} == holm(single)
+    assert tests["x"].p == 3 * single["x"]
+    assert tests["x"].difference == 1
+    assert tests["x"].interval == alone["x"]["exact_match"]["score"].interval
+    table = found.table({"a": one, "b": other})
+    assert list(map(str, table.rows[0][:5])) == [
+        "x", "20", "exact_match ↑", "0.000", "1.000",
+    ]  # fmt: skip
+    assert found.rows()[0]["tests"]["score"]["p"] == tests["x"].p
+
+
+def test_small_slices_have_no_test_and_do_not_count() -> None:
+    size = 2 * FEWEST + 5
+    domain = ["x"] * FEWEST + ["y"] * FEWEST + ["z"] * 5
+    systems = {name: report(right, size, domain=domain) for name, right in (("a", 0), ("b", 9))}
+    groupings = [g for g in groupings_of(systems, by="domain") if g.key == "domain"]
+    found = slices_of(systems, groupings, ("b", "a"), OPTIONS)
+    x, _, z = found.slices
+    assert not z.tests
+    test = x.tests["exact_match"]["score"]
+    assert test.p == 2 * test.randomisation_p
+
+
+def test_there_are_trials_enough_for_a_small_p_after_the_correction() -> None:
+    size = 10 * FEWEST
+    domain = [f"d{i % 10}" for i in range(size)]
+    systems = {name: report(right, size, domain=domain) for name, right in (("a", 0), ("b", size))}
+    groupings = [g for g in groupings_of(systems, by="domain") if g.key == "domain"]
+    found = slices_of(systems, groupings, ("b", "a"), OPTIONS._replace(trials=20))
+    assert found.trials == TRIALS_A_TEST * 10
+    assert all(part.tests["exact_match"]["score"].p < 0.05 for part in found.slices)
 
 
 def test_slices_of_a_single_cluster_have_no_intervals() -> None:
     found = Hub("exact_match").evaluate(
         [row | {"text_type": row["id"] // 4, "topic": row["id"] % 2} for row in rows(12)]
     )
-    by_column = slices_of({"": found}, OPTIONS._replace(cluster="text_type"))
-    shown = {one.title: one.table.html() for one in by_column}
-    assert "[" not in shown["text_type"]
-    assert shown["topic"].count("[") == 2
+    options = OPTIONS._replace(cluster="text_type")
+    drawn = {
+        part.grouping.key: bool(part.intervals)
+        for part in slices_of({"": found}, groupings_of({"": found}), None, options).slices
+    }
+    assert (drawn["text_type"], drawn["topic"]) == (False, True)
+
+
+def test_samples_are_grouped_by_what_a_judge_found_in_them() -> None:
+    found = Hub("faithfulness", judge="offline").evaluate(
+        predictions=["The cat sat. Dogs fly south.", "The cat sat.", "Dogs fly south.", ""],
+        contexts=[["The cat sat."]] * 4,
+    )
+    (grouping,) = verdict_groupings({"": found})
+    assert grouping.name == "verdicts of faithfulness"
+    said = [grouping.values[place] if place >= 0 else "" for place in grouping.of.tolist()]
+    assert said == ["idk and yes", "yes", "idk", ""]

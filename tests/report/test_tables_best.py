@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub, compare_all
 from metrichub.catalog.frontmatter import Scale
-from metrichub.report.scoreboard import _decimals, _p, first_of, rows_of_scores, rows_of_tests
+from metrichub.report.scoreboard import _decimals, first_of, p_cell, rows_of_scores, rows_of_tests
 from metrichub.report.tables import Score, Table, _aligned, csv_text, fit_width, format_cell
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
@@ -173,7 +173,7 @@ def test_counts_have_no_decimals() -> None:
     ("p", "text"), [(0.00009, "< .0001"), (0.0001, ".0001"), (1.0, "1.0000"), (float("nan"), "–")]
 )
 def test_a_column_of_p_values_has_four_decimals(p: float, text: str) -> None:
-    assert str(_p(p)) == text
+    assert str(p_cell(p)) == text
 
 
 def test_what_follows_numbers_starts_at_one_place() -> None:

@@ -10,6 +10,7 @@ from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
+    from metrichub.report.html.document import Provenance
     from metrichub.report.ranking import Ranking
 
 EXPLAINED = 100
@@ -30,6 +31,10 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     seed: int = SEED,
     cluster: str | None = None,
     human: str | Iterable[str] | None = None,
+    agreement: Any = None,
+    title: str | None = None,
+    by: str | None = None,
+    provenance: Provenance | None = None,
     explained: int = EXPLAINED,
     size: int = SIZE,
     progress: Callable[[str, int, int | None], object] | None = None,
@@ -42,6 +47,9 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     `cluster` names a column whose samples of one value are drawn and swapped together.
     `human` names the columns of people's ratings that the scores are compared with; else those
     of the report that hold numbers, lists of numbers or yes and no, which the page then names.
+    `agreement` is what was measured of these ratings, or of preferences, and is shown as it is.
+    `title` stands above the answer, which is the title otherwise; `by` names a column whose values
+    are slices whatever it holds; `provenance` says what the page can't know by itself.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
     take `size` bytes at most, and where they would take more, the page says how many are there.
@@ -51,11 +59,11 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
 
     Raises:
         ReportError: no system, a pooled report, systems that can't be compared, or no such column
-            of ratings.
+            of ratings or slices.
     """
     from metrichub.data.files import check_folder, write_text
     from metrichub.evaluation.significance import SignificanceOptions
-    from metrichub.report.html.document import report_page
+    from metrichub.report.html.document import PageOptions, report_page
     from metrichub.report.html.records import PageLimits
 
     check_folder(path)
@@ -64,6 +72,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     options = SignificanceOptions(level, resamples, trials, seed, cluster)
     limits = PageLimits(explained, size)
     tell = progress or (lambda *_: None)
-    text = report_page(systems, ids, options, limits, human, tell, ranking)
+    shown = PageOptions(ids, human, agreement, title, by, provenance)
+    text = report_page(systems, shown, options, limits, tell, ranking)
     tell("writing", 0, None)
     write_text(path, text)

@@ -1,68 +1,62 @@
-"""The answer: which system is better on what, in words, in a chart and in a table."""
+"""The answer: which system is better on what, as a title, a leaderboard and a forest plot."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from metrichub.catalog.frontmatter import Scale
+import numpy as np
+
+from metrichub.errors import listed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import Interval
-from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.captions import (
-    captioned,
-    legend,
-    without_differences,
-    without_intervals,
-)
+from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions
+from metrichub.report.captions import captioned, without_differences, without_intervals
+from metrichub.report.html.forest import Axis, Forest, ForestRow, better_of, p_of, verdict_of
 from metrichub.report.ranking import Ranking
-from metrichub.report.scoreboard import (
-    OutputColumn,
-    ScoreFormat,
-    first_of,
-    output_columns,
-)
-from metrichub.report.tables import Score, Table
+from metrichub.report.scoreboard import OutputColumn, ScoreFormat, first_of, output_columns
+from metrichub.report.tables import Table
 
-WIDTH = 240
-"""How wide the chart of an output is drawn, in units of its own."""
-_EDGE = 6
+_MOST_NAMES = 3
+_MOST_SCORES = 4
+_LINKS = {
+    "better": "better than",
+    "worse": "worse than",
+    "different": "different from",
+    "not told apart": "not told apart from",
+    "no winner": "no winner against",
+    "not tested": "not tested against",
+}
 
 Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
 
 
-class ScoreRange(NamedTuple):
-    """A system's score with its interval, as text and as places in the chart; None without one."""
+class LeaderboardRow(NamedTuple):
+    """A system with its rank by the first output, and its score and letters by each."""
 
+    rank: int | None
     system: str
-    score: Score
-    best: bool
-    low: float | None
-    at: float | None
-    high: float | None
-
-
-class RangeChart(NamedTuple):
-    """The scores of the systems by one output, between the ends of their common scale."""
-
-    label: str
-    start: str
-    end: str
-    ranges: Sequence[ScoreRange]
+    cells: Sequence[tuple[str, str, bool]]
+    against: Sequence[tuple[str, str, str]]
 
 
 class PageAnswer(NamedTuple):
-    """What the page begins with; of one system, a table only if samples have no score.
+    """What the page begins with.
 
-    `paper` is the table with its caption and signatures, as one copies it.
+    `board` is the leaderboard of three systems or more, each of its rows with wins, ties and
+    losses against the others by the first column. `paper` is the table with its caption and
+    signatures, as one copies it.
     """
 
-    sentences: Sequence[str]
-    charts: Sequence[RangeChart]
-    board: Table | None
-    marks: str
+    title: str
+    columns: Sequence[OutputColumn]
+    board: Sequence[LeaderboardRow]
+    forests: Sequence[Forest]
+    lacking: Sequence[str]
     paper: Table
+    pair: Pair | None
 
 
 def answer_of(
@@ -73,66 +67,286 @@ def answer_of(
 ) -> PageAnswer:
     """The answer for these systems; of one alone, its scores."""
     form = ScoreFormat(level=options.level)
-    columns = output_columns(systems, form)
-    charts = [chart for column in columns if (chart := _chart(column, systems, ranking, intervals))]
+    columns = merged_columns(systems, output_columns(systems, form))
     paper = captioned(systems, ranking, intervals, form, options)
-    board = paper._replace(caption="", signatures=())
+    lacking = without_intervals(columns, intervals)
     if ranking is None:
-        shown = board if len(board.head) > 2 else None
-        marks = "; ".join(without_intervals(columns, intervals))
-        return PageAnswer((), charts, shown, marks, paper)
-    lacking = [*without_intervals(columns, intervals), *without_differences(ranking, form)]
-    marks = "; ".join(filter(None, [legend(board, ranking), *lacking]))
-    return PageAnswer(ranking.sentences, charts, board, marks, paper)
+        ((name, report),) = systems.items()
+        forests = [*_scores(columns, report, intervals[name], options)]
+        title = _title_of_one(name, report, columns)
+        return PageAnswer(title, columns, (), forests, lacking, paper, None)
+    tests = _Tests(ranking, columns)
+    pair = tests.shown_pair()
+    forests = [*(tests.forest_of_two() if len(systems) == 2 else tests.forests_of_several())]
+    title = tests.title_of_two() if len(systems) == 2 else tests.title_of_several()
+    board = tests.leaderboard() if len(systems) > 2 else ()
+    lacking = [*lacking, *without_differences(ranking, form)]
+    return PageAnswer(title, columns, board, forests, lacking, paper, pair)
 
 
-def _chart(
-    column: OutputColumn,
-    systems: Mapping[str, Measurement],
-    ranking: Ranking | None,
-    intervals: Intervals,
-) -> RangeChart | None:
-    """The chart of an output; None where no system has a finite score."""
-    scores = {}
-    for name, report in systems.items():
-        result = report.results.get(column.metric)
-        value = result.scores().get(column.output, math.nan) if result else math.nan
-        scores[name] = value, intervals[name].get(column.metric, {}).get(column.output)
-    ends = [
-        end
-        for value, interval in scores.values()
-        for end in (value, *(interval[:2] if interval else ()))
-        if math.isfinite(end)
+def merged_columns(
+    systems: Mapping[str, Measurement], columns: Sequence[OutputColumn]
+) -> list[OutputColumn]:
+    """The columns, those of one metric that are equal in every system and sample as one."""
+    merged: list[OutputColumn] = []
+    for column in columns:
+        twin = next((k for k, other in enumerate(merged) if _equal(systems, column, other)), None)
+        if twin is None:
+            merged.append(column)
+            continue
+        first = merged[twin]
+        label, head = f"{first.label}, {column.label}", f"{first.label}, {column.head}"
+        merged[twin] = first._replace(label=label, head=head)
+    return merged
+
+
+def _equal(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
+    if one.metric != other.metric:
+        return False
+    for report in systems.values():
+        result = report.results.get(one.metric)
+        if result is None:
+            continue
+        scores, samples = result.scores(), result.samples()
+        for values in (scores, samples):
+            if not {one.output, other.output} <= values.keys() or not np.array_equal(
+                values[one.output], values[other.output], equal_nan=True
+            ):
+                return False
+    return True
+
+
+def without_common_start(names: Sequence[str]) -> dict[str, str]:
+    """The names without what all begin with, up to a sign between words."""
+    first, last = min(names), max(names)
+    common = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    start = re.match(r".*[\W_]", first[:common])
+    cut = len(start[0]) if start and len(start[0]) > 2 else 0
+    return {name: name[cut:] for name in names}
+
+
+def _title_of_one(name: str, report: Measurement, columns: Sequence[OutputColumn]) -> str:
+    scores = [
+        f"{column.label} {column.number(_value(report, column))}"
+        for column in columns[:_MOST_SCORES]
     ]
-    if not ends:
-        return None
-    low, high = min(ends), max(ends)
-    if len(systems) == 1:
-        low, high = _bounds(column, systems, low, high)
-    ranks = ranking.ranks.get(column.metric, {}).get(column.output, {}) if ranking else {}
-    first = first_of(ranks)
-
-    def place(value: float) -> float | None:
-        if not math.isfinite(value):
-            return None
-        share = (value - low) / (high - low) if high > low else 0.5
-        return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
-
-    rows = []
-    for name, (value, interval) in scores.items():
-        score = column.score(systems[name], interval) or Score(column.number(value))
-        ends_of = [place(end) for end in interval[:2]] if interval else [None, None]
-        rows.append(ScoreRange(name, score, name in first, ends_of[0], place(value), ends_of[1]))
-    return RangeChart(column.head, column.number(low), column.number(high), rows)
+    more = len(columns) - _MOST_SCORES
+    text = ", ".join(scores) + (f" and {more} more" if more > 0 else "")
+    return f"{name}: {text}" if name else text
 
 
-def _bounds(
-    column: OutputColumn, systems: Mapping[str, Measurement], low: float, high: float
-) -> tuple[float, float]:
-    """The scale of one system's score: its range as far as the card knows it."""
-    scales = (r.results[column.metric].metric.card.scale(column.output) for r in systems.values())
-    scale = next(scales) or Scale()
-    return (
-        low if scale.low is None else min(scale.low, low),
-        high if scale.high is None else max(scale.high, high),
-    )
+def _value(report: Measurement, column: OutputColumn) -> float:
+    result = report.results.get(column.metric)
+    return result.scores().get(column.output, math.nan) if result else math.nan
+
+
+class _Tests(NamedTuple):
+    """The tests of all pairs, by the columns that are shown."""
+
+    ranking: Ranking
+    columns: Sequence[OutputColumn]
+
+    def test(self, pair: Pair, column: OutputColumn) -> Comparison | None:
+        return self.ranking.pairs.get(pair, {}).get(column.metric, {}).get(column.output)
+
+    def verdict(self, test: Comparison | None, column: OutputColumn) -> str:
+        """What a test says of the first system of its pair."""
+        return verdict_of(test, self.better(column), self.ranking.options.level)
+
+    def better(self, column: OutputColumn) -> str:
+        return better_of(self.ranking.reports, column)
+
+    def shown_pair(self) -> Pair:
+        """The best of the others by the first output that ranks, and the baseline."""
+        baseline, *others = self.ranking.systems
+        return min(others, key=self._order), baseline
+
+    def _order(self, system: str) -> tuple[int, float]:
+        """The rank and the score by the first output that ranks systems."""
+        for column in self.columns:
+            ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
+            if system in ranks:
+                score = _value(self.ranking.reports[system], column)
+                return ranks[system], -score if self.better(column) == "higher" else score
+        return 0, 0.0
+
+    def title_of_two(self) -> str:
+        other, baseline = pair = self.shown_pair()
+        said: dict[str, list[str]] = {}
+        for column in self.columns:
+            test = self.test(pair, column)
+            verdict = self.verdict(test, column)
+            known = said.setdefault(verdict, [])
+            detail = ""
+            if test and not known and verdict in ("better", "worse", "different"):
+                bounds = column.bounds(test.interval, "+")
+                difference = column.number(test.difference, "+")
+                detail = f" ({difference}{f' {bounds}' if bounds else ''}, {p_of(test.p)})"
+            first, *same = column.label.split(", ")
+            known += [f"{first}{detail}", *same]
+        order = ("better", "worse", "different", "not told apart", "no winner", "not tested")
+        parts = [f"{verdict} on {listed(said[verdict])}" for verdict in order if verdict in said]
+        return f"{other} vs {baseline}: {', '.join(parts)}"
+
+    def title_of_several(self) -> str:
+        """Who leads on what, in at most sixty words."""
+        leaders: dict[str, list[str]] = {}
+        names = without_common_start(self.ranking.systems)
+        for column in self.columns:
+            ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
+            first = [name for name, rank in ranks.items() if rank == 1]
+            if not ranks:
+                text = "no ranks"
+            elif len(first) == len(ranks):
+                text = f"all {len(ranks)} not told apart"
+            elif len(first) > _MOST_NAMES:
+                text = f"{len(first)} of {len(ranks)} systems lead"
+            else:
+                text = f"{listed([names[name] for name in first])} lead{'s' * (len(first) == 1)}"
+            leaders.setdefault(text, []).extend(column.label.split(", "))
+        parts = []
+        for text, labels in leaders.items():
+            more = len(labels) - _MOST_SCORES
+            shown = [*labels[:_MOST_SCORES], *([f"{more} more"] if more > 0 else [])]
+            parts.append(f"{text} on {listed(shown)}")
+        more = len(parts) - 3
+        return "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
+
+    def leaderboard(self) -> list[LeaderboardRow]:
+        """The systems by rank, with letters: those that share one aren't told apart."""
+        order = sorted(self.ranking.systems, key=self._order)
+        letters = [self._letters(column, order) for column in self.columns]
+        rows = []
+        for system in order:
+            cells = []
+            for column, of_column in zip(self.columns, letters, strict=True):
+                ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
+                number = column.number(_value(self.ranking.reports[system], column))
+                cells.append((number, of_column.get(system, ""), system in first_of(ranks)))
+            rank = self._order(system)[0] or None
+            against = [self._outcome(system, other) for other in order]
+            rows.append(LeaderboardRow(rank, system, cells, against))
+        return rows
+
+    def _letters(self, column: OutputColumn, order: Sequence[str]) -> dict[str, str]:
+        """Letters of groups that aren't told apart, by Piepho's insertion and absorption (2004)."""
+        tests = {pair: self.test(pair, column) for pair in self.ranking.pairs}
+        if self.better(column) == "neither" or any(
+            test is None or test.withheld or math.isnan(test.p) for test in tests.values()
+        ):
+            return {}
+        sets = [frozenset(order)]
+        for pair, test in tests.items():
+            if self.verdict(test, column) in ("better", "worse"):
+                cut = [s - {name} if set(pair) <= s else s for s in sets for name in pair]
+                sets = [s for s in dict.fromkeys(cut) if not any(s < other for other in cut)]
+        sets.sort(key=lambda s: [name not in s for name in order])
+        return {
+            name: "".join(chr(97 + k % 26) for k, s in enumerate(sets) if name in s)
+            for name in order
+        }
+
+    def _outcome(self, system: str, other: str) -> tuple[str, str, str]:
+        """A win, tie or loss by the first column, with its difference and what it says in words."""
+        if system == other:
+            return "", "", ""
+        column = self.columns[0]
+        turned = (system, other) not in self.ranking.pairs
+        test = self.test((other, system) if turned else (system, other), column)
+        verdict = self.verdict(test, column)
+        if turned:
+            verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
+        kind = {"better": "win", "worse": "loss", "not told apart": "tie"}.get(verdict, "none")
+        if test is None:
+            return kind, "–", verdict
+        difference = column.number(-test.difference if turned else test.difference, "+")
+        return kind, difference, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_of(test.p)}"
+
+    def forest_of_two(self) -> Iterator[Forest]:
+        """A row an output; outputs from 0 to 1 share a scale."""
+        other, baseline = pair = self.shown_pair()
+        names = [baseline, other]
+        shared = [column for column in self.columns if self._is_fraction(column)]
+        for own in [shared, *([c] for c in self.columns if c not in shared)]:
+            lines = [(c.head, c, test, names) for c in own if (test := self.test(pair, c))]
+            if lines:
+                yield self._forest("", ["metric", *names], lines)
+
+    def forests_of_several(self) -> Iterator[Forest]:
+        """A plot an output; a row a system, against the baseline."""
+        baseline, *others = self.ranking.systems
+        for column in self.columns:
+            lines = [
+                (name, column, test, [name])
+                for name in sorted(others, key=self._order)
+                if (test := self.test((name, baseline), column))
+            ]
+            if lines:
+                yield self._forest(column.head, ["system", "score"], lines)
+
+    def _is_fraction(self, column: OutputColumn) -> bool:
+        scale = next(iter(self.ranking.reports.values())).results.get(column.metric)
+        of = scale.metric.card.scale(column.output) if scale else None
+        return of is not None and (of.low, of.high) == (0, 1)
+
+    def _forest(
+        self,
+        title: str,
+        head: Sequence[str],
+        lines: Sequence[tuple[str, OutputColumn, Comparison, Sequence[str]]],
+    ) -> Forest:
+        tests = [test for _, _, test, _ in lines]
+        ends = [end for t in tests for end in (t.difference, *t.interval[:2])]
+        axis = Axis.of([0.0, *ends])
+        rows = []
+        for label, column, test, systems in lines:
+            scores = [column.number(_value(self.ranking.reports[s], column)) for s in systems]
+            bounds = column.bounds(test.interval, "+") or "[–]"
+            relative = (
+                f"{100 * test.difference / abs(test.other):+.1f}%"
+                if test.other and math.isfinite(test.difference)
+                else "–"
+            )
+            verdict = self.verdict(test, column)
+            cells = [*scores, f"{column.number(test.difference, '+')} {bounds}", relative]
+            places = [
+                axis.place(v) for v in (test.interval.low, test.difference, test.interval.high)
+            ]
+            p = p_of(test.p) if verdict != "no winner" else ""
+            cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
+            rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], *places))
+        level = f"{100 * self.ranking.options.level:g}%"
+        head = [*head, f"difference [{level} interval]", "relative", "verdict"]
+        return Forest(title, head, rows, axis.ticks(), axis.place(0.0))
+
+
+def _scores(
+    columns: Sequence[OutputColumn],
+    report: Measurement,
+    intervals: Mapping[str, Mapping[str, Interval]],
+    options: SignificanceOptions,
+) -> Iterator[Forest]:
+    """The scores of one system; outputs of one range share a scale."""
+    by_range: dict[object, list[OutputColumn]] = {}
+    ranges = {}
+    for column in columns:
+        scale = report.results[column.metric].metric.card.scale(column.output)
+        ranges[column] = (scale.low, scale.high) if scale else (None, None)
+        key = ranges[column] if None not in ranges[column] else column
+        by_range.setdefault(key, []).append(column)
+    level = f"{100 * options.level:g}%"
+    for own in by_range.values():
+        found = {c: (intervals.get(c.metric, {}).get(c.output), _value(report, c)) for c in own}
+        ends = [end for i, score in found.values() for end in (score, *(i[:2] if i else ()))]
+        axis = Axis.of([*ends, *(end for end in ranges[own[0]] if end is not None)])
+        rows = []
+        for column, (interval, score) in found.items():
+            bounds = column.bounds(interval) if interval else ""
+            result = report.results[column.metric]
+            scored = f" · {result.count:,} of {report.size:,}" if result.unscored else ""
+            low, high = interval[:2] if interval else (math.nan, math.nan)
+            cells = [f"{column.number(score)}{scored}", bounds]
+            places = [axis.place(v) for v in (low, score, high)]
+            rows.append(ForestRow(column.head, column.metric, cells, "alone", *places))
+        head = ["metric", "score", f"{level} interval"]
+        yield Forest("", head, rows, axis.ticks(), None)

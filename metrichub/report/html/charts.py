@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.report.html.records import Scores, Values
+from metrichub.report.html.records import Scores, Values, page_numbers
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
 """Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
@@ -27,12 +28,17 @@ Place = Callable[[float], float]
 
 
 class Shape(NamedTuple):
-    """A path: filled or as a line, in the colour of a system, so opaque."""
+    """A path: filled or as a line, in the colour of a system, so opaque.
+
+    A bar that is clicked `select`s its samples, which `about` says in words.
+    """
 
     path: str
     kind: str
     system: int = 0
     opacity: float = 1.0
+    select: str = ""
+    about: str = ""
 
     @property
     def dash(self) -> str:
@@ -64,53 +70,85 @@ def dash_of(system: int) -> str:
     return DASHES[(system + system // COLOURS) % len(DASHES)]
 
 
-def histograms(outputs: Sequence[Scores]) -> list[Chart]:
-    """A histogram for each output, with one line for each system."""
-    return [_histogram(output) for output in outputs]
+def histograms(outputs: Sequence[tuple[int, Scores]]) -> list[Chart]:
+    """A histogram for each output, by its number: of one system with bars, else with lines."""
+    return [_histogram(number, output) for number, output in outputs]
+
+
+def difference_histograms(
+    outputs: Sequence[tuple[int, Scores]], pair: tuple[str, str]
+) -> list[Chart]:
+    """A histogram of the first system's scores minus the second's, for each output."""
+    charts = []
+    for number, output in outputs:
+        names = [*output.systems]
+        mine, theirs = (as_shown(output.systems[name]) for name in pair)
+        with np.errstate(invalid="ignore"):
+            values = mine - theirs
+        outcome = win_counts(output._replace(systems={"": theirs, pair[0]: mine}))
+        places = [names.index(name) for name in reversed(pair)]
+        text = f"Differences by {output.label} of {' from '.join(pair)}: {outcome}."
+        across = f"{_short(output.label, 14)}: {' − '.join(_short(name, 14) for name in pair)}"
+        chart = _bars(values, {"output": number, "pair": places})
+        charts.append(chart._replace(text=text, title=outcome, across=across))
+    return charts
+
+
+def as_shown(values: Values) -> Values:
+    """The numbers as the page's script has them, by which it selects."""
+    numbers = (math.nan if v is None else float(v) for v in page_numbers(values))
+    return np.fromiter(numbers, np.float64, len(values))
 
 
 def scatter_charts(outputs: Sequence[Scores]) -> list[Chart]:
     """Each of the first outputs against each other, of the first system."""
     columns = [(output.label, next(iter(output.systems.values()))) for output in outputs[:MOST]]
     return [
-        _scatter(
-            f"Sample scores: {y[0]} over {x[0]}.", "", (_short(x[0]), x[1]), (_short(y[0]), y[1])
-        )
+        _scatter(f"Sample scores: {y[0]} over {x[0]}.", (_short(x[0]), x[1]), (_short(y[0]), y[1]))
         for place, y in enumerate(columns)
         for x in columns[:place]
     ]
 
 
-def comparisons(outputs: Sequence[Scores]) -> list[Chart]:
-    """Each further system's scores against the first's, with the line where both are equal."""
-    first, *others = outputs[0].systems if outputs else [""]
-    charts = []
-    for other in others:
-        for output in outputs:
-            x, y = output.systems[first], output.systems[other]
-            outcome = win_counts(output._replace(systems={first: x, other: y}))
-            text = f"Sample scores by {output.label} of {other} over those of {first}: {outcome}."
-            label = _short(output.label, 20)
-            across, up = (f"{label} of {_short(name, 20)}" for name in (first, other))
-            charts.append(_scatter(text, outcome, (across, x), (up, y), equal=True))
-    return charts
-
-
-def _histogram(output: Scores) -> Chart:
-    finite = [values[np.isfinite(values)] for values in output.systems.values()]
-    edges = bin_edges(np.concatenate([*finite, np.zeros(0)]))
+def _histogram(number: int, output: Scores) -> Chart:
+    text = f"Histogram of the sample scores: {output.label}."
+    shown = [as_shown(values) for values in output.systems.values()]
+    if len(shown) == 1:
+        chart = _bars(shown[0], {"output": number, "system": 0})
+        return chart._replace(text=text, across=_short(output.label))
+    finite = [values[np.isfinite(values)] for values in shown]
+    edges = bin_edges(np.concatenate(finite))
     counts = [np.histogram(values, edges)[0] for values in finite]
     most = max([1, *(int(count.max()) for count in counts)])
     x, y = _across(edges[0], edges[-1]), _up(0, most)
-    kind = "bars" if len(finite) == 1 else "line"
     shapes = [
-        Shape(_steps([x(edge) for edge in edges], [y(n) for n in count.tolist()]), kind, system)
+        Shape(_steps([x(edge) for edge in edges], [y(n) for n in count.tolist()]), "line", system)
         for system, count in enumerate(counts)
     ]
-    whole = [tick for tick in _ticks(0, most, y) if float(tick.text).is_integer()]
-    text = f"Histogram of the sample scores: {output.label}."
-    columns = _ticks(edges[0], edges[-1], x)
-    return Chart(text, "", _short(output.label), "samples", columns, whole, shapes)
+    columns = ticks(edges[0], edges[-1], x)
+    return Chart(text, "", _short(output.label), "samples", columns, _whole(most, y), shapes)
+
+
+def _bars(values: Values, select: dict[str, object]) -> Chart:
+    """A bar a bin, each of which selects its samples by its exact ends."""
+    finite = values[np.isfinite(values)]
+    edges = bin_edges(finite)
+    counts = np.histogram(finite, edges)[0].tolist()
+    most = max(1, *counts)
+    x, y = _across(edges[0], edges[-1]), _up(0, most)
+    shapes = []
+    for count, low, high in zip(counts, edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if count:
+            path = f"M{x(low):g},{BOTTOM}V{y(count):g}H{x(high):g}V{BOTTOM}z"
+            about = f"{count:,} sample{'s' * (count > 1)} from {low:.4g} to {high:.4g}"
+            chosen = json.dumps({**select, "low": low, "high": high})
+            shapes.append(Shape(path, "bars", 0, select=chosen, about=about))
+    columns = ticks(edges[0], edges[-1], x)
+    return Chart("", "", "", "samples", columns, _whole(most, y), shapes)
+
+
+def _whole(most: int, place: Place) -> list[Tick]:
+    return [tick for tick in ticks(0, most, place) if float(tick.text).is_integer()]
 
 
 def _steps(edges: Sequence[float], tops: Sequence[float]) -> str:
@@ -118,26 +156,14 @@ def _steps(edges: Sequence[float], tops: Sequence[float]) -> str:
     return f"M{edges[0]:g},{BOTTOM}{lines}V{BOTTOM}"
 
 
-def _scatter(
-    text: str,
-    title: str,
-    across: tuple[str, Values],
-    up: tuple[str, Values],
-    *,
-    equal: bool = False,
-) -> Chart:
+def _scatter(text: str, across: tuple[str, Values], up: tuple[str, Values]) -> Chart:
     known = np.isfinite(across[1]) & np.isfinite(up[1])
     x, y = across[1][known], up[1][known]
     ends = [_ends(values) for values in (x, y)]
-    if equal:
-        ends = [_ends(np.concatenate((x, y)))] * 2
     at, on = _across(*ends[0]), _up(*ends[1])
     shapes = _cells(x, y, ends, at, on) if is_dense(x, y) else _dots(x, y, at, on)
-    if equal:
-        low, high = ends[0]
-        shapes.append(Shape(f"M{at(low):g},{on(low):g}L{at(high):g},{on(high):g}", "equal"))
-    columns, rows = _ticks(*ends[0], at), _ticks(*ends[1], on)
-    return Chart(text, title, across[0], up[0], columns, rows, shapes)
+    columns, rows = ticks(*ends[0], at), ticks(*ends[1], on)
+    return Chart(text, "", across[0], up[0], columns, rows, shapes)
 
 
 def _ends(values: Values) -> tuple[float, float]:
@@ -184,7 +210,7 @@ def _up(low: float, high: float) -> Place:
     return lambda value: round(BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP), 2)
 
 
-def _ticks(low: float, high: float, place: Place) -> list[Tick]:
+def ticks(low: float, high: float, place: Place) -> list[Tick]:
     """Up to about five round numbers from one end to the other."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
+from importlib.metadata import metadata, version
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from metrichub.catalog.registry import origin
 from metrichub.catalog.requirements import optional_package
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ReportError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.metric import has_sample_scores
+from metrichub.metric import Metric, has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.html import charts
-from metrichub.report.html.answer import WIDTH, answer_of
+from metrichub.report.html.answer import answer_of, without_common_start
+from metrichub.report.html.forest import WIDTH, largest_gap, p_of, slice_tables
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.records import (
     CHUNK,
@@ -39,12 +46,26 @@ from metrichub.report.html.records import (
     score_columns,
     script_json,
 )
-from metrichub.report.html.slices import groupings_of, slices_of
 from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
-from metrichub.report.scoreboard import rows_of_scores, rows_of_tests
-from metrichub.report.tables import Cell, Table
+from metrichub.report.scoreboard import (
+    Intervals,
+    ScoreFormat,
+    decimals_of,
+    differences,
+    output_columns,
+    rows_of_scores,
+)
+from metrichub.report.slices import (
+    FEWEST,
+    MOST_SAMPLES,
+    Slices,
+    groupings_of,
+    slices_of,
+    verdict_groupings,
+)
+from metrichub.report.tables import Cell, Score, Table
 
 SCRIPTS = (
     "labels.js",
@@ -66,12 +87,33 @@ STYLES = ("report.css", "samples.css")
 OF_RATINGS = ("scatter.js", "people.js")
 
 
+class Provenance(NamedTuple):
+    """Where a page's numbers are from: the command, and files, each with its SHA-256 or "".
+
+    `date` is by default the day of SOURCE_DATE_EPOCH, or today.
+    """
+
+    command: str = ""
+    files: Sequence[tuple[str, str]] = ()
+    date: str = ""
+
+
+class PageOptions(NamedTuple):
+    """What a page is to show, beside how its tests are made; see `write`."""
+
+    ids: Sequence[Any] | None = None
+    human: str | Iterable[str] | None = None
+    agreement: Any = None
+    title: str | None = None
+    by: str | None = None
+    provenance: Provenance | None = None
+
+
 def report_page(
     systems: Mapping[str, Measurement],
-    ids: Sequence[Any] | None,
+    shown: PageOptions,
     options: SignificanceOptions,
     limits: PageLimits,
-    human: str | Iterable[str] | None = None,
     tell: Callable[[str, int, int | None], object] = lambda *_: None,
     ranking: Ranking | None = None,
 ) -> str:
@@ -83,7 +125,7 @@ def report_page(
         comparable(first, other)
     tell("testing", 0, None)
     outputs = outputs_of(systems)
-    main = [scores for _, output, scores in outputs if output == "score"]
+    main = [(k, scores) for k, (_, output, scores) in enumerate(outputs) if output == "score"]
     if others and ranking is None:
         ranking = compare_all(systems, **options._asdict())
     if ranking:
@@ -91,25 +133,29 @@ def report_page(
     else:
         how = options.of_intervals()
         intervals = {name: intervals_of(report, **how) for name, report in systems.items()}
+    people = _people(systems, outputs, options, shown)
+    rated = [rating["name"] for rating in people.data.get("ratings", ())] if people else []
+    groupings = groupings_of(systems, rated, shown.by)
+    answer = answer_of(systems, ranking, intervals, options)
+    slices = slices_of(systems, groupings, answer.pair, options)
     records = records_of(systems, outputs, limits, tell)
     tell("drawing", 0, None)
-    people = _people(systems, outputs, options, human)
-    scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people else ()))]
+    scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))]
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
-    data = _data(systems, ids, outputs, records)
-    data["groupings"] = groupings_of(systems)
-    data |= {"people": people.data} if people else {}
+    data = _data(systems, shown.ids, outputs, records)
+    data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems))]
+    data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
-    answer = answer_of(systems, ranking, intervals, options)
-    whole = rows_of_scores(systems, intervals, ranking.ranks if ranking else None)
     exports = {
         "Markdown": answer.paper.markdown(),
         "LaTeX": answer.paper.latex(),
-        "CSV": whole.csv(),
+        "CSV": rows_of_scores(systems, intervals, ranking.ranks if ranking else None).csv(),
     }
+    tables = slice_tables(slices, systems, answer.columns, options.level)
+    metrics = _metrics(systems)
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    page.globals |= {"table": lambda table, caption="": Markup(table.html(caption))}
+    page.globals |= {"table": lambda table: Markup(_rounded(table).html())}
     return _readable(
         page.from_string(_asset("report.html")).render(
             policy=_policy(scripts, style),
@@ -117,28 +163,38 @@ def report_page(
             scripts=[Markup(script) for script in scripts],
             data=Markup(inside_script(script_json(data))),
             people=people,
+            people_first=shown.agreement is not None,
             ngrams=ngrams,
             chunks=[Markup(inside_script(chunk)) for chunk in records.chunks],
             systems=list(systems),
+            short=without_common_start([*systems]),
             size=first.size,
             options=options,
+            title=shown.title or answer.title,
             answer=answer,
+            facts=_facts(systems, shown.provenance or Provenance()),
+            metrics=metrics,
+            loop_of={about.metric: k for k, about in enumerate(metrics)},
             exports=list(exports),
             exports_json=Markup(inside_script(script_json(exports))),
             width=WIDTH,
-            all_scores=whole,
+            all_scores=_all_scores(systems, intervals, options),
             own_tables=_own_tables(systems),
-            tests=_tests(ranking),
-            ranking=ranking,
-            slices=slices_of(systems, options),
+            tests=_tests(ranking, options),
+            slices=tables,
+            largest=largest_gap(tables),
+            about_slices=_about_slices(slices, first.size),
+            about_groupings=[g.about for g in groupings if g.about],
             charts={
-                "comparisons": charts.comparisons(main),
+                "differences": charts.difference_histograms(main, answer.pair)
+                if answer.pair
+                else [],
                 "histograms": charts.histograms(main),
-                "scatters": charts.scatter_charts(main),
+                "scatters": charts.scatter_charts([scores for _, scores in main]),
             },
             dash_of=charts.dash_of,
-            quartiles=quartiles(main),
-            correlations=correlations(main) if len(main) > 1 else None,
+            quartiles=quartiles([scores for _, scores in main]),
+            correlations=correlations([s for _, s in main]) if len(main) > 1 else None,
             notes=_notes(systems),
             sentence_level=_sentence_level(systems),
             titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
@@ -149,20 +205,148 @@ def report_page(
     )
 
 
+class _Fact(NamedTuple):
+    """A line of what is known of a page's origin; `whole` is shown where one points at it."""
+
+    name: str
+    text: str
+    whole: str = ""
+    code: bool = False
+
+
+def _facts(systems: Mapping[str, Measurement], provenance: Provenance) -> list[_Fact]:
+    """When and of what the page was made, as far as one knows."""
+    size = next(iter(systems.values())).size
+    named = [name for name in systems if name]
+    facts = [_Fact("samples", f"{size:,}"), _Fact("date", provenance.date or _today())]
+    if len(named) > 1 or (named and not provenance.files):
+        facts.append(_Fact("systems" if len(named) > 1 else "system", ", ".join(named)))
+    for name, digest in provenance.files:
+        text = f"{name} (SHA-256 {digest[:12]})" if digest else name
+        facts.append(_Fact("file", text, digest))
+    results = [result for report in systems.values() for result in report.results.values()]
+    homes = [result.signature for result in results]
+    own = f"metrichub {version('metrichub')}"
+    versions = (f"{s.home} {', '.join(s.versions)}" for s in homes if s.versions)
+    facts.append(_Fact("versions", "; ".join(dict.fromkeys((own, *versions)))))
+    # Labels hold no secrets.
+    labels = "; ".join(dict.fromkeys(str(signature) for signature in homes))
+    for name in ("judge", "embedder", "model", "language"):
+        values = re.findall(rf"\b{name}=(?:'([^']*)'|\"([^\"]*)\")", labels)
+        if chosen := dict.fromkeys(one or other for one, other in values):
+            facts.append(_Fact(name, ", ".join(chosen)))
+    if provenance.command:
+        facts.append(_Fact("command", provenance.command, code=True))
+    return facts
+
+
+def _today() -> str:
+    """The day in UTC, or that of SOURCE_DATE_EPOCH, by which builds are reproduced."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    when = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    return when.date().isoformat()
+
+
+class _About(NamedTuple):
+    """What a metric's name opens: what the metric measures, and where its card is."""
+
+    metric: str
+    name: str
+    title: str
+    summary: str
+    link: str
+
+
+def _metrics(systems: Mapping[str, Measurement]) -> list[_About]:
+    metrics = {name: r.metric for report in systems.values() for name, r in report.results.items()}
+    cards = {name: (metric.card, _card_address(metric)) for name, metric in metrics.items()}
+    return [
+        _About(name, card.name, card.title, card.summary, address)
+        for name, (card, address) in cards.items()
+    ]
+
+
+def _card_address(metric: Metric) -> str:
+    """Where the metric's card is shown, if its distribution names a repository on GitHub."""
+    entry = origin(type(metric))
+    lines = (metadata(entry.distribution).get_all("Project-URL") or []) if entry else []
+    named: dict[str, str] = dict(line.split(", ", 1) for line in lines if ", " in line)
+    address = named.get("Repository") or named.get("Source") or ""
+    if entry is None or not address.startswith("https://github.com/"):
+        return ""
+    folder = entry.value.partition(":")[0].replace(".", "/")
+    return f"{address}/blob/HEAD/{folder}/README.md"
+
+
+def _rounded(table: Table) -> Table:
+    """The table with the decimals that scores have on the page."""
+    rows = [
+        [Score(f"{cell:.{decimals_of(cell)}f}") if _is_fraction(cell) else cell for cell in row]
+        for row in table.rows
+    ]
+    return table._replace(rows=rows)
+
+
+def _is_fraction(cell: Cell) -> TypeGuard[float]:
+    return (
+        isinstance(cell, float)
+        and math.isfinite(cell)
+        and not (cell.is_integer() and abs(cell) >= 10)
+    )
+
+
+def _all_scores(
+    systems: Mapping[str, Measurement],
+    intervals: Mapping[str, Intervals],
+    options: SignificanceOptions,
+) -> Table:
+    """Every output with its intervals: a row an output, a column a system."""
+    columns = output_columns(systems, ScoreFormat("all", level=options.level))
+    rows = [
+        [
+            column.head,
+            *(
+                column.score(report, intervals[name].get(column.metric, {}).get(column.output))
+                for name, report in systems.items()
+            ),
+        ]
+        for column in columns
+    ]
+    return Table(["metric", *(systems if len(systems) > 1 else ["score"])], rows)
+
+
+def _about_slices(slices: Slices, size: int) -> str:
+    """How the slices' tests were made, or why there are none."""
+    choose = "A click on a slice shows its samples."
+    if size > MOST_SAMPLES:
+        return f"{choose} Of more than {MOST_SAMPLES:,} samples, slices aren't tested here."
+    if not slices.pair:
+        return choose
+    if not slices.trials:
+        return f"{choose} No slice has the {FEWEST} samples that a test takes."
+    other, baseline = slices.pair
+    return (
+        f"{choose} Tested is {other} against {baseline}: paired approximate randomization "
+        f"({slices.trials:,} trials), p corrected by Holm's method over all slices and headline "
+        f"outputs of the metric. Slices of fewer than {FEWEST} samples aren't tested and don't "
+        "count; nor are metrics tested whose statistics don't add up."
+    )
+
+
 def _people(
     systems: Mapping[str, Measurement],
     outputs: Sequence[tuple[str, str, Scores]],
     options: SignificanceOptions,
-    human: str | Iterable[str] | None,
+    shown: PageOptions,
 ) -> Any:
     """The section on agreement with people; none without the package, unless it was asked for."""
     try:
         page = optional_package("metrichub.agreement.page", "human=")
     except MissingDependency:
-        if human is not None:
+        if shown.human is not None:
             raise
         return None
-    return page.people_of(systems, outputs, options, human)
+    return page.people_of(systems, outputs, options, shown.human, shown.agreement)
 
 
 def _asset(name: str) -> str:
@@ -231,11 +415,12 @@ def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
     return [name for name, result in results.items() if has_sample_scores(result.metric)]
 
 
-def _tests(ranking: Ranking | None) -> tuple[Table, Table] | None:
-    """The tests of the headline outputs, and those of all with every p-value."""
+def _tests(ranking: Ranking | None, options: SignificanceOptions) -> Table | None:
+    """The tests of all outputs against the first system, with every p-value."""
     if not ranking:
         return None
-    return rows_of_tests(ranking), rows_of_tests(ranking, all_outputs=True)
+    form = ScoreFormat("all", level=options.level)
+    return differences(ranking, form, lambda p: Score(p_of(p).removeprefix("p ").lstrip("= ")))
 
 
 def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:

@@ -8,6 +8,7 @@ informative Dirichlet prior of Monroe, Colaresi and Quinn ("Fightin' Words", Pol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -36,6 +37,8 @@ MOST_PAIRS = 10
 MOST_CHARACTERS = 15_000_000
 """Of longer texts every second sample is read, or every third, and so on."""
 _BLOCK = 2_000_000
+_APOSTROPHE, _LETTER = re.compile(r"(?<=\w)['’](?=\w)"), "\u02bc"
+"""An apostrophe inside of a word is a letter of it: "I'm" is one word."""
 
 Reals = NDArray[np.float64]
 
@@ -286,7 +289,10 @@ def _items(report: Measurement, column: str) -> list[Sequence[str]] | None:
             return None
         items, offsets = batch.columns[column]
         ends = range(len(items) + 1) if offsets is None else offsets.tolist()
-        by_sample += [items[ends[i] : ends[i + 1]] for i in range(batch.size)]
+        by_sample += [
+            [_APOSTROPHE.sub(_LETTER, text) for text in items[ends[i] : ends[i + 1]]]
+            for i in range(batch.size)
+        ]
     return by_sample
 
 
@@ -333,4 +339,4 @@ def _joined(words: Sequence[str]) -> str:
     for word in words:
         space = text and not (is_unspaced(text[-1]) and is_unspaced(word[0]))
         text += f" {word}" if space else word
-    return text
+    return text.replace(_LETTER, "'")

@@ -9,6 +9,9 @@ const labels = (() => {
     }
   };
 
-  document.querySelectorAll(".chart").forEach(fit);
+  const fitAll = part => part.querySelectorAll(".chart").forEach(fit);
+  // A folded text has no width yet.
+  document.addEventListener("toggle", event => fitAll(event.target), true);
+  fitAll(document);
   return { fit };
 })();

@@ -49,7 +49,7 @@ const ngrams = (() => {
       button.type = "button";
       button.dir = "auto";
       button.setAttribute("aria-label", `${text}: show ${alone} samples`);
-      button.addEventListener("click", () => pick(`${pair}.${list}.${place}`));
+      button.dataset.select = JSON.stringify({ ngram: `${pair}.${list}.${place}` });
       return element("tr", "", element("td", "", button), cell("td", mine), cell("td", theirs), cell("td", z.toFixed(1)));
     });
     return element("table", "", caption, element("thead", "", head), element("tbody", "", ...body));
