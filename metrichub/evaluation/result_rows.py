@@ -185,11 +185,11 @@ class RowsResult(Result):
         concluded = _resampler(self.corpus_metric, rows)
         unit = _unit_of(sample, units)
 
-        def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
+        def swapped(mask: NDArray[np.bool_], _: NDArray[np.float64]) -> tuple[Outputs, Outputs]:
             first = mask[:, unit] == mine
             return concluded(first.astype(np.float64)), concluded((~first).astype(np.float64))
 
-        return swapped
+        return Swap(np.zeros((self.size if units is None else units.number, 0)), swapped)
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""

@@ -88,15 +88,17 @@ class SumResult(Result):
         difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
         # What is the same for both, such as counts of the references, needn't be multiplied.
         differs: NDArray[np.bool_] = np.any(difference != 0, axis=0)
-        difference = np.ascontiguousarray(difference[:, differs])
+        columns = np.ascontiguousarray(difference[:, differs])
 
-        def swapped(mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
+        def swapped(
+            mask: NDArray[np.bool_], product: NDArray[np.float64]
+        ) -> tuple[Outputs, Outputs]:
             moved = np.zeros((len(mask), len(differs)))
-            moved[:, differs] = mask.astype(np.float64) @ difference
+            moved[:, differs] = product
             kept_sums, swapped_sums = both.unflat(theirs + moved), both.unflat(mine - moved)
             return scores_of(self.metric, *kept_sums), scores_of(self.metric, *swapped_sums)
 
-        return swapped
+        return Swap(columns, swapped)
 
     def _sums(self, what: str, units: Units | None) -> GroupSums:
         """What is drawn or swapped: the statistics of every sample, cluster or bucket."""

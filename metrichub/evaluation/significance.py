@@ -18,7 +18,7 @@ from metrichub.evaluation.resample import (
     score_interval,
 )
 from metrichub.evaluation.resampling_units import Units
-from metrichub.evaluation.result import Outputs, Result, Swap
+from metrichub.evaluation.result import Outputs, Result
 
 K = TypeVar("K", bound=Hashable)
 Results = Mapping[str, Result]
@@ -85,6 +85,9 @@ class SignificanceOptions(NamedTuple):
         """What of them `Report.intervals` takes."""
         return {name: value for name, value in self._asdict().items() if name != "trials"}
 
+
+_PRODUCT = 4_000_000
+"""Numbers of a product of tosses that are there at a time."""
 
 UnitsOf = Callable[[Result], Units]
 """What is drawn and swapped of a result."""
@@ -275,11 +278,19 @@ def _swap_differences(
         if not number:
             swapped |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
             continue
-        swaps = {key: tests[key].mine.against(tests[key].theirs, of) for key, of in group.items()}
-        blocks = [
-            {key: _differences(swap, mask) for key, swap in swaps.items()}
-            for mask in resample.swaps(number, options.trials, options.seed)
-        ]
+        swaps = [tests[key].mine.against(tests[key].theirs, of) for key, of in group.items()]
+        scores = [swap.scores for swap in swaps]
+        columns = np.hstack([swap.columns for swap in swaps])
+        ends = np.cumsum([swap.columns.shape[1] for swap in swaps])[:-1]
+        del swaps
+        blocks = []
+        for tosses in resample.swaps(number, options.trials, options.seed):
+            rows = max(1, _PRODUCT // max(columns.shape[1], 1))
+            for start in range(0, len(tosses), rows):
+                mask = tosses[start : start + rows]
+                products = np.split(mask.astype(np.float64) @ columns, ends, axis=1)
+                parts = zip(group, scores, products, strict=True)
+                blocks.append({key: _differences(*of(mask, part)) for key, of, part in parts})
         swapped |= _joined_outputs(blocks)
     none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if not t.made}
     return swapped | none
@@ -311,8 +322,7 @@ def _no_scores(result: Result, number: int) -> Outputs:
     return {output: np.full(number, np.nan) for output in result.scores()}
 
 
-def _differences(swap: Swap, mask: NDArray[np.bool_]) -> Outputs:
-    a, b = swap(mask)
+def _differences(a: Outputs, b: Outputs) -> Outputs:
     return {output: _minus(a[output], b[output]) for output in a}
 
 
