@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metrichub import Hub
 from metrichub.metric import Metric, Unscored
 from metrichub.report.html import write
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 FEW: dict[str, Any] = {"resamples": 20, "trials": 20}
 ATTACKS = (
@@ -74,3 +77,8 @@ def write_many(folder: Path, number: int, size: int = 40) -> str:
     systems = {f"system {k}": hub.evaluate(**numbered(size, k)) for k in range(number)}
     write(folder / "report.html", systems, **FEW)
     return (folder / "report.html").as_uri()
+
+
+def unfold(page: Page) -> None:
+    """Open the parts of a report that are folded at first."""
+    page.evaluate("document.querySelectorAll('.part').forEach(part => { part.open = true; })")

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from metrichub import Hub
 from metrichub.report.html import write
 from metrichub.report.report import Report
-from tests.browser.reports import numbered
+from tests.browser.reports import numbered, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -114,6 +114,7 @@ def test_charts_are_saved_as_svg_files_that_need_nothing_else(page: Page, tmp_pa
     }
     write(tmp_path / "report.html", systems, resamples=2, trials=2)
     page.goto((tmp_path / "report.html").as_uri())
+    unfold(page)
     saved = {}
     for button in page.get_by_role("button", name="Save as SVG").all():
         with page.expect_download() as download:
@@ -121,13 +122,13 @@ def test_charts_are_saved_as_svg_files_that_need_nothing_else(page: Page, tmp_pa
         text = Path(download.value.path()).read_text(encoding="utf-8")
         assert not re.search("currentcolor|var\\(| (class|style|id|href)=", text)
         saved[download.value.suggested_filename] = ElementTree.fromstring(text)
-    assert list(saved) == ["ranges.svg", "comparisons.svg", "histograms.svg"]
+    assert list(saved) == ["ranges.svg", "differences.svg", "histograms.svg"]
     said = [one.text for one in saved["ranges.svg"].iter("{http://www.w3.org/2000/svg}text")]
-    assert said[:6] == ["metric", "system", "score", "95% interval", "wer ↓", "0.250 to 0.500"]
+    assert said[:3] == ["metric", "good", "<b>&\N{REPLACEMENT CHARACTER}"]
     # One of 4 words is wrong, and two.
     first = {(one or "").split()[0] for one in said}
-    assert {"good", "0.250", "<b>&\N{REPLACEMENT CHARACTER}", "0.500"} <= first
-    assert len(saved["ranges.svg"].findall(".//{*}circle")) == 2
+    assert {"0.250", "0.500", "+0.250", "+100.0%"} <= first
+    assert len(saved["ranges.svg"].findall(".//{*}circle")) == 1
     lines = saved["histograms.svg"].findall(".//{*}path[@stroke-width='1.6px']")
     # A line a system in the chart, and one in its key; colours and dashes tell them apart.
     assert len({(one.get("stroke"), one.get("stroke-dasharray")) for one in lines}) == 2
@@ -176,7 +177,7 @@ def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None
 
 def test_systems_stand_side_by_side_with_the_worst_loss_first(page: Page, two: str) -> None:
     page.goto(two)
-    expect(page.get_by_role("heading", name="Tests against a.jsonl")).to_be_visible()
+    expect(page.locator("h1")).to_contain_text("b.jsonl vs a.jsonl: ")
     expect(page.get_by_label("Sort by")).to_have_value("0-1")
     # Sample 7 goes from 7 to 10 wrong words (at most 10), sample 8 from 8 to 10.
     assert rows(page)[:2] == ["7", "8"]

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from metrichub import Hub, compare_all
 from metrichub.report.html import write
+from metrichub.report.html.forest import p_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -100,15 +101,16 @@ def test_every_task_has_its_test() -> None:
 
 def test_which_better(report: Page) -> None:
     # The first screen, untouched.
-    box = report.locator(".answer").bounding_box()
+    box = report.locator("#ranges").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 720
-    first = report.locator(".answer li").first
-    assert re.match(r"model_a beats model_b on (chrf|cer)", first.inner_text())
-    chart = report.locator(".ranges").inner_text()
-    assert "chrf ↑" in chart
-    assert "cer ↓" in chart
-    assert report.locator(".ranges strong").count() == 2
+    title = report.locator("h1").inner_text()
+    assert re.match(r"model_b vs model_a: worse on chrf \(-0\.\d{3} \[.*\], p [<=] ", title)
+    assert "cer" in title
+    assert report.title() == title
+    rows = report.locator("#ranges tbody tr:has(th)").all_inner_texts()
+    assert [row.split("\t")[0].strip() for row in rows] == ["chrf ↑", "cer ↓"]
+    assert all("worse, p" in row for row in rows)
 
 
 def ten_worst(page: Page) -> None:
@@ -213,10 +215,9 @@ def test_table_for_paper(browser: Browser, address: str) -> None:
     copied = page.evaluate("navigator.clipboard.readText()")
     assert r"\begin{tabular}" in copied
     assert r"model\_a" in copied
-    shown = page.locator(".ranges .score").first.inner_text()
-    number, interval = shown.split(" ", 1)
-    assert number in copied
-    assert interval in copied
+    scores = page.locator("#ranges tbody tr").first.locator("td").all_inner_texts()[:2]
+    assert all(score in copied for score in scores)
+    assert r"95\% intervals" in copied
     context.close()
 
 
@@ -230,8 +231,9 @@ def test_german_only_scores(report: Page) -> None:
     )
     # The scores of the whole selection stand among the slices.
     hub = Hub("chrf").evaluate(rows(0)).by("language")["de"].scores()["chrf"]["score"]
-    row = report.locator("#slices tr", has_text="de").first
-    expect(row).to_contain_text(f"{hub:.3f}")
+    report.get_by_text("Slices", exact=True).click()
+    row = report.locator("#slices tr", has=report.get_by_role("button", name="de", exact=True))
+    expect(row.first).to_contain_text(f"{hub:.3f}")
     report.get_by_role("button", name="Show all samples").click()
     expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
 
@@ -240,13 +242,14 @@ def test_real_or_luck(report: Page) -> None:
     hub = Hub(["chrf", "cer"])
     systems = {"model_a": hub.evaluate(rows(0)), "model_b": hub.evaluate(rows(3))}
     ranking = compare_all(systems, resamples=50, trials=200)
-    for sentence in ranking.sentences:
-        expect(report.locator(".answer")).to_contain_text(sentence)
-    tests = report.locator("#tests table").first.inner_text()
     test = ranking.pairs["model_b", "model_a"]["chrf"]["score"]
-    for number in (test.difference, *test.interval[:2]):
-        assert f"{number:.4f}" in tests
-    assert f"{SIZE} samples" in report.locator("header").inner_text()
+    row = report.locator("#ranges tbody tr").first
+    expect(row).to_contain_text(f"{test.difference:+.3f}")
+    expect(row).to_contain_text(f"[{test.interval.low:+.3f}, {test.interval.high:+.3f}]")
+    expect(row).to_contain_text(p_of(test.p))
+    expect(report.locator(".facts")).to_contain_text(str(SIZE))
+    report.get_by_text("Method", exact=True).click()
+    expect(report.locator("#method")).to_contain_text("paired approximate randomization")
 
 
 def test_print_for_meeting(report: Page) -> None:
@@ -264,7 +267,7 @@ def test_print_for_meeting(report: Page) -> None:
     expect(report.locator("#found")).to_be_visible()
     expect(report.locator("#found")).to_contain_text("language de")
     report.set_viewport_size({"width": 720, "height": 1000})  # A4 without its margins
-    wide = report.locator(".ranges").bounding_box()
+    wide = report.locator("#ranges table").bounding_box()
     assert wide
     assert wide["x"] + wide["width"] <= 720
     report.emulate_media(media="screen")
@@ -321,6 +324,7 @@ def test_three_tasks_by_keyboard(report: Page, browser: Browser) -> None:
 
 
 def test_an_ngram_lists_its_samples(report: Page) -> None:
+    report.get_by_text("Distinctive n-grams", exact=True).click()
     section = report.locator("#ngrams")
     expect(section).to_be_visible()
     # Two of three samples of B say "of_b_alone 50% more", which no reference has.
@@ -344,3 +348,19 @@ def test_an_ngram_lists_its_samples(report: Page) -> None:
     report.goto(f"{report.url.partition('#')[0]}#view?ngram=7.7.7")
     report.reload()
     expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+
+
+def test_a_slice_and_a_bar_list_their_samples(report: Page) -> None:
+    report.get_by_text("Slices", exact=True).click()
+    report.locator("#slices").get_by_role("button", name="zh", exact=True).first.click()
+    expect(report.locator("#found")).to_contain_text("of 20 samples with language zh")
+    assert {i % 3 for i in listed(report)} == {0}
+    assert "group=language" in report.url
+    report.get_by_text("Distribution over the samples", exact=True).click()
+    # The outermost bars hold the extremes, which are looked at most.
+    bars = report.locator("#differences .chart").first.locator("[data-select]")
+    for bar in (bars.first, bars.last):
+        count = int((bar.get_attribute("aria-label") or "").split()[0])
+        bar.focus()
+        report.keyboard.press("Enter")
+        expect(report.locator("#found")).to_contain_text(f"of {count} samples with")

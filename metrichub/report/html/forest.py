@@ -128,6 +128,8 @@ def largest_gap(tables: Sequence[SliceTable]) -> str:
         return ""
     name, _, rows = tables[0].groups[0]
     row = rows[0].row
+    if rows[0].size < FEWEST:
+        return ""
     return f"largest gap by {tables[0].title}: {name} {row.label}, {', '.join(row.cells[-2:])}"
 
 
@@ -149,7 +151,8 @@ def _slice_table(
     for one, (cells, kind, ends) in found:
         row = ForestRow(one.value, column.metric, cells, kind, *map(axis.place, ends))
         select = json.dumps({"group": one.grouping.key, "value": one.value})
-        gap = abs(ends[1]) if pair and math.isfinite(ends[1]) else -1.0
+        tested = bool(pair) and math.isfinite(ends[1]) and one.size >= FEWEST
+        gap = abs(ends[1]) if tested else -1.0
         name = one.grouping.name
         groups.setdefault(name, []).append((gap, SliceRow(select, one.size, row)))
         about[name] = one.grouping.about
