@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.report.html.records import Scores, Values, page_numbers
+from metrichub.report.html.records import Scores, Values, as_shown
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
 """Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
@@ -92,12 +92,6 @@ def difference_histograms(
         chart = _bars(values, {"output": number, "pair": places})
         charts.append(chart._replace(text=text, title=outcome, across=across))
     return charts
-
-
-def as_shown(values: Values) -> Values:
-    """The numbers as the page's script has them, by which it selects."""
-    numbers = (math.nan if v is None else float(v) for v in page_numbers(values))
-    return np.fromiter(numbers, np.float64, len(values))
 
 
 def scatter_charts(outputs: Sequence[Scores]) -> list[Chart]:

@@ -113,8 +113,8 @@ def page_numbers(values: Values) -> list[float | str | None]:
     return [_number(value) for value in values.tolist()]
 
 
-def _as_shown(values: Values) -> Values:
-    """The numbers as the page's script has them, by which it sorts."""
+def as_shown(values: Values) -> Values:
+    """The numbers as the page's script has them, by which it sorts and selects."""
     numbers = (math.nan if value is None else float(value) for value in page_numbers(values))
     return np.fromiter(numbers, np.float64, len(values))
 
@@ -264,7 +264,7 @@ def _chosen(
     for metric, output, scores in outputs:
         if output != "score":
             continue
-        first, *others = map(_as_shown, scores.systems.values())
+        first, *others = map(as_shown, scores.systems.values())
         with np.errstate(invalid="ignore"):
             orders = [first, *others, *(other - first for other in others)]
         ends = [end for order in orders for end in _ends(order, number)]

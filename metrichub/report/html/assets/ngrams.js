@@ -3,10 +3,9 @@
 const ngrams = (() => {
   const { element } = steps;
   const by = id => document.getElementById(id);
-  const data = JSON.parse(by("data").textContent);
+  const { data } = report;
   const found = data.ngrams;
-  let pick = () => {};
-  if (!found) return { samples: () => null, said: () => "", onPick: () => {} };
+  if (!found) return { samples: () => null, said: () => "" };
 
   const names = ({ pair }, list) => (list % 2 ? [...pair].reverse() : pair).map(k => data.systems[k]);
   const KINDS = ["as a reference does", "where no reference has it"];
@@ -67,5 +66,5 @@ const ngrams = (() => {
   by("ngrams").hidden = false;
   show();
 
-  return { samples, said, onPick: does => { pick = does; } };
+  return { samples, said };
 })();
