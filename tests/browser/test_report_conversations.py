@@ -123,7 +123,7 @@ def test_verdicts_stand_beside_their_messages(page: Page, chats: str) -> None:
 def test_the_list_names_a_conversation_by_its_question_and_answer(page: Page, chats: str) -> None:
     page.goto(chats)
     row = page.locator("#table tbody tr").filter(has_text="Berlin")
-    expect(row.locator(".asked")).to_have_text(TRAVEL[1]["content"])
+    expect(row.locator(".asked")).to_have_text(f"user {TRAVEL[1]['content']}")
     expect(row.locator(".cell .text")).to_have_text(TRAVEL[-1]["content"])
 
 
@@ -188,7 +188,7 @@ def test_predictions_and_other_columns_stay_where_they_are(page: Page, tmp_path:
         "prediction",
     ]
     expect(sample.locator(".side p.text").first).to_have_text(CHINESE[-1]["content"])
-    expect(page.locator("#table .asked")).to_have_text(CHINESE[0]["content"])
+    expect(page.locator("#table .asked")).to_have_text(f"user {CHINESE[0]['content']}")
     expect(page.locator("#table .cell .text")).to_have_text(CHINESE[-1]["content"])
     expect(page.locator("#table .cell .figures")).to_have_text("= reference")
 
@@ -216,6 +216,27 @@ def test_reference_messages_are_folded(page: Page, tmp_path: Path) -> None:
     expect(sample.get_by_text(CHINESE[-1]["content"])).not_to_be_visible()
     sample.get_by_text("reference_messages: 4").click()
     expect(sample.get_by_text(CHINESE[-1]["content"])).to_be_visible()
+
+
+def test_calls_are_compared_with_those_of_the_reference(page: Page, tmp_path: Path) -> None:
+    from tests.report.test_conversations import Steps
+
+    report = Hub([Steps(name="steps")]).evaluate(
+        messages=[TRAVEL], reference_messages=[[*TRAVEL[:2], calling(None, *CALLS), *TRAVEL[3:]]]
+    )
+    report.to_html(tmp_path / "a.html", resamples=9)
+    sample = opened(page, (tmp_path / "a.html").as_uri())
+    calls = sample.locator(".side details").filter(has_text="Calls: 2").first
+    calls.locator("summary").click()
+    # The first is the same; the second asks for another city.
+    assert calls.locator("mark").all_inner_texts() == ['weather({ "city": "Rome" })\n']
+    assert calls.locator("del").all_inner_texts() == ['weather({ "city": "Fiumicino" })\n']
+
+
+CALLS = (
+    ("a", "search_flights", {"from": "BER", "to": "FCO", "customer": 12345678901234567890}),
+    ("b", "weather", {"city": "Fiumicino"}),
+)
 
 
 def test_a_long_conversation_is_folded_with_counts_of_its_verdicts(

@@ -74,7 +74,7 @@ const sampleDetails = data => {
   // What a system says: its predictions, or else the last answer in its conversation.
   const texts = (found, system) => {
     const messages = messagesOf(found, system), said = textsIn(found.said[system]);
-    return said.length || !messages ? said : [conversation.answered(messages)];
+    return said.length || !messages ? said : [conversation.answered(messages) || conversation.plain(messages.slice(-1))];
   };
 
   // What a system's texts are marked against; null for nothing.
@@ -128,6 +128,15 @@ const sampleDetails = data => {
     return made;
   };
 
+  // The calls in a conversation beside those of the reference or of another system, if they differ.
+  const callsOf = (found, system, against) => {
+    if (against === "plain" || Number(against) === system) return [];
+    const other = against === "references" ? found.shared.reference_messages : messagesOf(found, Number(against));
+    const [own, theirs] = [messagesOf(found, system), other].map(list => conversation.calls(list ?? []));
+    if (!other || own.join() === theirs.join()) return [];
+    return [folded(`Calls: ${own.length}`, reading.lines(own.join("\n"), theirs.join("\n")))];
+  };
+
   // The texts are there with the metric that was chosen, not again with the others.
   const sides = (sample, output, found, view) => element("div", "sides", ...view.systems.map(system => {
     // What an answer was read from isn't the text that is compared.
@@ -136,6 +145,7 @@ const sampleDetails = data => {
     return element("div", "side",
       ...(several ? [heading(sample, output, system)] : []),
       ...(messages ? [conversationOf(found, [system])] : []),
+      ...(view.texts ? callsOf(found, system, view.against) : []),
       ...(said.length && (!several || messages) ? [label("prediction")] : []),
       ...(view.texts ? answerLines(sample, system) : []),
       ...said.flatMap(one => reading.of(one, plain ? null : others(found, system, view.against), againstName(view.against))),

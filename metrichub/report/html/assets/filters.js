@@ -35,7 +35,7 @@ const sampleFilters = ({ data, record }) => {
     by("of-group2").hidden = groupings.length < 2 || !(by("group").value || by("group2").value);
   };
   const first = Array.from({ length: Math.min(data.chunk, data.size) }, (_, sample) => record(sample)).find(Boolean);
-  const compared = first?.shared.references !== undefined;
+  const compared = first && ["references", "reference_messages"].some(name => name in first.shared);
 
   fill("output", data.outputs.map((output, k) => [k, output.label]));
   for (const [group] of GROUPS) fill(group, groupings.map(({ key, name }) => [key, name]));

@@ -9,7 +9,7 @@ const reading = (() => {
   const pieces = parts => parts.flatMap(({ text, kind }, k) => {
     if (kind !== "missing") return kind ? [element(NAMES[kind], kind, text)] : [text];
     const [before, after] = [parts[k - 1]?.text ?? " ", parts[k + 1]?.text ?? " "];
-    return [/\s$/.test(before) ? "" : " ", element("del", kind, text), /^\s/.test(after) ? "" : " "];
+    return [/\s$/.test(before) ? "" : " ", element("del", kind, text), /^[\s\p{P}]/u.test(after) ? "" : " "];
   });
   const filled = (name, parts) => {
     const made = paragraph("", name);
@@ -35,8 +35,8 @@ const reading = (() => {
     return table;
   };
 
-  const asLines = (own, others) => {
-    const other = others[0] === undefined ? null : diff.code(others[0]) ?? others[0];
+  // Lines, each whole, as in code or a list of calls; `other` is null for plain ones.
+  const lines = (own, other) => {
     const parts = other === null ? null : diff.lines(own, other);
     const made = element("pre", "code", ...(parts
       ? parts.map(({ text, kind }) => element(NAMES[kind] ?? "span", `line ${kind}`, `${text}\n`))
@@ -53,7 +53,9 @@ const reading = (() => {
     if (own) return [asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
     const code = diff.code(text);
     if (code !== null && text.includes("\n")) {
-      return [asLines(code.trimEnd(), beside.map(one => one.trimEnd())), ...(code === text ? [] : [folded("The whole reply", paragraph(text))])];
+      const [other = null] = beside;
+      const theirs = other && (diff.code(other) ?? other).trimEnd();
+      return [lines(code.trimEnd(), theirs), ...(code === text ? [] : [folded("The whole reply", paragraph(text))])];
     }
     if (!beside.length || text.length > LONGEST || beside.includes(text)) return [conversation.cut(text)];
     const { parts, ordered } = diff.against(text, beside);
@@ -69,5 +71,5 @@ const reading = (() => {
     return { made: filled("p", known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]), whole };
   };
 
-  return { of, start };
+  return { lines, of, start };
 })();

@@ -91,7 +91,7 @@ const samples = (() => {
       return made;
     };
     return element("tr", "",
-      head("about", sort === "sample", keyed("sample", "sample", () => sortBy("sample"))),
+      head("given", sort === "sample", keyed("sample", "sample", () => sortBy("sample"))),
       ...(several ? systems().map(system) : [element("th", "cell", "output")]),
       ...numbers().map(([k, one]) => head("number", one === output() && sort === "0", keyed(k, one.label, () => choose(k)))));
   };
@@ -107,10 +107,11 @@ const samples = (() => {
   const about = (sample, found) => {
     if (found === null) return [];
     const { references: _, messages = found.messages?.find(Boolean), ...given } = found.shared;
-    const asked = messages ? conversation.asked(messages) : details.first(given.questions ?? given.sources ?? Object.values(given)[0]);
+    const name = ["questions", "sources"].find(one => one in given) ?? Object.keys(given)[0];
+    const [label, asked] = messages ? ["user", conversation.asked(messages)] : [name, details.first(given[name])];
     const references = details.references(found), more = references.length - 1;
     return [
-      ...(asked ? [line("asked", short(asked))] : []),
+      ...(asked ? [line("asked", element("span", "label", `${label} `), short(asked))] : []),
       ...(references.length ? [line("reference", element("span", "label", more ? `reference 1 of ${more + 1} ` : "reference "), short(references[0]))] : []),
     ];
   };
@@ -132,7 +133,7 @@ const samples = (() => {
       const { made, whole: complete } = reading.start(text, marks, several ? 320 : 640);
       if (marks && others.length === 1) {
         const lacking = diff.missing(text.slice(0, 20_000), marks);
-        if (lacking) notes.push(`${lacking} missing`);
+        if (lacking) notes.push(`${lacking}\u00a0missing`);
       }
       parts.push(...read, made);
       const more = [complete ? "" : `… all ${text.length.toLocaleString("en")} characters`, said.length > 1 ? `${plural(said.length, "text")}` : ""];
@@ -182,7 +183,7 @@ const samples = (() => {
     toggle.dataset.sample = sample;
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
     const row = element("tr", "",
-      element("td", "about", element("p", "", toggle, ...id), ...about(sample, found)),
+      element("td", "given", element("p", "", toggle, ...id), ...about(sample, found)),
       ...systems().map(k => cell(sample, found, k, level(output().values[k][sample]), known)),
       ...numbers().map(([, one]) => element("td", "number", number(one.values[0][sample], one.whole))));
     row.addEventListener("click", event => {
@@ -249,7 +250,7 @@ const samples = (() => {
     by("legend").replaceChildren(
       `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
       element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
-      ...(against === "plain" ? [] : [element("mark", "extra", `Words that ${where}`), " are underlined; “missing” counts those of it that a text lacks. "]),
+      ...(against === "plain" ? [] : [element("mark", "extra", `Words that ${where}`), ` are underlined; “missing” counts those of ${against === "references" ? "the reference" : data.systems[against]} that a text lacks. `]),
       "Enter opens a sample; j and k, or the arrow keys, go from one to the next.");
   };
 
@@ -266,7 +267,7 @@ const samples = (() => {
     by("wider").hidden = narrow.matches || wide.scrollWidth <= wide.clientWidth;
     let left = 0;
     for (const cell of by("table").tHead.rows[0].cells) {
-      if (!cell.matches(".about, .pinned")) continue;
+      if (!cell.matches(".given, .pinned")) continue;
       for (const row of by("table").querySelectorAll("tr:not([id])")) row.cells[cell.cellIndex].style.left = `${left}px`;
       left += cell.offsetWidth;
     }
@@ -410,7 +411,9 @@ const samples = (() => {
     });
   }
   by("clear").addEventListener("click", () => { filters.clear(); filter(); by("query").focus(); });
-  narrow.addEventListener("change", redraw);
+  const fit = () => { by("more").open = !narrow.matches; };
+  fit();
+  narrow.addEventListener("change", () => { fit(); redraw(); });
   new ResizeObserver(columns).observe(by("table").parentNode);
 
   // The chosen samples as a file: what the list shows, with the texts.
@@ -424,7 +427,6 @@ const samples = (() => {
     return { sample, ...(data.ids ? { id: data.ids[sample] } : {}), ...metadata, ...(found?.shared ?? {}), ...messages, ...said, ...scores };
   });
   view.offer(rowsOf);
-  ngrams.onPick?.(name => select({ ngram: name }));
 
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
   if (!recall()) filter();
