@@ -302,6 +302,7 @@ def test_json_code_and_answers_have_views_of_their_own(page: Page, tmp_path: Pat
     report.to_html(path, **FEW)
     page.goto(path.as_uri())
     expect(cells(page, 0).locator(".read")).to_have_text("answer read by last_number: 42")
+    expect(cells(page, 0).locator(".figures")).to_have_text("= reference")
     # Of a reply from which an answer was read nothing is marked.
     assert page.locator("#table mark").count() == 0
     page.get_by_role("button", name="sample 1", exact=True).click()

@@ -102,6 +102,17 @@ test("a text of a table is no formula, a negative number stays one", () => {
   assert.equal(choice.csv([row]), `'=name,b,c,d,e,f,g,h\r\n'=1+1,-0.5,'@x,"a,""b""","{""k"":[1]}",,'\tx,'+1\r\n`);
 });
 
+test("an exported row has the columns, and of several systems theirs by name", () => {
+  const output = { metric: "wer", output: "score", values: [[0, NaN], [0.5, 1]].map(list => Float64Array.from(list)) };
+  const data = { systems: ["a", "b"], ids: ["x", "y"], metadata: { lang: ["de", "fr"] }, outputs: [output] };
+  const rows = choice.exported(data, Int32Array.of(1), () => ({ shared: { references: "r" }, said: ["p", "q"], steps: [{}, {}] }));
+  assert.deepEqual(rows, [{
+    sample: 1, id: "y", lang: "fr", references: "r", "a.prediction": "p", "b.prediction": "q", "a.wer.score": null, "b.wer.score": 1,
+  }]);
+  const [alone] = choice.exported({ ...data, systems: [""], ids: null }, Int32Array.of(0), () => null);
+  assert.deepEqual(alone, { sample: 0, lang: "de", prediction: null, "wer.score": 0 });
+});
+
 test("unscored samples come last from either end, and equal ones keep their order", () => {
   const values = Float64Array.of(2, NaN, 1, 2, Infinity), rows = () => Int32Array.of(0, 1, 2, 3, 4);
   assert.deepEqual([...choice.sorted(rows(), values, false)], [2, 0, 3, 4, 1]);

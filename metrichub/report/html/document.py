@@ -76,6 +76,8 @@ SCRIPTS = (
     "conversation.js",
     "reading.js",
     "details.js",
+    "cells.js",
+    "keys.js",
     "ngrams.js",
     "filters.js",
     "histogram.js",

@@ -91,6 +91,24 @@ const choice = (() => {
     ? part.toLowerCase().includes(query)
     : part !== null && typeof part === "object" && Object.values(part).some(inner => holds(inner, query));
 
+  // The chosen samples as rows of a file: what the list shows, with the texts.
+  const exported = (data, rows, record) => Array.from(rows, sample => {
+    const found = record(sample), several = data.systems.length > 1;
+    const prefix = k => (several ? `${data.systems[k]}.` : "");
+    const each = part => data.systems.flatMap((_, k) => part(k, prefix(k)));
+    const finite = v => (Number.isFinite(v) ? v : null);
+    return {
+      sample,
+      ...(data.ids ? { id: data.ids[sample] } : {}),
+      ...Object.fromEntries(Object.entries(data.metadata).map(([name, values]) => [name, values[sample]])),
+      ...found?.shared,
+      ...Object.fromEntries(found?.messages ? each((k, name) => [[`${name}messages`, found.messages[k]]]) : []),
+      ...Object.fromEntries(each((k, name) => [[`${name}prediction`, found?.said[k] ?? null]])),
+      ...Object.fromEntries(data.outputs.flatMap(({ metric, output, values }) =>
+        each((k, name) => [[`${name}${metric}.${output}`, finite(values[k][sample])]]))),
+    };
+  });
+
   // A spreadsheet takes a text that begins like this for a formula.
   const FORMULA = /^[=+\-@\t\r]/;
   const field = value => {
@@ -104,5 +122,5 @@ const choice = (() => {
     return lines.map(line => `${line.map(field).join(",")}\r\n`).join("");
   };
 
-  return { bins, column, csv, holds, inside, levels, sorted, wins, worstIsHigh };
+  return { bins, column, csv, exported, holds, inside, levels, sorted, wins, worstIsHigh };
 })();

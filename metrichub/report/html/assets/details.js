@@ -205,5 +205,5 @@ const sampleDetails = data => {
     return lines.join("\n");
   };
 
-  return { againstName, answerLines, first, markdown, messagesOf, of, others, references, texts };
+  return { againstName, answerLines, answers, first, markdown, messagesOf, of, others, references, texts };
 };

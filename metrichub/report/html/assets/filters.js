@@ -92,8 +92,16 @@ const sampleFilters = ({ data, record }) => {
     };
   };
 
+  // What a range is of: the column that the samples are sorted by.
+  const sorted = () => {
+    if (by("sort").value === "sample") return "Range";
+    const [label, of] = ["output", "sort"].map(id => by(id).selectedOptions[0]?.text);
+    return several ? `${label} of ${of}` : label;
+  };
+
   // Where neither more nor less is better, systems are higher or lower.
   const name = () => {
+    by("range-of").textContent = sorted();
     const word = output().better === "neither" ? "higher than" : "better than";
     pairs.forEach(([i, sign, j], k) => {
       by("better").options[k + 1].text = `${data.systems[i]} ${sign === "=" ? "equal to" : word} ${data.systems[j]}`;
@@ -131,9 +139,8 @@ const sampleFilters = ({ data, record }) => {
     for (const [group, value] of GROUPS) if (grouping(group)) found.push(`${text(group)} ${text(value)}`);
     if (ngrams.said(by("ngram").value)) found.push(ngrams.said(by("ngram").value));
     if (by("sort").value !== "sample") {
-      const of = several ? `${text("output")} of ${text("sort")}` : text("output");
-      if (low !== null) found.push(`${of} at least ${low}`);
-      if (high !== null) found.push(`${of} ${below ? "below" : "at most"} ${high}`);
+      if (low !== null) found.push(`${sorted()} at least ${low}`);
+      if (high !== null) found.push(`${sorted()} ${below ? "below" : "at most"} ${high}`);
     }
     return found;
   };

@@ -7,11 +7,12 @@ const samples = (() => {
   const several = data.systems.length > 1;
   const all = Int32Array.from({ length: data.size }, (_, i) => i);
   const state = { rows: all, page: 0, values: null };
-  const SYSTEMS = 10, ASKED = 240;
+  const SYSTEMS = 10;
 
   const details = sampleDetails(data);
   const filters = sampleFilters(report);
   const { output } = filters;
+  const cells = sampleCells(data, details, output);
   const narrow = matchMedia("(max-width: 40rem)");
 
   const button = (text, does, className = "") => {
@@ -96,58 +97,7 @@ const samples = (() => {
       ...numbers().map(([k, one]) => head("number", one === output() && sort === "0", keyed(k, one.label, () => choose(k)))));
   };
 
-  const line = (className, ...parts) => {
-    const made = element("p", className, ...parts);
-    made.dir = "auto";
-    return made;
-  };
-  const short = text => (text.length > ASKED ? `${text.slice(0, ASKED).replace(/[\ud800-\udbff]$/, "")}…` : text);
-
-  // What the systems were asked or given, and the reference.
-  const about = (sample, found) => {
-    if (found === null) return [];
-    const { references: _, messages = found.messages?.find(Boolean), ...given } = found.shared;
-    const name = ["questions", "sources"].find(one => one in given) ?? Object.keys(given)[0];
-    const [label, asked] = messages ? ["user", conversation.asked(messages)] : [name, details.first(given[name])];
-    const references = details.references(found), more = references.length - 1;
-    return [
-      ...(asked ? [line("asked", element("span", "label", `${label} `), short(asked))] : []),
-      ...(references.length ? [line("reference", element("span", "label", more ? `reference 1 of ${more + 1} ` : "reference "), short(references[0]))] : []),
-    ];
-  };
-
-  const signed = (v, whole) => (v === 0 ? "±0" : (v > 0 ? "+" : "") + number(v, whole).replace("-", "−"));
   const plural = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
-
-  // A system's score and how it stands to the others, then its text.
-  const cell = (sample, found, system, level, known) => {
-    const { values, whole } = output(), score = values[system][sample], against = by("against").value;
-    const notes = [];
-    if (system && !Number.isNaN(score - values[0][sample])) notes.push(signed(score - values[0][sample], whole));
-    const said = found ? details.texts(found, system) : [], read = details.answerLines(sample, system);
-    const others = details.others(found, system, against), parts = [];
-    if (said.length) {
-      const text = said[0], equal = others?.includes(text);
-      if (equal) notes.push(`= ${details.againstName(against)}`);
-      const marks = !equal && others?.length && !read.length ? known(others) : null;
-      const { made, whole: complete } = reading.start(text, marks, several ? 320 : 640);
-      if (marks && others.length === 1) {
-        const lacking = diff.missing(text.slice(0, 20_000), marks);
-        if (lacking) notes.push(`${lacking}\u00a0missing`);
-      }
-      parts.push(...read, made);
-      const more = [complete ? "" : `… all ${text.length.toLocaleString("en")} characters`, said.length > 1 ? `${plural(said.length, "text")}` : ""];
-      for (const one of more.filter(Boolean)) {
-        const open = button(one, () => toggleOf(sample).click(), "more");
-        open.tabIndex = -1;
-        parts.push(open);
-      }
-    } else if (found === null) parts.push(line("label", "The text isn't in this file."));
-    const made = element("td", `cell${listed("pinned").includes(system) ? " pinned" : ""}`,
-      line("figures", ...(several || narrow.matches ? [element("b", "", number(score, whole)), " "] : []), notes.join(" · ")), ...parts);
-    if (level !== null) made.classList.add(`tint-${level}`);
-    return made;
-  };
 
   const opened = new Set();
   const toggleOf = sample => by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
@@ -171,7 +121,7 @@ const samples = (() => {
   };
 
   const rowOf = (sample, level) => {
-    const found = record(sample), counts = new Map();
+    const found = record(sample), counts = new Map(), pinned = listed("pinned");
     // What most columns are marked against is counted once.
     const known = others => {
       const key = others.length > 1 ? "" : others[0];
@@ -183,8 +133,12 @@ const samples = (() => {
     toggle.dataset.sample = sample;
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
     const row = element("tr", "",
-      element("td", "given", element("p", "", toggle, ...id), ...about(sample, found)),
-      ...systems().map(k => cell(sample, found, k, level(output().values[k][sample]), known)),
+      element("td", "given", element("p", "", toggle, ...id), ...cells.given(found)),
+      ...systems().map(k => {
+        const made = cells.cell(sample, found, k, { level: level(output().values[k][sample]), known, alone: !several && !narrow.matches });
+        made.classList.toggle("pinned", pinned.includes(k));
+        return made;
+      }),
       ...numbers().map(([, one]) => element("td", "number", number(one.values[0][sample], one.whole))));
     row.addEventListener("click", event => {
       if (!event.target.closest("a, button") && !getSelection().toString()) toggle.click();
@@ -197,7 +151,7 @@ const samples = (() => {
     const pages = Math.max(1, Math.ceil(state.rows.length / size));
     state.page = Math.min(Math.max(state.page, 0), pages - 1);
     const start = state.page * size, part = state.rows.slice(start, start + size);
-    const level = choice.levels(output());
+    const level = output().level ??= choice.levels(output());
     const had = document.activeElement.dataset.key;
     by("table").tHead.replaceChildren(header());
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus();
@@ -220,7 +174,7 @@ const samples = (() => {
       filter();
     });
     filters.name();
-    legend();
+    by("legend").replaceChildren(...cells.legend());
     columns();
     opened.clear();
     remember();
@@ -241,17 +195,6 @@ const samples = (() => {
     };
     const told = output().values.map((values, k) => `${several ? `${data.systems[k]} ` : ""}${of(values)}`);
     return `${output().label}, mean of the samples in this selection: ${told.join(" · ")}`;
-  };
-
-  const legend = () => {
-    const against = by("against").value, { better, label } = output();
-    const [low, high] = better === "neither" ? ["lowest", "highest"] : ["worst", "best"];
-    const where = against === "references" ? "no reference has" : `${data.systems[against]} doesn't have`;
-    by("legend").replaceChildren(
-      `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
-      element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
-      ...(against === "plain" ? [] : [element("mark", "extra", `Words that ${where}`), ` are underlined; “missing” counts those of ${against === "references" ? "the reference" : data.systems[against]} that a text lacks. `]),
-      "Enter opens a sample; j and k, or the arrow keys, go from one to the next.");
   };
 
   // Which systems are columns, and whether some of them are out of sight.
@@ -352,34 +295,6 @@ const samples = (() => {
   addEventListener("click", selecting);
   addEventListener("keydown", selecting);
 
-  // j, k and the arrows go from row to row and on to the next page; Escape closes a sample.
-  const step = by_ => {
-    const toggles = [...by("table").querySelectorAll("button[data-sample]")];
-    const row = document.activeElement.closest("#table tbody tr");
-    const at = toggles.indexOf((row?.id ? row.previousElementSibling : row)?.querySelector("[data-sample]"));
-    let next = toggles[at + by_];
-    if (!next && at >= 0 && !by(by_ > 0 ? "next" : "previous").disabled) {
-      turn(page => page + by_)();
-      next = [...by("table").querySelectorAll("button[data-sample]")].at(by_ > 0 ? 0 : -1);
-    }
-    next?.focus();
-    next?.closest("tr").scrollIntoView({ block: "nearest" });
-  };
-  const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
-  addEventListener("keydown", event => {
-    const { target, key } = event, place = target.closest?.("#table tbody");
-    if (event.ctrlKey || event.metaKey || event.altKey || target.matches?.("input, select, textarea")) return;
-    if (key === "Escape" && place) {
-      const row = target.closest("tr[id]")?.previousElementSibling ?? target.closest("tr.opened");
-      const toggle = row?.querySelector("[data-sample]");
-      toggle?.click();
-      toggle?.focus();
-    } else if (key in MOVES && (key.length === 1 || target.matches?.("[data-sample]"))) {
-      event.preventDefault();
-      step(MOVES[key]);
-    }
-  });
-
   const turn = to => () => { state.page = to(state.page); show(); };
   by("first").addEventListener("click", turn(() => 0));
   by("previous").addEventListener("click", turn(page => page - 1));
@@ -416,17 +331,12 @@ const samples = (() => {
   narrow.addEventListener("change", () => { fit(); redraw(); });
   new ResizeObserver(columns).observe(by("table").parentNode);
 
-  // The chosen samples as a file: what the list shows, with the texts.
-  const rowsOf = () => Array.from(state.rows, sample => {
-    const found = record(sample);
-    const scores = Object.fromEntries(data.outputs.flatMap(one => data.systems.map((system, k) =>
-      [several ? `${system}.${one.metric}.${one.output}` : `${one.metric}.${one.output}`, Number.isFinite(one.values[k][sample]) ? one.values[k][sample] : null])));
-    const metadata = Object.fromEntries(Object.entries(data.metadata).map(([name, values]) => [name, values[sample]]));
-    const said = Object.fromEntries(data.systems.map((system, k) => [several ? `${system}.prediction` : "prediction", found?.said[k] ?? null]));
-    const messages = Object.fromEntries((found?.messages ?? []).map((own, k) => [`${data.systems[k]}.messages`, own]));
-    return { sample, ...(data.ids ? { id: data.ids[sample] } : {}), ...metadata, ...(found?.shared ?? {}), ...messages, ...said, ...scores };
+  rowKeys(by("table"), step => {
+    if (by(step > 0 ? "next" : "previous").disabled) return false;
+    turn(page => page + step)();
+    return true;
   });
-  view.offer(rowsOf);
+  view.offer(() => choice.exported(data, state.rows, record));
 
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
   if (!recall()) filter();

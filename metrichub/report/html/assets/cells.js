@@ -1,0 +1,83 @@
+"use strict";
+// The cells of a sample's row: what was given, and each system's score and text with its marks.
+const sampleCells = (data, details, output) => {
+  const { element, number } = steps;
+  const by = id => document.getElementById(id);
+  const several = data.systems.length > 1;
+  const GIVEN = 240, SAID = several ? 320 : 640, COUNTED = 20_000;
+
+  const line = (className, ...parts) => {
+    const made = element("p", className, ...parts);
+    made.dir = "auto";
+    return made;
+  };
+  // What is cut or left out is in the opened sample, which the keyboard opens by its number.
+  const more = text => {
+    const made = element("button", "more", text);
+    made.type = "button";
+    made.tabIndex = -1;
+    made.addEventListener("click", () => made.closest("tr").querySelector("[data-sample]").click());
+    return made;
+  };
+  const all = text => `… all ${text.length.toLocaleString("en")} characters`;
+
+  // What the systems were asked or given, and the reference.
+  const given = found => {
+    if (found === null) return [];
+    const { references: _, messages = found.messages?.find(Boolean), ...columns } = found.shared;
+    const name = ["questions", "sources"].find(one => one in columns) ?? Object.keys(columns)[0];
+    const [label, asked] = messages ? ["user", conversation.asked(messages)] : [name, details.first(columns[name])];
+    const references = details.references(found);
+    const which = references.length > 1 ? `reference 1 of ${references.length}` : "reference";
+    const parts = [["asked", label, asked], ["reference", which, references[0]]];
+    return parts.filter(([, , text]) => text).flatMap(([className, name, text]) => {
+      const { made, whole } = reading.start(text, null, GIVEN);
+      made.classList.add(className);
+      made.prepend(element("span", "label", `${name} `));
+      return whole ? [made] : [made, more(all(text))];
+    });
+  };
+
+  const signed = (v, whole) => (v === 0 ? "±0" : (v > 0 ? "+" : "") + number(v, whole).replace("-", "−"));
+
+  // A system's score and how it stands to the others, then its text; `known` counts the words of
+  // others, and a level colours it.
+  const cell = (sample, found, system, { level, known, alone }) => {
+    const { values, whole } = output(), score = values[system][sample], against = by("against").value;
+    const gap = system ? score - values[0][sample] : NaN;
+    const notes = Number.isNaN(gap) ? [] : [signed(gap, whole)], parts = [];
+    const said = found ? details.texts(found, system) : [], answers = details.answers(sample, system);
+    const others = details.others(found, system, against) ?? [];
+    if (said.length) {
+      const [text] = said, equal = others.includes(text) || answers.some(([, answer]) => others.includes(answer));
+      const marks = others.length && !equal && !answers.length ? known(others) : null;
+      const { made, whole: complete } = reading.start(text, marks, SAID);
+      const lacking = marks && others.length === 1 && text.length < COUNTED ? diff.missing(text, marks) : 0;
+      if (equal) notes.push(`= ${details.againstName(against)}`);
+      if (lacking) notes.push(`${lacking}\u00a0missing`);
+      parts.push(...details.answerLines(sample, system), made);
+      if (!complete) parts.push(more(all(text)));
+      if (said.length > 1) parts.push(more(`all ${said.length} texts`));
+    } else if (found === null) parts.push(line("label", "The text isn't in this file."));
+    const shown = alone ? [] : [element("b", "", number(score, whole)), " "];
+    const made = element("td", "cell", line("figures", ...shown, notes.join(" · ")), ...parts);
+    if (level !== null) made.classList.add(`tint-${level}`);
+    return made;
+  };
+
+  const legend = () => {
+    const against = by("against").value, { better, label } = output();
+    const [low, high] = better === "neither" ? ["lowest", "highest"] : ["worst", "best"];
+    const [none, other] = against === "references" ? ["no reference has", "the reference"]
+      : [`${data.systems[against]} doesn't have`, data.systems[against]];
+    return [
+      `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
+      element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
+      ...(against === "plain" ? []
+        : [element("mark", "extra", `Words that ${none}`), ` are underlined; “missing” counts those of ${other} that a text lacks. `]),
+      "Enter opens a sample; j and k, or the arrow keys, go from one to the next.",
+    ];
+  };
+
+  return { cell, given, legend };
+};

@@ -1,0 +1,34 @@
+"use strict";
+// Keys on the rows: j, k and the arrows go from one to the next, Enter opens one, Escape closes it.
+const rowKeys = (table, turn) => {
+  const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
+  const toggles = () => [...table.querySelectorAll("button[data-sample]")];
+  // The row of a sample, also from within what it has opened.
+  const rowOf = place => {
+    const row = place.closest("tbody tr");
+    return row?.id ? row.previousElementSibling : row;
+  };
+
+  const move = step => {
+    const all = toggles(), active = table.contains(document.activeElement) ? rowOf(document.activeElement) : null;
+    const at = all.indexOf(active?.querySelector("[data-sample]"));
+    let next = all[at + step];
+    // From either end of the list on to another page, as `turn` can.
+    if (!next && at >= 0 && turn(step)) next = toggles().at(step > 0 ? 0 : -1);
+    next?.focus();
+    next?.closest("tr").scrollIntoView({ block: "nearest" });
+  };
+
+  addEventListener("keydown", event => {
+    const { target, key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || !target.matches || target.matches("input, select, textarea")) return;
+    if (key === "Escape" && table.contains(target)) {
+      const toggle = rowOf(target)?.querySelector("[aria-expanded=true]");
+      toggle?.click();
+      toggle?.focus();
+    } else if (key in MOVES && (key.length === 1 || target.matches("[data-sample]"))) {
+      event.preventDefault();
+      move(MOVES[key]);
+    }
+  });
+};
