@@ -286,6 +286,22 @@ def test_a_link_opens_its_sample_on_whatever_page(page: Page, three: str) -> Non
     far = page.locator("#table [data-sample]").last.inner_text()
     page.goto(f"{three}#view?open={far}")
     expect(page.locator(f"#sample-{far}")).to_be_in_viewport()
+    # A link to where one is already shows it again.
+    page.evaluate(
+        """href => {
+            const link = document.createElement("a");
+            [link.href, link.textContent] = [href, "the sample"];
+            document.querySelector("main").prepend(link);
+            scrollTo(0, 0);
+        }""",
+        f"#view?open={far}",
+    )
+    page.goto(f"{three}#view?open={far}")
+    page.get_by_role("link", name="the sample", exact=True).click()
+    expect(page.locator(f"#sample-{far}")).to_be_in_viewport()
+    page.evaluate("() => scrollTo(0, 0)")
+    page.get_by_role("link", name="the sample", exact=True).click()
+    expect(page.locator(f"#sample-{far}")).to_be_in_viewport()
     # What isn't there opens nothing.
     page.goto(f"{three}#view?open=999&sort=7-9&system=x&columns=77&against=constructor")
     expect(page.locator("#table tbody tr")).to_have_count(25)
@@ -332,9 +348,22 @@ def test_json_is_compared_by_keys_and_code_by_lines(page: Page, tmp_path: Path) 
     assert keys.locator("mark.extra").all_inner_texts() == ["2.0"]
     assert keys.locator("del.missing").all_inner_texts() == ["1", '"<b>"']
     assert whole.locator("mark, del").count() == 0
+    expect(keys.locator("tbody tr")).to_have_count(3)
     lines = page.locator("#sample-1 .side").nth(0)
     assert lines.locator("mark.extra").all_inner_texts() == ["    y = 2\n"]
     assert lines.locator("del.missing").all_inner_texts() == ["    y = x\n"]
+
+
+def test_of_many_keys_those_that_differ_are_shown(page: Page, tmp_path: Path) -> None:
+    numbers = list(range(2000))
+    page.goto(
+        written(tmp_path, [json.dumps(numbers)], a=[json.dumps([*numbers[:-1], -1])], b=["[]"])
+    )
+    page.get_by_role("button", name="sample 0", exact=True).click()
+    first = page.locator("#sample-0 .side").nth(0)
+    expect(first).to_contain_text("300 of 2000 keys, those that differ first.")
+    expect(first.locator("tbody tr").first).to_contain_text("[1999]")
+    expect(first.locator("tbody tr")).to_have_count(300)
 
 
 def test_long_texts_open_at_once_and_say_how_they_are_compared(page: Page, tmp_path: Path) -> None:

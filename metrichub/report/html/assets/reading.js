@@ -2,7 +2,7 @@
 // A text to read, marked against others: JSON by its keys, code by its lines, all else by its words.
 const reading = (() => {
   const { element, folded, text: paragraph } = steps;
-  const LONGEST = 200_000;
+  const LONGEST = 200_000, KEYS = 300;
   const NAMES = { extra: "mark", moved: "mark", missing: "del" };
 
   // What is missing stands between spaces, as the text around it has none there.
@@ -24,15 +24,17 @@ const reading = (() => {
       cell.scope = "col";
       return cell;
     });
-    const rows = diff.keys(own, other ?? new Map()).map(({ path, own: mine, other: theirs }) => {
-      const same = !other || mine === theirs;
+    const all = diff.keys(own, other ?? new Map()), differs = row => other && row.own !== row.other;
+    const listed = all.length > KEYS ? [...all.filter(differs), ...all.filter(row => !differs(row))].slice(0, KEYS) : all;
+    const rows = listed.map(row => {
+      const { path, own: mine, other: theirs } = row, same = !differs(row);
       const cells = [[mine, "mark", "extra"], ...(other ? [[theirs, "del", "missing"]] : [])];
       return element("tr", "", element("td", "", element("code", "", path || "–")), ...cells.map(([value, tag, kind]) =>
         element("td", "", ...(value === undefined ? [] : [same ? value : element(tag, kind, value)]))));
     });
     const table = element("table", "keys", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...rows));
     table.dir = "ltr";
-    return table;
+    return all.length > KEYS ? [table, element("p", "label", `${KEYS} of ${all.length} keys, those that differ first.`)] : [table];
   };
 
   // Lines, each whole, as in code or a list of calls; `other` is null for plain ones.
@@ -50,7 +52,7 @@ const reading = (() => {
   const of = (text, others, name) => {
     const beside = others ?? [];
     const own = diff.values(text);
-    if (own) return [asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
+    if (own) return [...asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
     const code = diff.code(text);
     if (code !== null && text.includes("\n")) {
       const [other = null] = beside;

@@ -342,5 +342,9 @@ const samples = (() => {
   if (!recall()) filter();
   state.ready = true;
   addEventListener("hashchange", recall);
+  // A link to where one is already changes nothing by itself.
+  addEventListener("click", event => {
+    if (event.target.closest?.("a[href^='#view?']")?.hash === location.hash) recall();
+  });
   return { data, number, open: reveal };
 })();
