@@ -122,7 +122,7 @@ const diff = (() => {
         continue;
       }
       gone = null;
-      while (isSpace(own[at])) made.push({ text: own[at++], kind: "" });
+      if (isSpace(own[at])) made.push({ text: own[at++], kind: "" });
       made.push({ text: item, kind });
       at++;
     }
