@@ -209,7 +209,7 @@ def _provenance() -> Provenance:
     from metrichub.report.html.document import Provenance
 
     context = click.get_current_context()
-    typed = [context.info_name or "", *map(_without_folder, context.meta.get(TYPED, ()))]
+    typed = map(_without_folder, context.meta.get(TYPED, ()))
     files = []
     for name in _OF_FILES:
         value = context.params.get(name) or ()

@@ -108,20 +108,12 @@ def _common() -> list[click.Parameter]:
     ]
 
 
-TYPED = "metrichub.typed"
-
-
 class Command(click.Command):
-    """A command that also takes --verbose and --debug, and keeps its arguments as typed."""
+    """A command that also takes --verbose and --debug."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += _common()
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse them, and keep them in `meta`, for the page of a report."""
-        ctx.meta[TYPED] = [*args]
-        return super().parse_args(ctx, args)
 
 
 def _package(where: str) -> str:
@@ -142,6 +134,9 @@ def _loaded(point: EntryPoint) -> click.Command:
 def _broken(point: EntryPoint, cause: str) -> str:
     owner = point.dist.name if point.dist else "a plugin"
     return f"{owner}'s command {point.name!r} can't be loaded: {cause}"
+
+
+TYPED = "metrichub.typed"
 
 
 class Program(click.Group):
@@ -175,6 +170,11 @@ class Program(click.Group):
             if point.name not in self.table:
                 plugins.setdefault(point.name, point)
         return plugins
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse them, and keep them as they were typed, for the page of a report."""
+        ctx.meta[TYPED] = [*args]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""

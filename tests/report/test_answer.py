@@ -36,15 +36,15 @@ def test_the_title_of_two_is_the_answer_in_the_metrics_own_direction() -> None:
     assert told.pair == ("good", "bad")
 
 
-def test_equal_systems_are_not_told_apart() -> None:
+def test_equal_systems_have_no_significant_difference() -> None:
     told, _ = answer({"a": GOOD, "b": GOOD}, "exact_match", "wer")
-    assert told.title == "b vs a: not told apart on exact_match and wer"
+    assert told.title == "b vs a: no significant difference on exact_match and wer"
     shares, errors = told.forests
     (row,) = shares.rows
     # Half of the samples are right; Tango's interval of no difference is symmetrical around 0.
     assert row.cells[:2] == ["0.500", "0.500"]
-    assert row.cells[3:] == ["+0.0%", "not told apart, p = 1"]
-    assert row.kind == "not"
+    assert row.cells[3:] == ["+0.0%", "no significant difference, p = 1"]
+    assert row.kind == "no"
     assert row.at == shares.zero == pytest.approx(WIDTH / 2)
     # Errors have no upper end, so that they have a scale of their own.
     assert [row.label for row in errors.rows] == ["wer ↓"]
@@ -90,7 +90,7 @@ def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
     turned = ["sat on the mat the cat"] * 12
     told, _ = answer({"a": GOOD, "b": turned}, "rouge")
     assert [column.label for column in told.columns] == ["rouge1", "rouge2", "rougeL, rougeLsum"]
-    assert ") and rougeLsum, not told apart on rouge1" in told.title
+    assert ") and rougeLsum, no significant difference on rouge1" in told.title
     # On two lines rougeLsum finds both parts, as rouge1 finds all words.
     told, _ = answer({"a": GOOD, "b": ["sat on the mat\nthe cat"] * 12}, "rouge")
     assert [column.label for column in told.columns] == ["rouge1, rougeLsum", "rouge2", "rougeL"]
@@ -103,7 +103,7 @@ def test_of_several_systems_the_leaders_are_named() -> None:
     told, _ = answer(THREE, "token_f1", "wer")
     assert told.title == "best and twin lead on token_f1 and wer"
     many = {f"s{k}": GOOD for k in range(10)}
-    assert answer(many, "wer")[0].title == "all 10 not told apart on wer"
+    assert answer(many, "wer")[0].title == "no significant difference between the 10 on wer"
     assert answer({**many, "bad": BAD}, "wer")[0].title == "10 of 11 systems lead on wer"
 
 
@@ -113,7 +113,7 @@ def test_prose_on_ten_systems_and_many_outputs_stays_short() -> None:
     assert len(answer(many, *metrics)[0].title.split()) <= 60
 
 
-def test_the_leaderboard_is_ranked_and_letters_join_what_is_not_told_apart() -> None:
+def test_the_leaderboard_is_ranked_and_letters_join_what_does_not_differ() -> None:
     told, _ = answer(THREE, "token_f1")
     assert [(row.rank, row.system) for row in told.board] == [(1, "best"), (1, "twin"), (2, "base")]
     assert [row.cells[0][1:] for row in told.board] == [("a", True), ("a", True), ("b", False)]
@@ -125,8 +125,8 @@ def test_the_leaderboard_is_ranked_and_letters_join_what_is_not_told_apart() -> 
     assert [[row.label for row in plot.rows] for plot in told.forests] == [["best", "twin"]]
 
 
-def test_letters_overlap_where_neighbours_are_not_told_apart() -> None:
-    # Six samples more right than the one before are told apart by no test, twelve are.
+def test_letters_overlap_where_neighbours_have_no_significant_difference() -> None:
+    # Six samples more right than the one before differ significantly by no test, twelve do.
     size = 40
     texts = {
         name: ["a"] * right + ["x"] * (size - right)

@@ -25,12 +25,15 @@ _LINKS = {
     "better": "better than",
     "worse": "worse than",
     "different": "different from",
-    "not told apart": "not told apart from",
+    "no significant difference": "not significantly different from",
     "no winner": "no winner against",
     "not tested": "not tested against",
 }
 
 Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
+
+
+_OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
 
 
 class LeaderboardRow(NamedTuple):
@@ -184,7 +187,14 @@ class _Tests(NamedTuple):
                 detail = f" ({difference}{f' {bounds}' if bounds else ''}, {p_of(test.p)})"
             first, *same = column.label.split(", ")
             known += [f"{first}{detail}", *same]
-        order = ("better", "worse", "different", "not told apart", "no winner", "not tested")
+        order = (
+            "better",
+            "worse",
+            "different",
+            "no significant difference",
+            "no winner",
+            "not tested",
+        )
         parts = [f"{verdict} on {listed(said[verdict])}" for verdict in order if verdict in said]
         return f"{other} vs {baseline}: {', '.join(parts)}"
 
@@ -198,7 +208,7 @@ class _Tests(NamedTuple):
             if not ranks:
                 text = "no ranks"
             elif len(first) == len(ranks):
-                text = f"all {len(ranks)} not told apart"
+                text = f"no significant difference between the {len(ranks)}"
             elif len(first) > _MOST_NAMES:
                 text = f"{len(first)} of {len(ranks)} systems lead"
             else:
@@ -213,7 +223,7 @@ class _Tests(NamedTuple):
         return "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
 
     def leaderboard(self) -> list[LeaderboardRow]:
-        """The systems by rank, with letters: those that share one aren't told apart."""
+        """The systems by rank, with letters: those that share one don't differ significantly."""
         order = sorted(self.ranking.systems, key=self._order)
         letters = [self._letters(column, order) for column in self.columns]
         rows = []
@@ -229,7 +239,7 @@ class _Tests(NamedTuple):
         return rows
 
     def _letters(self, column: OutputColumn, order: Sequence[str]) -> dict[str, str]:
-        """Letters of groups that aren't told apart, by Piepho's insertion and absorption (2004)."""
+        """Letters of systems that don't differ: Piepho's insertion and absorption (2004)."""
         tests = {pair: self.test(pair, column) for pair in self.ranking.pairs}
         if self.better(column) == "neither" or any(
             test is None or test.withheld or math.isnan(test.p) for test in tests.values()
@@ -256,7 +266,9 @@ class _Tests(NamedTuple):
         verdict = self.verdict(test, column)
         if turned:
             verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
-        kind = {"better": "win", "worse": "loss", "not told apart": "tie"}.get(verdict, "none")
+        kind = {"better": "win", "worse": "loss", "no significant difference": "tie"}.get(
+            verdict, "none"
+        )
         if test is None:
             return kind, "–", verdict
         difference = column.number(-test.difference if turned else test.difference, "+")

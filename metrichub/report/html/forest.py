@@ -106,7 +106,7 @@ def verdict_of(test: Comparison | None, better: str, level: float) -> str:
     if test.withheld:
         return "no winner"
     if test.p > 1 - level + 1e-12:
-        return "not told apart"
+        return "no significant difference"
     if better == "neither":
         return "different"
     return "better" if (test.difference > 0) == (better == "higher") else "worse"
