@@ -96,6 +96,13 @@ def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
     assert [column.label for column in told.columns] == ["rouge1, rougeLsum", "rouge2", "rougeL"]
 
 
+def test_why_there_is_no_winner_is_said() -> None:
+    told, _ = answer({"a": [""] * 6 + GOOD[:6], "b": GOOD}, "ttr")
+    assert told.title.startswith("b vs a: no winner on ttr")
+    (line,) = [text for text in told.lacking if text.startswith("no winner")]
+    assert "left different samples unanswered (a: 6, b: 0)" in line
+
+
 THREE = {"base": BAD, "best": GOOD, "twin": [*GOOD[:11], "the cat sat on mats"]}
 
 

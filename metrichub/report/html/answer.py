@@ -83,7 +83,9 @@ def answer_of(
     forests = [*(tests.forest_of_two() if len(systems) == 2 else tests.forests_of_several())]
     title = tests.title_of_two() if len(systems) == 2 else tests.title_of_several()
     board = tests.leaderboard() if len(systems) > 2 else ()
-    lacking = [*lacking, *without_differences(ranking, form)]
+    # Why there is no winner, or what p is worth where few clusters are swapped.
+    why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
+    lacking = [*why, *lacking, *without_differences(ranking, form)]
     return PageAnswer(title, columns, board, forests, lacking, paper, pair)
 
 
