@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from metrichub import Hub
 from metrichub.report.html import write
-from tests.browser.reports import ATTACKS, FEW, Told, unfold
+from tests.browser.reports import ATTACKS, FEW, Told, unfold, write_many
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -101,6 +101,31 @@ def test_axe_finds_nothing_serious(
     page.locator("#table tbody button").first.click()
     unfold(page)
     shoot(page, f"report-{address}-{scheme}")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "dark"), (800, "light"), (390, "light")])
+def test_ten_systems_fit_at_any_width_with_all_parts_open(
+    page: Page,
+    tmp_path: Path,
+    width: int,
+    scheme: str,
+    violations: Callable[[Page], list[str]],
+    shoot: Callable[[Page, str], None],
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(write_many(tmp_path, 10))
+    # The answer and its tables, in two screens of the widest window.
+    if width == 1400:
+        assert page.locator("#samples").evaluate("made => made.offsetTop") < 1800
+    unfold(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    # What is wider than its place can be scrolled to, and shows an edge that says so.
+    for region in page.locator("#scores .wide").all():
+        inside, outside = region.evaluate("made => [made.scrollWidth, made.clientWidth]")
+        assert inside <= outside or region.get_attribute("tabindex") == "0"
+    shoot(page, f"report-ten-{width}-{scheme}")
     assert violations(page) == []
 
 
