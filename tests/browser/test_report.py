@@ -295,6 +295,10 @@ def test_the_claims_of_a_judge_stand_with_verdict_and_reason(page: Page, tmp_pat
     page.get_by_role("button", name="sample 0").click()
     table = page.locator("#sample-0 table")
     heads = table.locator("th").all_inner_texts()
+    # On a phone it is a table, too.
+    page.set_viewport_size({"width": 390, "height": 800})
+    tops = "made => [...made.rows].map(row => new Set([...row.cells].map(c => c.offsetTop)).size)"
+    assert table.evaluate(tops) == [1, 1, 1]
     # A row's place and a weight of one say nothing more.
     assert heads == ["item", "verdict", "reason"]
     (first, second) = (
