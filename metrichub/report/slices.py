@@ -41,6 +41,8 @@ TRIALS_A_TEST = 40
 _WORK = 300_000_000
 """Swaps of samples, times metrics, above this least number."""
 _MOST_COLUMNS, _MOST_NUMBERS = 4, 12
+_HUGE = 10**300
+"""Larger numbers have no place on a scale."""
 _NO_VALUE, _OTHERS = "no value", "others"
 _LENGTHS = ("references", "sources", "predictions")
 """The columns that tell how long a sample is, the first that is there."""
@@ -199,7 +201,9 @@ def _verdicts(step: Any) -> Iterator[str]:
 def _by_column(name: str, values: Sequence[Any], *, asked: bool) -> Grouping | None:
     """By value, or numbers of many values by quarters; None for what makes no groups."""
     known = [value for value in values if value is not None]
-    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in known):
+    if all(
+        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < _HUGE for v in known
+    ):
         distinct = len({*known})
         if distinct > _MOST_NUMBERS:
             numbered = distinct == len(known) and all(float(v).is_integer() for v in known)

@@ -125,6 +125,10 @@ def test_numbers_of_many_values_are_cut_into_quarters() -> None:
         "0 to 1.66667", "2 to 3.66667", "4 to 5.33333", "5.66667 to 7.33333", "no value",
     ]  # fmt: skip
     assert grouping.of.tolist()[-1] == 4
+    # Numbers that no scale has room for are values, of which there are too many.
+    assert "id2" not in by_name(
+        groupings_of({"": report(0, id2=[10**400 + k for k in range(SIZE)])})
+    )
     # A different number for each sample counts the samples.
     assert "run" not in by_name(groupings_of({"": report(0, run=[9 * k for k in range(SIZE)])}))
 
