@@ -297,6 +297,40 @@ def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Pat
     assert page.samples[1]["shared"] == {"references": "c"}
 
 
+@pytest.mark.parametrize("metric", ["wer", "token_f1"])
+def test_a_win_selects_the_samples_in_which_a_system_is_better(tmp_path: Path, metric: str) -> None:
+    hub, references = Hub(metric), ["a b c d"] * 12
+    texts = {
+        "base": ["a b c d", "a b c x", "a x x x"] * 4,
+        "even": ["a b x x", "a b c d", "a x x x"] * 4,
+        "best": ["a b c d"] * 12,
+    }
+    systems = {n: hub.evaluate(predictions=t, references=references) for n, t in texts.items()}
+    write(tmp_path / "a.html", systems, **FEW)
+    page = Page(tmp_path / "a.html")
+    names, values = page.data["systems"], page.data["outputs"][0]["values"]
+    found = {}
+    for text in page.values("data-select"):
+        chosen = json.loads(text)
+        if "pair" not in chosen or chosen["low"] == chosen["high"] == 0:
+            continue
+        first, second = chosen["pair"]
+        gaps = [b - a for a, b in zip(values[first], values[second], strict=True)]
+        most = max(gaps)
+        inside = [
+            chosen["low"] <= gap and (gap < chosen["high"] or gap == chosen["high"] == most)
+            for gap in gaps
+        ]
+        found.setdefault((names[second], names[first]), []).append(sum(inside))
+    # The first of each pair's is that of the table: the plots of the pair that is shown follow.
+    assert {pair: numbers[0] for pair, numbers in found.items()} == {
+        ("base", "even"): 4,
+        ("even", "base"): 4,
+        ("best", "base"): 8,
+        ("best", "even"): 8,
+    }
+
+
 def test_systems_with_other_metrics_share_a_page(tmp_path: Path) -> None:
     one, other = (Hub(m).evaluate(**COLUMNS) for m in (["wer", "cer"], ["wer", "chrf"]))
     write(tmp_path / "a.html", {"a": one, "b": other}, **FEW)

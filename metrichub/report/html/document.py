@@ -12,6 +12,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import metadata, version
 from importlib.resources import files
+from itertools import permutations
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -39,6 +40,7 @@ from metrichub.report.html.records import (
     Scores,
     SystemRecords,
     Values,
+    as_shown,
     inside_script,
     outputs_of,
     problems_of,
@@ -51,6 +53,7 @@ from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.scoreboard import (
     Intervals,
+    OutputColumn,
     ScoreFormat,
     decimals_of,
     differences,
@@ -174,6 +177,7 @@ def report_page(
             options=options,
             title=shown.title or answer.title,
             answer=answer,
+            wins=_wins(outputs, answer.columns[0]) if answer.board else {},
             facts=_facts(systems, shown.provenance or Provenance()),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
@@ -315,6 +319,31 @@ def _all_scores(
         for column in columns
     ]
     return Table(["metric", *(systems if len(systems) > 1 else ["score"])], rows)
+
+
+def _wins(
+    outputs: Sequence[tuple[str, str, Scores]], column: OutputColumn
+) -> dict[tuple[str, str], str]:
+    """For each two systems, what selects the samples in which the first is better."""
+    key = (column.metric, column.output)
+    places = [k for k, (metric, output, _) in enumerate(outputs) if (metric, output) == key]
+    if not places:  # An output that samples don't have.
+        return {}
+    number, scores = places[0], outputs[places[0]][2]
+    shown = {name: as_shown(values) for name, values in scores.systems.items()}
+    names, selects = [*shown], {}
+    for one, other in permutations(names, 2):
+        with np.errstate(invalid="ignore"):
+            ahead = shown[one] - shown[other]
+        lower = scores.better == "lower"
+        ahead = ahead[np.isfinite(ahead) & ((ahead < 0) if lower else (ahead > 0))]
+        if len(ahead):
+            # An end that is the highest of all differences would count, as 0 may be.
+            high = float(ahead.max()) / 2 if lower else float(ahead.max())
+            pair = [names.index(other), names.index(one)]
+            chosen = {"output": number, "pair": pair, "low": float(ahead.min()), "high": high}
+            selects[one, other] = script_json(chosen)
+    return selects
 
 
 def _about_slices(slices: Slices, size: int) -> str:
