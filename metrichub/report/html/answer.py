@@ -201,12 +201,12 @@ class _Tests(NamedTuple):
         return f"{other} vs {baseline}: {', '.join(parts)}"
 
     def title_of_several(self) -> str:
-        """Who leads on what, in at most sixty words."""
+        """Who leads on what, that is, whom no other beats, in at most sixty words."""
         leaders: dict[str, list[str]] = {}
         names = without_common_start(self.ranking.systems)
         for column in self.columns:
             ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
-            first = [name for name, rank in ranks.items() if rank == 1]
+            first = [name for name in ranks if not self._beaten(name, column)]
             if not ranks:
                 text = "no ranks"
             elif len(first) == len(ranks):
@@ -223,6 +223,15 @@ class _Tests(NamedTuple):
             parts.append(f"{text} on {listed(shown)}")
         more = len(parts) - 3
         return "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
+
+    def _beaten(self, system: str, column: OutputColumn) -> bool:
+        """Whether any other system is significantly better."""
+        verdicts = {"worse": 0, "better": 1}
+        return any(
+            pair[verdicts[verdict]] == system
+            for pair in self.ranking.pairs
+            if (verdict := self.verdict(self.test(pair, column), column)) in verdicts
+        )
 
     def leaderboard(self) -> list[LeaderboardRow]:
         """The systems by rank, with letters: those that share one don't differ significantly."""
