@@ -5,8 +5,13 @@ const report = (() => {
   const data = read("data");
   for (const output of data.outputs) {
     output.label = output.output === "score" ? output.metric : `${output.metric} ${output.output}`;
-    output.values = output.values.map(list => Float64Array.from(list, v => v === null ? NaN : Number(v)));
-    output.whole = output.values.every(list => list.every(v => Number.isNaN(v) || Number.isInteger(v)));
+    // There may be millions of numbers, of which few outputs are read.
+    const lists = output.values;
+    let values, whole;
+    Object.defineProperties(output, {
+      values: { get: () => (values ??= lists.map(list => Float64Array.from(list, v => v === null ? NaN : Number(v)))) },
+      whole: { get: () => (whole ??= output.values.every(list => list.every(v => Number.isNaN(v) || Number.isInteger(v)))) },
+    });
   }
   const chunks = new Map();
   const record = sample => {
