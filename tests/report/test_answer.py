@@ -110,7 +110,7 @@ def test_of_several_systems_the_leaders_are_named() -> None:
     told, _ = answer(THREE, "token_f1", "wer")
     assert told.title == "best and twin lead on token_f1 and wer"
     many = {f"s{k}": GOOD for k in range(10)}
-    assert answer(many, "wer")[0].title == "no significant difference between the 10 on wer"
+    assert answer(many, "wer")[0].title == "No significant difference between the 10 on wer"
     assert answer({**many, "bad": BAD}, "wer")[0].title == "10 of 11 systems lead on wer"
 
 

@@ -222,7 +222,8 @@ class _Tests(NamedTuple):
             shown = [*labels[:_MOST_SCORES], *([f"{more} more"] if more > 0 else [])]
             parts.append(f"{text} on {listed(shown)}")
         more = len(parts) - 3
-        return "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
+        title = "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
+        return f"N{title[1:]}" if title.startswith("no ") else title
 
     def _beaten(self, system: str, column: OutputColumn) -> bool:
         """Whether any other system is significantly better."""
