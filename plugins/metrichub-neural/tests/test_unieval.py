@@ -112,15 +112,15 @@ def test_samples_without_what_a_question_needs_are_unscored(official: str) -> No
     assert np.isfinite(report.samples()["unieval"]["score"]).tolist() == [False, True]
 
 
-def test_every_dimension_names_its_checkpoint() -> None:
+def test_every_dimension_names_its_checkpoint_and_how_to_get_it() -> None:
     expected = {
-        "relevance": "MingZhong/unieval-sum",
-        "data2text_naturalness": "MingZhong/unieval-sum",
-        "dialogue_coherence": "MingZhong/unieval-dialog",
-        "fact_consistency": "MingZhong/unieval-fact",
+        "relevance": "unieval-sum, .*: metrichub fetch unieval$",
+        "data2text_naturalness": "unieval-sum, .*: metrichub fetch unieval$",
+        "dialogue_coherence": "unieval-dialog, .*fetch --convert MingZhong/unieval-dialog$",
+        "fact_consistency": "unieval-fact, .*fetch --convert MingZhong/unieval-fact$",
     }
-    for dimension, name in expected.items():
-        with pytest.raises(MissingModel, match=name):
+    for dimension, said in expected.items():
+        with pytest.raises(MissingModel, match=said):
             load_metric("unieval", dimension=dimension).resolved()
 
 

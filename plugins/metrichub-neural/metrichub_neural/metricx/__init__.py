@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, Scores, find_model
-from metrichub.errors import ParameterError
+from metrichub.errors import MissingModel, ParameterError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric
 from metrichub_neural.engine.encoder import ModelName
@@ -130,4 +130,9 @@ class MetricX(FirstTokenMetric):
     def _words(self) -> ModelFiles | None:
         if self.files().file(*_WORDS):
             return None
-        return find_model(self.tokenizer, needed_by=self.name)
+        try:
+            return find_model(self.tokenizer, needed_by=self.name)
+        except MissingModel as error:
+            # Its weights are larger than the model's own, and of no use.
+            get = error.get.replace("metrichub fetch", "metrichub fetch --no-weights")
+            raise MissingModel(self.name, self.tokenizer, get) from None
