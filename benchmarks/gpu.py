@@ -215,9 +215,10 @@ def run(
 
 def reduced(folder: Path, dtype: str, budget: int, both: tuple[list[str], list[str]]) -> Cell:
     """A cell of one vector a text, from equal shares of all layers that are normalized first."""
-    from metrichub_neural.engine import encoder
+    from metrichub_neural.engine import encoder as module
     from metrichub_neural.engine.reduction import Reduction
 
+    encoder: Any = module  # its budget is changed
     choice = encoder.choose(str(folder), None, None, "full", dtype, "benchmarks")
     model, layers = encoder.encoder_of(choice), choice.layer + 1
     reduction = Reduction("mean", (1 / layers,) * layers, normalizes=True)

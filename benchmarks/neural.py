@@ -248,7 +248,7 @@ def transports(columns: Columns, repeats: int) -> Row:
     """The transport of MoverScore, beside moverscore 1.0.3's over both texts together."""
     from metrichub_neural.engine.encoder import choose, encoder_of
     from metrichub_neural.engine.transport import transported
-    from pyemd import emd_with_flow  # type: ignore[import-untyped]
+    from pyemd import emd_with_flow
 
     model = encoder_of(choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks"))
     sides = [
