@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from metrichub.authoring import ModelFiles
-from metrichub_neural._seq2seq import find_checkpoint
-from metrichub_neural.alignscore import DEFAULT, AlignScore, Claim, alignments, chunked
+from metrichub_neural.alignscore import DEFAULT, Claim, alignments, chunked
+from metrichub_neural.claim_judge import ClaimJudge
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, best_of
 from metrichub_neural.engine.gathering import Gathering
@@ -39,7 +39,7 @@ class AlignScoreJudge(NliJudge):
 
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""
-        return find_checkpoint(self.model, self.revision, self.kind, AlignScore)
+        return ClaimJudge.files(self)
 
 
 @lru_cache(maxsize=2)

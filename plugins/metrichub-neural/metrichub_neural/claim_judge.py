@@ -19,7 +19,7 @@ from metrichub.authoring import (
     Verdict,
     find_model,
 )
-from metrichub.errors import JudgeUnavailable, MetrichubError
+from metrichub.errors import JudgeUnavailable, MetrichubError, MissingModel
 from metrichub_neural.engine.encoder import Dtype, ModelName
 
 OFFLINE = OfflineJudge()
@@ -99,8 +99,18 @@ class ClaimJudge:
         self._unable("choose", prompt)
 
     def files(self) -> ModelFiles:
-        """The model's files, found and not loaded."""
-        return find_model(self.model, self.revision, needed_by=self.kind)
+        """The model's files, found and not loaded.
+
+        Raises:
+            MissingModel: it isn't on this machine.
+        """
+        try:
+            return find_model(self.model, self.revision, needed_by=self.kind)
+        except MissingModel:
+            # The default is that of the metric of this name.
+            if self.model != getattr(type(self), "model", None) or self.revision is not None:
+                raise
+            raise MissingModel(self.kind, self.model, f"metrichub fetch {self.kind}") from None
 
     def settings(self) -> str:
         """What its label says of the files, of all that bears on its verdicts."""

@@ -8,11 +8,9 @@ from functools import lru_cache
 from typing import Annotated
 
 from metrichub.authoring import ModelFiles, Range
-from metrichub_neural._seq2seq import find_checkpoint
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.gathering import Gathering
-from metrichub_neural.minicheck import MiniCheck
 from metrichub_neural.minicheck.checking import Checked, Claim, checked_by, most_tokens
 
 
@@ -37,10 +35,6 @@ class MiniCheckJudge(ClaimJudge):
 
     model: ModelName = "lytang/MiniCheck-Flan-T5-Large"
     chunk: Annotated[int, Range(1)] | None = None
-
-    def files(self) -> ModelFiles:
-        """The model's files, found and not loaded."""
-        return find_checkpoint(self.model, self.revision, self.kind, MiniCheck)
 
     @property
     def label(self) -> str:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from metrichub.authoring import ModelFiles
-from metrichub_neural._seq2seq import find_checkpoint
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
+from metrichub_neural.engine.entailment import Answer, Question, entailment_of
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.nli import NliJudge
-from metrichub_neural.summac import LIMIT, UNITS, VITAMINC, SummaC
+from metrichub_neural.summac import LIMIT, UNITS, VITAMINC
 from metrichub_neural.summac.granularity import units
 
 
@@ -36,12 +35,6 @@ class SummaCJudge(NliJudge):
     def gathering(self) -> Gathering[Question, Answer]:
         """What answers the questions of all samples together."""
         return _gathering(self.files(), self.dtype)
-
-    def files(self) -> ModelFiles:
-        """The model's files, which name a label for entailment."""
-        files = find_checkpoint(self.model, self.revision, self.kind, SummaC)
-        choose_entailment(files)
-        return files
 
     def supported(self, answer: Answer) -> float:
         """What has to reach the threshold."""

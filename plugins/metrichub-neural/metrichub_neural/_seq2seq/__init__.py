@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Metric, ModelFiles, find_model
-from metrichub.errors import MissingModel
+from metrichub.authoring import Array, ModelFiles
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.full import REQUIRES
 from metrichub_neural.engine.machine import device
@@ -34,8 +33,9 @@ class Seq2SeqMetric(WholeMetric):
 
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""
-        name = self.default_model() if self.model is None else self.model
-        return find_checkpoint(name, self.revision, self.name, type(self))
+        if self.model is None:
+            return replace(self, model=self.default_model()).files()
+        return super().files()
 
     def seq2seq(self) -> Seq2Seq:
         """The model, loaded once a process."""
@@ -74,27 +74,6 @@ class FirstTokenMetric(Seq2SeqMetric):
             *super().notes(totals),
             *(f"{note}, what is read with them included" for note in cut),
         ]
-
-
-def find_checkpoint(
-    name: str, revision: str | None, needed_by: str, metric: type[Metric]
-) -> ModelFiles:
-    """The files of a model, found and not loaded.
-
-    Raises:
-        MissingModel: it isn't on this machine; the checkpoints of the metric come as pickles, which
-            have to be converted.
-        ModelError: its files have another revision.
-    """
-    try:
-        return find_model(name, revision, needed_by=needed_by)
-    except MissingModel:
-        checkpoints = [checkpoint.name for checkpoint in metric.checkpoints]
-        if name not in checkpoints or revision is not None:
-            raise
-        first = name == checkpoints[0]
-        get = f"metrichub fetch {metric.card.name if first else f'--convert {name}'}"
-        raise MissingModel(needed_by, name, get) from None
 
 
 def summed(values: Sequence[float] | Array, sizes: Sequence[int] | Array) -> Array:
