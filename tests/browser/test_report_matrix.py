@@ -219,7 +219,7 @@ def test_a_phone_has_one_system_at_a_time(
     for box in page.locator("#table td").all():
         assert box.evaluate("made => made.scrollWidth <= made.clientWidth")
     page.set_viewport_size({"width": 1400, "height": 800})
-    assert cells(page, 8).count() == 3
+    expect(cells(page, 8)).to_have_count(3)
     expect(page.locator("#sample-8 .side")).to_have_count(3)
 
 
