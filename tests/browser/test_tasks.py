@@ -235,7 +235,7 @@ def test_german_only_scores(report: Page) -> None:
     row = report.locator("#slices tr", has=report.get_by_role("button", name="de", exact=True))
     expect(row.first).to_contain_text(f"{hub:.3f}")
     report.get_by_role("button", name="Show all samples").click()
-    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
 
 
 def test_real_or_luck(report: Page) -> None:
@@ -289,7 +289,7 @@ def test_a_bar_of_the_histogram_chooses_its_samples(report: Page) -> None:
         assert int(said[1] or 0) == count
         # Taken back.
         report.keyboard.press("Enter")
-        expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+        expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
     assert seen == SIZE
 
 
@@ -343,11 +343,11 @@ def test_an_ngram_lists_its_samples(report: Page) -> None:
     report.reload()
     expect(report.locator("#found")).to_contain_text("of 40 samples with model_b saying")
     report.get_by_role("button", name="Show all samples").click()
-    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
     # An address of another report names what isn't there.
     report.goto(f"{report.url.partition('#')[0]}#view?ngram=7.7.7")
     report.reload()
-    expect(report.locator("#found")).to_have_text(f"1 to 25 of {SIZE} samples")
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
 
 
 def test_a_slice_and_a_bar_list_their_samples(report: Page) -> None:
