@@ -4,7 +4,8 @@ const sampleCells = (data, details, output) => {
   const { element, number } = steps;
   const by = id => document.getElementById(id);
   const several = data.systems.length > 1;
-  const GIVEN = 240, SAID = several ? 320 : 640, COUNTED = 20_000;
+  // The more systems, the narrower the columns.
+  const [GIVEN, SAID] = data.systems.length > 3 ? [140, 160] : [240, several ? 320 : 640], COUNTED = 20_000;
 
   const line = (className, ...parts) => {
     const made = element("p", className, ...parts);
