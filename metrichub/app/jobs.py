@@ -24,6 +24,7 @@ from metrichub.data.source import open_source, short_names
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
 from metrichub.report import captions, export, notes, scoreboard
+from metrichub.report.html.document import Provenance
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -339,8 +340,9 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
-    ids = next((ids for r in reports.values() if (ids := r.metadata.get("id"))), None)
-    first.to_html(job.folder / REPORT, name=name, others=dict(others), ids=ids, ranking=ranking)
+    read = Provenance.of((file.shown, file.path) for file in job.files)
+    how = {"ranking": ranking, "provenance": read}
+    first.to_html(job.folder / REPORT, name=name, others=dict(others), **how)
     # A row that isn't JSON can't be saved; all else can be shown.
     with suppress(ReportError):
         if not ranking:
@@ -350,16 +352,14 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         (f"{note.metric} of {', '.join(note.systems)}" if note.systems else note.metric, note.text)
         for note in notes.shared_notes(reports)
     ]
-    withheld = ranking.withheld if ranking else {}
-    told += [(metric, f"no winner: {why}") for metric, why in withheld.items()]
+    told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
     lacking = captions.without_intervals(scoreboard.output_columns(reports, form), intervals)
     told += [("intervals", line) for line in lacking]
     board = scoreboard.scoreboard(reports, ranking, intervals, form)
     if ranking and len(board.head) > len(board.rows):
         # A page is narrow: a row an output, and a column a system.
         (_, *head), *rows = zip(board.head, *board.rows, strict=True)
-        board = board._replace(
-            head=["", *head], rows=rows, best={(j - 1, i + 1) for i, j in board.best}
-        )
+        best = {(j - 1, i + 1) for i, j in board.best}
+        board = board._replace(head=["", *head], rows=rows, best=best)
     sentences = tuple(ranking.sentences) if ranking else ()
     return Summary(first.size, board.html(), tuple(signatures), tuple(told), sentences)

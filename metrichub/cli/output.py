@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shlex
@@ -215,8 +214,8 @@ def _provenance() -> Provenance:
         value = context.params.get(name) or ()
         for text in [value] if isinstance(value, str) else value:
             path = text if Path(text).exists() else text.partition("=")[2] or text
-            files.append((_without_folder(path), _digest(path)))
-    return Provenance(shlex.join(["metrichub", *typed]), files)
+            files.append((_without_folder(path), path))
+    return Provenance.of(files, shlex.join(["metrichub", *typed]))
 
 
 def _without_folder(argument: str) -> str:
@@ -231,14 +230,6 @@ def _without_folder(argument: str) -> str:
     elif Path(path).is_absolute() or Path(path).exists():
         path = Path(path).name or path
     return f"{name}{equals}{path}"
-
-
-def _digest(path: str) -> str:
-    """A file's SHA-256; "" of a folder or of what isn't on this machine."""
-    if not Path(path).is_file():
-        return ""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -26,7 +26,7 @@ TAGS = "<!-- material/tags -->"
 _SCHEMES = ("", "http", "https", "mailto")
 # Fenced code is left alone, an example is marked as one, and comments vanish.
 _PARTS = re.compile(
-    r"(?P<fenced>^(?P<fence>`{3,}).*?^(?P=fence)$)|(?P<example>^>>> .*?)(?=\n\s*$|\Z)|<!--.*?-->",
+    r"(?P<fenced>^(?P<fence>`{3,}).*?^(?P=fence)$)|(?P<example>^>{3} .*?)(?=\n\s*$|\Z)|<!--.*?-->",
     re.DOTALL | re.MULTILINE,
 )
 _FORMULA = re.compile(

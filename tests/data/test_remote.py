@@ -111,6 +111,8 @@ def test_reports_pages_and_tables_are_written(memory: Any, tmp_path: Path) -> No
     assert run("score", "memory://a.jsonl", "-m", "wer", *given).exit_code == 0
     given = [x for name, file in options.items() for x in (f"--{name}", str(tmp_path / file))]
     assert run("score", "memory://a.jsonl", "-m", "wer", *given).exit_code == 0
+    # The page has the command, which names other files.
+    assert memory.cat(f"/out/{options.pop('report')}").startswith(b"<!DOCTYPE html>")
     for file in options.values():
         assert len(memory.cat(f"/out/{file}")) == (tmp_path / file).stat().st_size
     report = Report.load("memory://out/r.json.gz")

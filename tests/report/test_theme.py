@@ -15,7 +15,7 @@ SHEETS = (
     "app/static/app.css",
     "report/html/assets/report.css",
     "report/html/assets/samples.css",
-    "site/assets/site.css",
+    "site/skeleton/docs/assets/site.css",
 )
 THEMED = THEME.read_text(encoding="utf-8")
 DEFINED = set(re.findall(r"^ +(--[\w-]+):", THEMED, re.MULTILINE))

@@ -12,6 +12,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import metadata, version
 from importlib.resources import files
+from pathlib import Path
 from itertools import permutations
 from typing import Any, NamedTuple, TypeGuard
 
@@ -101,6 +102,11 @@ class Provenance(NamedTuple):
     command: str = ""
     files: Sequence[tuple[str, str]] = ()
     date: str = ""
+
+    @classmethod
+    def of(cls, files: Iterable[tuple[str, str | Path]], command: str = "") -> Provenance:
+        """With the hashes of files, each given by the name that is shown and its path."""
+        return cls(command, [(name, _file_digest(Path(path))) for name, path in files])
 
 
 class PageOptions(NamedTuple):
@@ -394,6 +400,14 @@ def _policy(scripts: Sequence[str], style: str) -> str:
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
+
+
+def _file_digest(path: Path) -> str:
+    """A file's SHA-256; "" of a folder or of what isn't on this machine."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(text: str) -> str:

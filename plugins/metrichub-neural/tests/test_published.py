@@ -5,19 +5,20 @@ Run where the models are, `metrichub fetch` having been asked for them; nothing 
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+
 import numpy as np
 import pytest
 
 from metrichub import Hub, MissingModel, Report, load_metric
 from metrichub.authoring import Published, find_model
-from metrichub.catalog.registry import registry
 
 pytestmark = pytest.mark.network
 
 EXAMPLES = [
     pytest.param(entry.name, example, id=f"{entry.name}-{number}")
-    for entry in registry().entries
-    if entry.distribution == "metrichub-neural"
+    for entry in entry_points(group="metrichub.metrics")
+    if entry.value.startswith("metrichub_neural.")
     for number, example in enumerate(entry.load().published)
 ]
 
