@@ -25,13 +25,10 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = "score examples/news/*.jsonl -m rouge -m chrf"
 WIDTH = 88
-SIZE = {"width": 1000, "height": 560}
+SIZE = {"width": 1200, "height": 560}
 _COLORS = 64
 _BELOW = 28
 """Pixels from the last line's feet to the lower edge."""
-_TO_THE_ANSWER = (
-    "scrollTo(0, document.querySelector('#scores').getBoundingClientRect().top + scrollY)"
-)
 # Rich's own template loads a font from a server; this one takes what the reader's machine has.
 _SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
@@ -130,7 +127,6 @@ def photograph(page: Path, target: Path, *, dark: bool) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         shown = browser.new_page(viewport=SIZE, color_scheme="dark" if dark else "light")  # type: ignore[arg-type]  # a size
         shown.goto(page.as_uri())
-        shown.evaluate(_TO_THE_ANSWER)
         shown.screenshot(path=target)
         browser.close()
     with Image.open(target) as image:

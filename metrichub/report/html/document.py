@@ -12,8 +12,8 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import metadata, version
 from importlib.resources import files
-from pathlib import Path
 from itertools import permutations
+from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
