@@ -124,8 +124,12 @@ class Comet:
 
     def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
         """The vector of each row of texts, read as one."""
-        each = self._settings.limit
-        return self._encoder.joined(rows, self._reduction, each, each + 2)
+        each, runner = self._settings.limit, self._encoder.runner
+        reduced = lambda ids, mask: runner.reduced(ids, mask, self._reduction)  # noqa: E731
+        return [
+            TextVector(vector, bool(text.added.all()), text.cut)
+            for text, vector in self._encoder.joined(rows, reduced, each, each + 2)
+        ]
 
     def scores(self, vectors: Sequence[Sequence[Any]]) -> Array:
         """The score of each sample from the vectors of its texts, the prediction's first, (N,)."""
@@ -137,19 +141,23 @@ class Comet:
         return np.concatenate([np.zeros(0), *parts])
 
     def _scores(self, columns: Sequence[Array]) -> Array:
-        torch, settings = self._torch, self._settings
+        torch = self._torch
         with torch.inference_mode():
             prediction, *others = [torch.from_numpy(column).to(device()) for column in columns]
             pairs = [[prediction * other, (prediction - other).abs()] for other in others]
             # With a reference, the source itself isn't read.
             parts = [prediction, *others[:1], *(part for pair in pairs for part in pair)]
-            values = torch.cat(parts, 1)
-            for number, (weight, bias) in enumerate(self._head, 1):
-                values = torch.nn.functional.linear(values, weight, bias)
-                last = number == len(self._head)
-                if name := settings.final if last else settings.activations:
-                    values = getattr(torch, name.lower())(values)
+            values = self._activated(torch.cat(parts, 1))
             return np.asarray(values[:, 0].cpu().numpy(), np.float64)
+
+    def _activated(self, values: Any) -> Any:
+        """What the head makes of features, (b, 1)."""
+        for number, (weight, bias) in enumerate(self._head, 1):
+            values = self._torch.nn.functional.linear(values, weight, bias)
+            last = number == len(self._head)
+            if name := self._settings.final if last else self._settings.activations:
+                values = getattr(self._torch, name.lower())(values)
+        return values
 
 
 @lru_cache(maxsize=2)

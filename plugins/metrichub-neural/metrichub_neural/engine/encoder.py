@@ -206,23 +206,23 @@ class Encoder:
         return store.get(texts, made)
 
     def joined(
-        self, rows: Sequence[Sequence[str]], reduction: Reduction, each: int, limit: int
-    ) -> list[TextVector]:
-        """One vector for each row of texts that the model reads as one; equal rows are run once.
+        self,
+        rows: Sequence[Sequence[str]],
+        forward: Callable[[Integers, Integers], Any],
+        each: int,
+        limit: int,
+    ) -> list[tuple[Encoded, Any]]:
+        """The tokens of each row of texts that the model reads as one, and what `forward` gives.
 
-        A text is cut to `each` tokens, and a row to `limit`, from its end.
+        A text is cut to `each` tokens, and a row to `limit`, from its end. Equal rows are run once.
         """
         unique, places = distinct([tuple(row) for row in rows])
         texts = list(dict.fromkeys(text for row in unique for text in row))
         encoded = dict(zip(texts, self.tokenizer.encode_as_given(texts, each), strict=True))
         between = self.tokenizer.encode_pairs([("", "")])[0].ids[1:-1]
         joined = [_joined([encoded[text] for text in row], between, limit) for row in unique]
-        vectors = self._run(joined, lambda ids, mask: self.runner.reduced(ids, mask, reduction))
-        made = [
-            TextVector(vector, bool(text.added.all()), text.cut)
-            for text, vector in zip(joined, vectors, strict=True)
-        ]
-        return [made[place] for place in places.tolist()]
+        outputs = self._run(joined, forward)
+        return [(joined[place], outputs[place]) for place in places.tolist()]
 
     @property
     def stays(self) -> bool:

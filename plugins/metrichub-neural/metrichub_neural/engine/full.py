@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -113,13 +113,23 @@ class TorchEncoder(TorchModel):
 
     def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
         """One vector for each text, (b, d); only these leave the device."""
+        if reduction.mix is not None:
+            return self.of_layers(ids, mask, reduction.of)
+        vectors = self._vectors(ids, mask)
+        return self.run(lambda model: reduction.of((vectors(model),), self.tensor(mask)))
+
+    def of_layers(
+        self, ids: Integers, mask: Integers, make: Callable[[Sequence[Any], Any], Any]
+    ) -> FloatArray:
+        """What `make` gives of all layers, (b, l, d) each with the embeddings first, and the mask.
+
+        Only this leaves the device.
+        """
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
-        every = reduction.mix is not None
 
         def run(model: Any) -> Any:
-            output = model(**inputs, output_hidden_states=every)
-            states = output.hidden_states if every else (output[0],)
-            return reduction.of(states, inputs["attention_mask"])
+            output = model(**inputs, output_hidden_states=True)
+            return make(output.hidden_states, inputs["attention_mask"])
 
         return self.run(run)
 
