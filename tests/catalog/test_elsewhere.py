@@ -17,8 +17,8 @@ KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("xcomet", "xcomet isn't installed: it isn't built on metrichub-neural yet"),
-        ("xCOMET", "xCOMET isn't installed: it isn't built"),
+        ("baryscore", "baryscore isn't installed: its authors published no licence"),
+        ("BaryScore", "BaryScore isn't installed: its authors"),
         ("questeval", "its package needs transformers 4.8.1"),
         ("nubia", "its package needs fairseq"),
     ],

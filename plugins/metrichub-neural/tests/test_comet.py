@@ -30,8 +30,14 @@ KINDS = {
     "RegressionMetric": "regression_metric",
     "ReferencelessRegression": "referenceless_regression_metric",
     "UnifiedMetric": "unified_metric",
+    "XCOMETMetric": "xcomet_metric",
 }
-FEATURES = {"RegressionMetric": 6, "ReferencelessRegression": 4, "UnifiedMetric": 1}
+FEATURES = {
+    "RegressionMetric": 6,
+    "ReferencelessRegression": 4,
+    "UnifiedMetric": 1,
+    "XCOMETMetric": 1,
+}
 
 
 def write_checkpoint(
@@ -46,6 +52,9 @@ def write_checkpoint(
     for place, (before, after) in enumerate(pairwise(sizes)):
         named[f"estimator.ff.{3 * place}.weight"] = (after, before)
         named[f"estimator.ff.{3 * place}.bias"] = (after,)
+    if row["cls"] == "XCOMETMetric":
+        named["hidden2tag.weight"] = (4, config.hidden_size)
+        named |= {"hidden2tag.bias": (4,), "wordloss.weight": (4,)}
     state = weights(named, row)
     for place, value in enumerate(row["scalar_parameters"] or ()):
         state[f"layerwise_attention.scalar_parameters.{place}"] = torch.tensor([value])

@@ -84,15 +84,20 @@ class UnifiedMetric(CometMetric):
             read = model.read_together(rows)
             values[name] = model.scores([[text.vector for text in read]])
             cut = np.maximum(cut, [text.cut for text in read])
-        reasons = {
+        reasons = self.blank(columns)
+        for scores in values.values():
+            scores[list(reasons)] = np.nan
+        return Measured({**values, "cut_samples": cut, "texts": np.ones(size)}, reasons)
+
+    @staticmethod
+    def blank(columns: Mapping[str, Sequence[str]]) -> dict[int, str]:
+        """Why a sample is unscored: its source or reference has no text."""
+        return {
             row: f"the {name} is empty"
             for name, texts in columns.items()
             for row, text in enumerate(texts)
             if name != "prediction" and not text.strip()
         }
-        for scores in values.values():
-            scores[list(reasons)] = np.nan
-        return Measured({**values, "cut_samples": cut, "texts": np.ones(size)}, reasons)
 
     def files(self) -> ModelFiles:
         """The model's files, which were trained to read what the metric has.

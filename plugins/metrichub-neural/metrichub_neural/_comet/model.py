@@ -8,24 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from metrichub.authoring import Array, ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub_neural.convert import HYPERPARAMETERS
+from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import Encoder, TextVector
-from metrichub_neural.engine.full import load_encoder
+from metrichub_neural.engine.full import TorchEncoder, load_encoder
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_json
 
 _ENCODER = "encoder.model."
 _LAYERS = "layerwise_attention."
 _HEAD = "estimator.ff."
+_TAGS = "hidden2tag"
 UNIFIED = "unified_metric"
 """The class of models that read a translation with its source or reference as one text."""
+XCOMET = "xcomet_metric"
+"""The class of those that also label the translation's tokens."""
 _POOLING: Mapping[str, Any] = {"avg": "mean", "cls": "first"}
 _ROWS = 4_096
 """How many samples the head reads at a time."""
@@ -44,6 +49,7 @@ class Settings(NamedTuple):
         final: The function behind the last, if any.
         limit: How many tokens of a text are read.
         segments: What a unified model was trained to read together: "mt", "src" and "ref".
+        tag_layer: The layer that tokens are labelled from, by a model that does.
     """
 
     kind: str
@@ -55,6 +61,7 @@ class Settings(NamedTuple):
     final: str | None
     limit: int
     segments: tuple[str, ...] = ()
+    tag_layer: int | None = None
 
 
 def settings_of(files: ModelFiles) -> Settings:
@@ -74,18 +81,19 @@ def settings_of(files: ModelFiles) -> Settings:
     # The program reads the checkpoint's, except for these two.
     patched = file.get("layer_transformation") == "sparsemax_patch"
     kind = str(file.get("class_identifier") or said.get("class_identifier"))
-    unified = kind == UNIFIED
+    unified = kind in (UNIFIED, XCOMET)
     return Settings(
         kind=kind,
         layer=said.get("sent_layer" if unified else "layer", "mix"),
         sparse=said.get("layer_transformation") == "sparsemax" and not patched,
-        normalizes=bool(said.get("layer_norm", True)),
+        normalizes=bool(said.get("layer_norm", kind != XCOMET)),
         pool="cls" if unified else str(said.get("pool", "avg")),
         activations=str(said.get("activations", "Tanh")),
         final=said.get("final_activation"),
         # Two fewer than the model's positions without the padding's.
         limit=int(read_config(files).get("max_position_embeddings", 514)) - 4,
         segments=tuple(said.get("input_segments") or ("mt", "src", "ref")) if unified else (),
+        tag_layer=int(said.get("word_layer", 36)) if kind == XCOMET else None,
     )
 
 
@@ -103,16 +111,36 @@ def softmax(scores: Array) -> Array:
     return np.asarray(powers / powers.sum())
 
 
+class Tagged(NamedTuple):
+    """What a model that labels tokens says of a row of texts that it reads as one.
+
+    Attributes:
+        score: The score of the first text.
+        labels: The logits of the labels of its tokens, (n, labels).
+        cut: Whether the texts had more tokens than the model takes.
+    """
+
+    score: float
+    labels: FloatArray
+    cut: bool
+
+
 class Comet:
     """A regression model."""
 
     def __init__(
-        self, encoder: Encoder, reduction: Reduction, settings: Settings, head: Sequence[Any]
+        self,
+        encoder: Encoder,
+        reduction: Reduction,
+        settings: Settings,
+        head: Sequence[Any],
+        tags: Sequence[Any],
     ) -> None:
         import torch
 
         self._torch, self._encoder, self._reduction = torch, encoder, reduction
-        self._settings, self._head = settings, head
+        self._settings, self._head, self._tags = settings, head, tags
+        self._tagged: Store[Tagged] = Store(lambda value: value.labels.nbytes)
 
     def read(self, texts: Sequence[str]) -> list[TextVector]:
         """The vector of each text; equal ones are run once."""
@@ -121,6 +149,7 @@ class Comet:
     def forget(self) -> None:
         """Free the memory of all vectors that were kept."""
         self._encoder.forget()
+        self._tagged = Store(lambda value: value.labels.nbytes)
 
     def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
         """The vector of each row of texts, read as one."""
@@ -129,6 +158,33 @@ class Comet:
         return [
             TextVector(vector, bool(text.added.all()), text.cut)
             for text, vector in self._encoder.joined(rows, reduced, each, each + 2)
+        ]
+
+    def read_tagged(self, rows: Sequence[tuple[str, ...]]) -> list[Tagged]:
+        """The score and labels of each row of texts, read as one; kept for explanations."""
+        return self._tagged.get(rows, self._tag)
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Where in its text each token is."""
+        return self._encoder.tokenizer.spans(texts, self._settings.limit)
+
+    def _tag(self, rows: Sequence[tuple[str, ...]]) -> list[Tagged]:
+        each, runner = self._settings.limit, cast(TorchEncoder, self._encoder.runner)
+        firsts = dict.fromkeys(row[0] for row in rows)
+        sizes = {text: len(own) for text, own in zip(firsts, self.spans([*firsts]), strict=True)}
+
+        def made(layers: Sequence[Any], mask: Any) -> Any:
+            """The labels' logits of each token, and behind them the score of its text."""
+            score = self._activated(self._reduction.of(layers, mask))[:, None]
+            tagged = layers[self._settings.tag_layer or 0].float()
+            logits = self._torch.nn.functional.linear(tagged, *self._tags)
+            return self._torch.cat([logits, score.expand(-1, logits.shape[1], -1)], -1)
+
+        run = lambda ids, mask: runner.of_layers(ids, mask, made)  # noqa: E731
+        outputs = self._encoder.joined(rows, run, each, each + 2)
+        return [
+            Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.cut)
+            for row, (text, output) in zip(rows, outputs, strict=True)
         ]
 
     def scores(self, vectors: Sequence[Sequence[Any]]) -> Array:
@@ -195,7 +251,7 @@ def comet_of(files: ModelFiles, dtype: str) -> Comet:
         shares = (sparsemax if settings.sparse else softmax)(np.array(scores))
         mix = tuple((float(tensors[f"{_LAYERS}gamma"]) * shares).tolist())
         reduction = reduction._replace(mix=mix, normalizes=settings.normalizes)
-    return Comet(encoder, reduction, settings, head)
+    return Comet(encoder, reduction, settings, head, _tags(files, settings, layers, tensors))
 
 
 def _beside(files: ModelFiles) -> dict[str, Any]:
@@ -209,6 +265,24 @@ def _beside(files: ModelFiles) -> dict[str, Any]:
                 if not name.startswith(_ENCODER):
                     tensors[name] = file.get_tensor(name).float().to(device())
     return tensors
+
+
+def _tags(
+    files: ModelFiles, settings: Settings, layers: int, tensors: Mapping[str, Any]
+) -> Sequence[Any]:
+    """The weights and the biases that label tokens; none for a model that doesn't."""
+    if settings.tag_layer is None:
+        return ()
+    if settings.layer != "mix" or not 0 <= settings.tag_layer <= layers:
+        raise ModelError(
+            f"{files.name} reads layers {settings.layer} and {settings.tag_layer} of {layers}, "
+            "not a mix of all and one of them, as XCOMET does"
+        )
+    names = [f"{_TAGS}.weight", f"{_TAGS}.bias"]
+    for name in names:
+        if name not in tensors:
+            raise ModelError(f"{files.name} has no weights for {name}, which labels tokens")
+    return [tensors[name] for name in names]
 
 
 def _head(files: ModelFiles, tensors: Mapping[str, Any]) -> list[tuple[Any, Any]]:

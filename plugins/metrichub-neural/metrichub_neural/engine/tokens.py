@@ -133,6 +133,11 @@ class Tokenizer:
         backend = self._cutting(limit) if limit else self._backend
         return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
 
+    def spans(self, texts: Sequence[str], limit: int) -> list[list[tuple[int, int]]]:
+        """Where each token of `encode_as_given` starts and ends; those that were added, at 0."""
+        ready = [well_formed(text) for text in texts]
+        return [encoding.offsets for encoding in self._cutting(limit).encode_batch(ready)]
+
     def encode_pairs(
         self,
         pairs: Iterable[tuple[str, str]],
