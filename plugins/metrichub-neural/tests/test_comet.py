@@ -181,11 +181,13 @@ REGRESSION = {"pool": "avg", "layer": "mix", "layer_norm": False, "activations":
             | {"layer_transformation": "sparsemax_patch", "final_activation": None},
             *("unified_metric", False, False),
         ),
-        # A model of before there were these two: the defaults of the class, comet 2.2.7.
+        # Models of before there were these two: the defaults of each class, comet 2.2.7.
         (
             {"class_identifier": "regression_metric", "pool": "avg", "layer": "mix"},
             *("regression_metric", False, True),
         ),
+        ({"class_identifier": "unified_metric"}, "unified_metric", True, True),
+        ({"class_identifier": "xcomet_metric"}, "xcomet_metric", True, False),
     ],
 )
 def test_settings_are_what_published_files_say(
@@ -201,7 +203,9 @@ def test_settings_are_what_published_files_say(
     (folder / "hyperparameters.json").write_text(json.dumps({"file": said, "checkpoint": {}}))
     found = settings_of(find_model(str(folder), needed_by="test"))
     assert (found.kind, found.sparse, found.normalizes) == (kind, sparse, normalizes)
-    assert (found.layer, found.pool, found.activations, found.final) == ("mix", "avg", "Tanh", None)
+    # A unified model takes the vector of <s>, whatever is said of pooling.
+    pool = "avg" if "regression" in kind else "cls"
+    assert (found.layer, found.pool, found.activations, found.final) == ("mix", pool, "Tanh", None)
 
 
 def test_sixteen_systems_read_each_source_and_reference_once(

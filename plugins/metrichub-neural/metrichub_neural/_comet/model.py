@@ -85,7 +85,8 @@ def settings_of(files: ModelFiles) -> Settings:
     return Settings(
         kind=kind,
         layer=said.get("sent_layer" if unified else "layer", "mix"),
-        sparse=said.get("layer_transformation") == "sparsemax" and not patched,
+        sparse=said.get("layer_transformation", unified and "sparsemax") == "sparsemax"
+        and not patched,
         normalizes=bool(said.get("layer_norm", kind != XCOMET)),
         pool="cls" if unified else str(said.get("pool", "avg")),
         activations=str(said.get("activations", "Tanh")),
