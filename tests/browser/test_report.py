@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +16,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub
+from metrichub.metric import Metric
 from metrichub.report.html import write
 from metrichub.report.report import Report
 from tests.browser.reports import numbered, unfold
@@ -87,6 +90,36 @@ def test_an_opened_sample_shows_its_texts_and_what_the_metrics_saw(page: Page, s
     expect(sample).to_contain_text("substitutions 2")
     button.click()
     expect(sample).to_have_count(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marking(Metric):
+    """A metric that finds an error of each severity."""
+
+    def observe(self, prediction: str) -> float:
+        return 1.0
+
+    def explain(self, prediction: str) -> Mapping[str, Any]:
+        kinds = ["minor", "outside", "major", "outside", "critical"]
+        parts = zip(re.split("( )", prediction), kinds, strict=True)
+        return {"prediction": [{"text": text, "kind": kind, "length": 0} for text, kind in parts]}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_errors_are_marked_by_severity(
+    page: Page, tmp_path: Path, scheme: Literal["light", "dark"], shoot: Callable[[Page, str], None]
+) -> None:
+    path = tmp_path / "report.html"
+    Hub(Marking()).evaluate(predictions=["Teh cat meowde"]).to_html(path)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(path.as_uri())
+    page.get_by_role("button", name="sample 0").click()
+    marks = page.locator("#sample-0 mark")
+    titles = [mark.get_attribute("title") for mark in marks.all()]
+    assert titles == ["minor error", "major error", "critical error"]
+    style = "mark => getComputedStyle(mark).borderBottomStyle"
+    assert [mark.evaluate(style) for mark in marks.all()] == ["dotted", "solid", "double"]
+    shoot(page, f"errors-{scheme}")
 
 
 def test_a_large_report_holds_few_rows_and_turns_its_pages(page: Page, large: str) -> None:

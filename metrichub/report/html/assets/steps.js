@@ -53,9 +53,11 @@ const steps = (() => {
     .map(([word, share]) => `${word} ${Math.round(share * 100)}%`).join(", ");
 
   const marked = segments => text(fragment(segments.map(({ text: part, kind, length }) => {
-    if (!["copied", "partly", "novel"].includes(kind)) return part;
+    const isError = ["minor", "major", "critical"].includes(kind);
+    if (!isError && !["copied", "partly", "novel"].includes(kind)) return part;
     const mark = element("mark", kind, part);
-    if (length > 1) mark.title = `${length} in a row`;
+    if (isError) mark.title = `${kind} error`;
+    else if (length > 1) mark.title = `${length} in a row`;
     return mark;
   })));
 
