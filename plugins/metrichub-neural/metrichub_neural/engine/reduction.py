@@ -28,6 +28,8 @@ class Reduction(NamedTuple):
     def of(self, layers: Sequence[Any], mask: Any) -> Any:
         """The vectors (b, d) of a batch's layers, (b, l, d) each; in tensors or arrays."""
         real = mask[:, :, None] * 1.0
+        if self.pooling == "first" and not self.normalizes:
+            layers = [layer[:, :1] for layer in layers]
         mix = self.mix or (1.0,)
         if len(mix) != len(layers):
             raise ValueError(f"a mix of {len(mix)} layers for a model of {len(layers)}")
