@@ -356,7 +356,7 @@ def beside_comet(
     return Row(what, min(seconds), theirs["seconds"], apart)
 
 
-def comet_model(folder: Path) -> Path:
+def comet_model(folder: Path, kind: str = "regression_metric") -> Path:
     """A checkpoint with random weights, laid out as the hub's, and what it was converted to."""
     import torch
     import transformers
@@ -374,11 +374,15 @@ def comet_model(folder: Path) -> Path:
     state["layerwise_attention.gamma"] = torch.ones(1)
     for layer in range(7):
         state[f"layerwise_attention.scalar_parameters.{layer}"] = torch.randn(1) / 4
-    for place, (before, after) in ((0, (2304, 3072)), (3, (3072, 1024)), (6, (1024, 1))):
+    features = 2304 if kind == "regression_metric" else 384
+    for place, (before, after) in ((0, (features, 3072)), (3, (3072, 1024)), (6, (1024, 1))):
         state[f"estimator.ff.{place}.weight"] = torch.randn(after, before) / before**0.5
         state[f"estimator.ff.{place}.bias"] = torch.zeros(after)
+    if kind == "xcomet_metric":
+        state |= {"hidden2tag.weight": torch.randn(4, 384) / 20, "hidden2tag.bias": torch.zeros(4)}
     said = {
-        "class_identifier": "regression_metric",
+        "class_identifier": kind,
+        "word_layer": 6,
         "pretrained_model": str(base),
         "layer_transformation": "sparsemax",
         "layer_norm": False,

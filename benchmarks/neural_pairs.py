@@ -5,10 +5,11 @@
 
 The loops are written here as the papers and their programs describe them: AlignScore pads every
 pair to 512 tokens, 32 pairs of one sample at a time; SummaC pads 128 pairs in the order in which
-they come to the longest; MiniCheck calls the model once a sample. The model is a BERT of MiniLM's
-shape with random weights, which are as fast as trained ones. Sides take turns, models are loaded
-before, and nothing is kept between runs; the fastest counts. Seconds are those of the processor, on
-one thread.
+they come to the longest; MiniCheck calls the model once a sample; xCOMET runs 16 samples three
+times, short translations first. The models are a BERT of MiniLM's shape, and an XLM-R of that shape
+for xCOMET, with random weights, which are as fast as trained ones. Sides take turns, models are
+loaded before, and nothing is kept between runs; the fastest counts. Seconds are those of the
+processor, on one thread.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,16 +29,27 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.neural import DATA, PACKAGE, Row, Scores, Side, one_to_one, read
+from benchmarks.neural import (
+    DATA,
+    PACKAGE,
+    Row,
+    Scores,
+    Side,
+    comet_model,
+    one_to_one,
+    read,
+)
 from metrichub import Hub, load_metric
-from metrichub.authoring import find_model, sentences
+from metrichub.authoring import ModelFiles, find_model, sentences
 
 if TYPE_CHECKING:
+    from metrichub_neural._comet.model import Comet
     from metrichub_neural.engine.classifier import Classifier
 
 SIZE = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
 LABELS = {0: "entailment", 1: "contradiction", 2: "neutral"}
 WIDTH = 512
+_MIX = "layerwise_attention.scalar_parameters."
 Claims = Sequence[tuple[str, str]]
 """Sources with texts that may follow from them."""
 
@@ -100,10 +113,97 @@ def measured(folder: Path, claims: Claims, short: Claims, repeats: int) -> list[
             *(ours_of_minicheck, lambda: minichecks(entail, claims)),
             *(entail, repeats),
         ),
+        translations(folder / "translating", short, repeats),
     ]
 
 
-def compared(what: str, one: Side, other: Side, model: Classifier, repeats: int) -> Row:
+def translations(folder: Path, short: Claims, repeats: int) -> Row:
+    """xCOMET, with the words of a reference in another order as its source."""
+    from metrichub_neural._comet.model import comet_of
+
+    path = comet_model(folder, "xcomet_metric")
+    hub = Hub(load_metric("xcomet", model=str(path)))
+    # A word is a token of this model, by its number.
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    references, predictions = (
+        [" ".join(f"w{numbers[word]}" for word in text.split()) for text in texts]
+        for texts in zip(*short, strict=True)
+    )
+    sources = [" ".join(reversed(text.split())) for text in references]
+    columns = {"predictions": predictions, "sources": sources, "references": references}
+    triples = list(zip(predictions, sources, references, strict=True))
+    files = find_model(str(path), needed_by="benchmarks")
+    model, loop = comet_of(files, "float32"), loop_of_xcomet(files)
+    return compared(
+        f"xCOMET, {len(short)} sentences, 16 at a time three times",
+        lambda: np.asarray(hub.evaluate(columns).samples()["xcomet"]["score"], np.float64),
+        *(lambda: loop(triples), model, repeats),
+    )
+
+
+def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], Scores]:
+    """The loop of xCOMET's program over transformers; tokens and spans are read by our code."""
+    import torch
+    import transformers
+    from metrichub_neural._comet.model import sparsemax
+    from metrichub_neural.engine.batching import padded
+    from metrichub_neural.engine.tokens import load_tokenizer, read_config
+    from metrichub_neural.xcomet import spans
+    from safetensors.torch import load_file
+
+    state = load_file(files.folder / "model.safetensors")
+    own = {name.removeprefix("encoder.model."): value for name, value in state.items()}
+    config = transformers.AutoConfig.from_pretrained(files.folder)
+    encoder = transformers.XLMRobertaModel(config, add_pooling_layer=False).eval()
+    encoder.load_state_dict(own, strict=False)
+    linear, tokenizer = torch.nn.functional.linear, load_tokenizer(files, read_config(files))
+    layers = [(state[f"estimator.ff.{n}.weight"], state[f"estimator.ff.{n}.bias"]) for n in (0, 3)]
+    last, tags = (
+        (state[f"{name}.weight"], state[f"{name}.bias"])
+        for name in ("estimator.ff.6", "hidden2tag")
+    )
+    shares = sparsemax(np.array([float(state[f"{_MIX}{layer}"]) for layer in range(7)]))
+
+    def read(rows: list[Any]) -> tuple[Any, Any]:
+        ids, mask = map(torch.from_numpy, padded(rows, 1))
+        states = encoder(ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        values = sum(share * state for share, state in zip(shares, states, strict=True))[:, 0]
+        for layer in layers:
+            values = linear(values, *layer).tanh()
+        return linear(values, *last)[:, 0].numpy(), linear(states[6], *tags).numpy()
+
+    @torch.inference_mode()
+    def scores(triples: Sequence[tuple[str, ...]]) -> Scores:
+        found = np.zeros(len(triples))
+        order = np.argsort([len(triple[0]) for triple in triples], kind="stable")
+        for start in range(0, len(order), 16):
+            places = order[start : start + 16]
+            own = [tokenizer.encode_as_given(triples[place]) for place in places]
+            joins = [
+                [
+                    # Each further text behind </s>, without its <s>.
+                    np.concatenate(
+                        [row[0].ids, *(part for n in join for part in ([2], row[n].ids[1:]))]
+                    )
+                    for row in own
+                ]
+                for join in ((1,), (2,), (1, 2))
+            ]
+            parts = [read(rows) for rows in joins]
+            for row, place in enumerate(places):
+                logits = [each[1][row, : len(own[row][0].ids)] for each in parts]
+                labels = spans.probabilities(logits, (0.1667, 0.3333, 0.5))
+                (where,) = tokenizer.spans([triples[place][0]], WIDTH)
+                errors = spans.errors_in(triples[place][0], labels, where)
+                mqm = spans.quality(np.array(spans.counts(errors)))
+                ways = [min(1.0, float(each[0][row])) for each in parts]
+                found[place] = np.dot([0.12, 0.33, 0.33], ways) + 0.22 * mqm
+        return found
+
+    return scores
+
+
+def compared(what: str, one: Side, other: Side, model: Classifier | Comet, repeats: int) -> Row:
     """Both sides in turn, each with nothing at hand."""
     seconds: tuple[list[float], list[float]] = ([], [])
     results: list[Scores] = []

@@ -183,5 +183,5 @@ def test_metrics_of_pairs_equal_their_authors_loops(
     short = "He said it was good. The bank of the river is in the city."
     claims = [(long, "The old man saw the cat. It rains."), (short, "It was a good river.")]
     measured = pairs.measured(tmp_path, claims, claims[1:], 1)
-    assert len(measured) == 4
+    assert len(measured) == 5
     assert max(row.apart for row in measured) < 1e-5
