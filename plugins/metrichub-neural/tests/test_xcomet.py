@@ -184,6 +184,15 @@ def test_explanations_need_no_second_run(model: Path, monkeypatch: pytest.Monkey
     assert report.explain("xcomet", 0).steps
 
 
+def test_a_report_has_a_page_where_the_model_is_not(model: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(model, tmp_path / "model")
+    report = scored(folder, columns(ROWS["both"]))
+    shutil.rmtree(folder)
+    assert report.explain("xcomet", 0).steps == [{}]
+    report.to_html(tmp_path / "report.html", resamples=20)
+    assert "xcomet" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_three_ways_share_their_batches(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     once = TorchEncoder.of_layers

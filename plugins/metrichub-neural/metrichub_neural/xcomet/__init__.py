@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from metrichub.authoring import Array, Checkpoint, Measured, Scores
+from metrichub.errors import MissingDependency, MissingModel
 from metrichub.text import Texts, well_formed
 from metrichub_neural._comet import UnifiedMetric
 from metrichub_neural._comet.model import XCOMET, comet_of
@@ -108,10 +109,14 @@ class XComet(UnifiedMetric):
         return {output: sums[output] / texts for output in self.outputs()}
 
     def explain(self, prediction: str, source: str = "", reference: str = "") -> Mapping[str, Any]:
-        """The prediction with its errors marked, and each error."""
+        """The prediction with its errors marked, and each error; nothing without the model."""
         texts = {"prediction": prediction, "source": source, "reference": reference}
         given = {name: [texts[name]] for name in self.inputs()}
-        (errors,) = self._read(given)[1]
+        try:
+            (errors,) = self._read(given)[1]
+        # A report may be read where the model isn't.
+        except (MissingDependency, MissingModel):
+            return {}
         text = well_formed(prediction)
         return {"prediction": spans.highlighted(text, errors), "errors": errors}
 
