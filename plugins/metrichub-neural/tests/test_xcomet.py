@@ -174,6 +174,16 @@ def test_explanations_mark_the_prediction_by_severity(model: Path) -> None:
     ]
 
 
+def test_a_character_of_several_tokens_is_shown_once() -> None:
+    # Of "…" as three tokens, the second is right.
+    table = np.full((5, 4), 0.1)
+    table[range(5), [0, 1, 0, 2, 0]] = 0.7
+    errors = spans.errors_in("no…", table, [(0, 2), (2, 3), (2, 3), (2, 3), (0, 0)])
+    assert [error[:2] for error in errors] == [("…", "minor"), ("…", "major")]
+    marked = [(part["text"], part["kind"]) for part in spans.highlighted("no…", errors)]
+    assert marked == [("no", "outside"), ("…", "minor")]
+
+
 def test_explanations_need_no_second_run(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = scored(model, columns(ROWS["both"]))
 

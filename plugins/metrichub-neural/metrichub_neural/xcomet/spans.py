@@ -7,7 +7,7 @@ unbabel-comet 2.2.7.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,10 +78,12 @@ def quality(counts: Array) -> Array:
 
 def highlighted(text: str, errors: Sequence[ErrorSpan]) -> list[Mapping[str, Any]]:
     """The text in segments, of which those of errors have their severity as kind."""
-    edges = [0, *chain.from_iterable((error.start, error.end) for error in errors), len(text)]
+    places = chain.from_iterable((error.start, error.end) for error in errors)
+    # Several tokens may be of one character, such as those of an ellipsis.
+    edges = [*accumulate([0, *places, len(text)], max)]
     kinds = chain.from_iterable(("outside", error.severity) for error in errors)
     return [
         {"text": text[start:end], "kind": kind, "length": 0}
-        for start, end, kind in zip(edges, edges[1:], [*kinds, "outside"], strict=False)
+        for (start, end), kind in zip(pairwise(edges), [*kinds, "outside"], strict=True)
         if start < end
     ]
