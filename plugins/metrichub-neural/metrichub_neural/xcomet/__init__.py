@@ -78,7 +78,7 @@ class XComet(UnifiedMetric):
         mqm = spans.quality(counts)
         values = {
             "value": np.minimum(scores, 1) @ np.array(weights) + _OF_QUALITY * mqm,
-            # Those that there aren't are no outputs.
+            # What isn't read has no output.
             **{f"by_{name}": np.zeros(len(cut)) for name in _JOINS["both"]},
             **{f"by_{n}": of for n, of in zip(_JOINS[self.against], scores.T, strict=True)},
             "mqm": mqm,
