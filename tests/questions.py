@@ -18,6 +18,8 @@ OURS = {
         "docs/TASKS.html",
         "elsewhere.html#cometkiwi",
         "elsewhere.html#cometqe",
+        # On the site by its title.
+        "elsewhere.html#comet-qe",
     },
     "summary-leaves-out": {"rouge", "summarization", "summarization_score", "relevance"},
     "chatbot-repeats": {"distinct", "repetition", "self_bleu"},

@@ -52,7 +52,7 @@ def test_two_files_are_compared_with_the_chosen_baseline(page: Page, home: str) 
     expect(page.locator(".summary")).to_contain_text("the baseline is run-new")
     expect(page.locator(".answer")).to_contain_text("run-new beats run-old on wer")
     page.get_by_role("link", name="Open the comparison").click()
-    expect(page.get_by_role("heading", name="Which system is better")).to_be_visible()
+    expect(page.get_by_role("heading", name="Differences")).to_be_visible()
 
 
 def test_one_file_has_no_baseline(page: Page, home: str) -> None:

@@ -81,7 +81,7 @@ def test_a_hostile_file_runs_nothing_in_its_page_and_its_report(
     expect(page.get_by_role("heading", level=1)).to_contain_text("<img src=x")
     address = page.url
     page.get_by_role("link", name="Open the report").click()
-    expect(page.get_by_role("heading", name="Spread over the samples")).to_be_visible()
+    expect(page.get_by_role("heading", name="Distribution over the samples")).to_be_visible()
     expect(page.locator("body")).to_contain_text("exact_match")
     assert page.evaluate("window.hacked") is None
     page.goto(address)

@@ -109,7 +109,7 @@ def test_the_report_as_a_page_shows_scores_and_every_sample(whole: Report, tmp_p
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     for name in whole.scores():
         assert name in page
-    assert f"{whole.scores()['greedy_matching']['recall']:.4f}"[1:] in page
+    assert f"{whole.scores()['greedy_matching']['recall']:.3f}" in page
     assert all(text in page for text in set(PREDICTIONS))
 
 
