@@ -71,6 +71,13 @@ test("what stands elsewhere is moved, a character is a word without spaces, an a
   assert.deepEqual(diff.words("I don't owe 3,000.50 €."), ["I", "don't", "owe", "3,000.50", "€", "."]);
 });
 
+test("words that differ in case alone are equal", () => {
+  const known = diff.counted(["Jesse J sang in Rome"]);
+  assert.deepEqual(diff.extra("jesse j sang in rome", known).filter(part => part.kind), []);
+  assert.equal(diff.missing("jesse j sang", known), 2);
+  assert.deepEqual(diff.against("jesse sang", ["Jesse J sang"]).parts.filter(part => part.kind).map(part => part.text.trim()), ["J"]);
+});
+
 test("texts of nine thousand words are compared at once, without their order", () => {
   const words = range(9000).map(i => `w${(i * 7919) % 5000}`);
   const before = process.cpuUsage().user;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -231,3 +233,22 @@ def test_samples_are_grouped_by_what_a_judge_found_in_them() -> None:
     assert grouping.name == "verdicts of faithfulness"
     said = [grouping.values[place] if place >= 0 else "" for place in grouping.of.tolist()]
     assert said == ["idk and yes", "yes", "idk", ""]
+
+
+def test_the_heading_names_what_differs_significantly_else_the_largest_gap(tmp_path: Path) -> None:
+    # Both are right on all of "same"; on "other" one is right on all and one on none.
+    def of(right: bool) -> Report:
+        texts = ["a"] * 30 + ["a" if right else "b"] * 30
+        kinds = ["same"] * 30 + ["other"] * 30
+        columns = {"predictions": texts, "references": ["a"] * 60, "kind": kinds}
+        return Hub("exact_match").evaluate(columns)
+
+    def heading(first: Report, second: Report) -> str:
+        path = tmp_path / "page.html"
+        first.to_html(path, name="one", others={"two": second}, trials=2_000, resamples=100)
+        found = re.search(r'id="slices-heading">Slices</h2> <span>(.*?)</span>', path.read_text())
+        assert found
+        return found[1]
+
+    assert heading(of(True), of(False)) == "exact_match ↑: worse on kind other"
+    assert heading(of(True), of(True)).startswith("largest gap by exact_match ↑: ")

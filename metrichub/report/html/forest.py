@@ -122,10 +122,27 @@ def slice_tables(
     return [table for column in columns if (table := _slice_table(column, slices, systems, level))]
 
 
+_TOLD = 3
+"""So many slices the heading names."""
+
+
 def largest_gap(tables: Sequence[SliceTable]) -> str:
-    """The slice with the largest gap by the first output; "" for one system."""
+    """The slices that differ significantly, else the largest gap by the first output.
+
+    It is "" for one system.
+    """
     if not tables or tables[0].zero is None:
         return ""
+    told = [
+        f"{table.title}: {row.row.kind} on {name} {row.row.label}"
+        for table in tables
+        for name, _, rows in table.groups
+        for row in rows
+        if row.row.kind in ("better", "worse")
+    ]
+    if told:
+        more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+        return "; ".join(told[:_TOLD]) + more
     name, _, rows = tables[0].groups[0]
     row = rows[0].row
     if rows[0].size < FEWEST:

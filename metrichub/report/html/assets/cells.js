@@ -75,7 +75,7 @@ const sampleCells = (data, details, output) => {
       `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
       element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
       ...(against === "plain" ? []
-        : [element("mark", "extra", `Words that ${none}`), ` are underlined; “missing” counts those of ${other} that a text lacks. `]),
+        : [element("mark", "extra", `Words that ${none}`), ` are underlined, upper and lower case aside; “missing” counts those of ${other} that a text lacks. `]),
       "Enter opens a sample; j and k, or the arrow keys, go from one to the next.",
     ];
   };

@@ -190,7 +190,11 @@ const sampleDetails = data => {
     const name = data.ids ? `Sample ${sample} (${shown(data.ids[sample])})` : `Sample ${sample}`;
     const quoted = text => first(text).split("\n").map(line => `> ${line}`).join("\n");
     const lines = [`### ${name}`, ""];
-    for (const [column, part] of Object.entries(found?.shared ?? {})) lines.push(`${column}:`, "", quoted(part), "");
+    for (const [column, part] of Object.entries(found?.shared ?? {})) {
+      const several = Array.isArray(part) && part.length > 1 && part.every(item => typeof item === "string");
+      (several ? part : [part]).forEach((item, k) =>
+        lines.push(several ? `${column}, ${k + 1} of ${part.length}:` : `${column}:`, "", quoted(item), ""));
+    }
     data.systems.forEach((system, k) => {
       const own = found?.messages?.[k];
       if (own) lines.push(`messages${several ? ` of ${system}` : ""}:`, "", quoted(own), "");

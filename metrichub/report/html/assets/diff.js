@@ -14,6 +14,8 @@ const diff = (() => {
   const tokens = text => text.match(WORD) ?? [];
   const isSpace = token => token.trim() === "";
   const words = text => tokens(text).filter(token => !isSpace(token));
+  // Words that differ in case alone are no other words; many systems write all in lower case.
+  const fold = word => word.toLowerCase();
 
   // For each of `a` the place in `b` that a longest common subsequence gives it, else -1; null
   // where both are too long.
@@ -46,7 +48,7 @@ const diff = (() => {
     const most = new Map();
     for (const text of texts) {
       const own = new Map();
-      for (const word of words(text)) own.set(word, (own.get(word) ?? 0) + 1);
+      for (const word of words(text).map(fold)) own.set(word, (own.get(word) ?? 0) + 1);
       for (const [word, times] of own) most.set(word, Math.max(times, most.get(word) ?? 0));
     }
     return most;
@@ -75,7 +77,7 @@ const diff = (() => {
   // The text with its words of kind "extra" that none of the others has, or not so often.
   const extra = (text, known) => {
     const left = new Map(known);
-    return joined(tokens(text).map(token => ({ text: token, kind: isSpace(token) || take(left, token) ? "" : "extra" })));
+    return joined(tokens(text).map(token => ({ text: token, kind: isSpace(token) || take(left, fold(token)) ? "" : "extra" })));
   };
   const missing = (text, known) => {
     const own = counted([text]);
@@ -104,7 +106,7 @@ const diff = (() => {
     const own = tokens(text), mine = own.filter(token => !isSpace(token));
     let best = null;
     others.forEach((other, place) => {
-      const theirs = words(other), match = aligned(mine, theirs);
+      const theirs = words(other), match = aligned(mine.map(fold), theirs.map(fold));
       if (!match) return;
       const score = 2 * match.filter(j => j >= 0).length / (mine.length + theirs.length || 1);
       if (!best || score > best.score) best = { score, place, theirs, match };

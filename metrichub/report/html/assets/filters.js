@@ -128,6 +128,9 @@ const sampleFilters = ({ data, record }) => {
     set("turned", "");
   };
 
+  // The bounds of bars have all their digits, which nobody reads.
+  const short = bound => Number(bound.toPrecision(4));
+
   // What of the form differs from its start, as words that a reader of a print sees too.
   const said = () => {
     const found = [];
@@ -139,8 +142,8 @@ const sampleFilters = ({ data, record }) => {
     for (const [group, value] of GROUPS) if (grouping(group)) found.push(`${text(group)} ${text(value)}`);
     if (ngrams.said(by("ngram").value)) found.push(ngrams.said(by("ngram").value));
     if (by("sort").value !== "sample") {
-      if (low !== null) found.push(`${sorted()} at least ${low}`);
-      if (high !== null) found.push(`${sorted()} ${below ? "below" : "at most"} ${high}`);
+      if (low !== null) found.push(`${sorted()} at least ${short(low)}`);
+      if (high !== null) found.push(`${sorted()} ${below ? "below" : "at most"} ${short(high)}`);
     }
     return found;
   };
