@@ -38,8 +38,12 @@ _LEVELS = {
 
 
 class People(NamedTuple):
-    """What a page says of agreement with people: tables, sentences, and its script's data."""
+    """What a page says of agreement with people: tables, sentences, and its script's data.
 
+    `rated` says of several systems how people rate them.
+    """
+
+    rated: list[str]
     main: Table
     whole: list[Table]
     sentences: list[str]
@@ -68,7 +72,7 @@ def people_of(
     main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     shown = [output for output in outputs if output[:2] in main]
     if measured and not names:
-        return _people([measured], "", {})
+        return _people([measured], "", {}, [])
     columns = rated_columns(systems, options.cluster, names)
     if not columns.ratings or not shown:
         return None
@@ -81,11 +85,39 @@ def people_of(
             if of_kind
         ]
     )
-    return _people(agreements, columns.sentence(), _data(shown, columns))
+    rated = _mean_ratings(list(systems), columns)
+    return _people(agreements, columns.sentence(), _data(shown, columns), rated)
 
 
-def _people(agreements: Sequence[Agreement], sentence: str, data: dict[str, Any]) -> People:
+def _mean_ratings(systems: Sequence[str], columns: RatedColumns) -> list[str]:
+    """Each rating's mean by system, the highest first; of two, which is rated higher how often."""
+    if len(columns.rated) < 2:
+        return []
+    told = []
+    for name, values in columns.ratings.items():
+        by_system = {
+            system: own
+            for system, own in zip(systems, values, strict=True)
+            if not np.isnan(own).all()
+        }
+        ranked = sorted(by_system, key=lambda system: -np.nanmean(by_system[system]))
+        line = ", ".join(f"{system} {np.nanmean(by_system[system]):.3g}" for system in ranked)
+        if len(ranked) == 2:
+            first, second = (by_system[system] for system in ranked)
+            both = int((~np.isnan(first - second)).sum())
+            line += (
+                f" ({ranked[0]} rated higher in {int((first > second).sum()):,} of {both:,} "
+                f"samples, {ranked[1]} in {int((second > first).sum()):,})"
+            )
+        told.append(f"{name}: {line}")
+    return told
+
+
+def _people(
+    agreements: Sequence[Agreement], sentence: str, data: dict[str, Any], rated: list[str]
+) -> People:
     return People(
+        rated=rated,
         main=_main(agreements),
         whole=[Table(*agreement.table()) for agreement in agreements],
         sentences=[sentence, *_how(agreements)],

@@ -174,6 +174,9 @@ def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> 
     assert "0.333 <" in row_of(page, "words")
     assert "over the outputs of each item, then the mean over items" in page.text
     assert "draws of systems and items" in page.text
+    # The means are 4 / 3 and 5 / 3.
+    said = "stars: by_b 1.67, a 1.33 (by_b rated higher in 2 of 3 samples, a in 1)"
+    assert page.text.count(said) == 2
 
 
 def test_ratings_of_one_system_are_held_to_its_scores(tmp_path: Path) -> None:
