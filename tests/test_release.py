@@ -227,7 +227,7 @@ def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> No
     assert plugin.read(f"{licences}/LICENSE") == (ROOT / "LICENSE").read_bytes()
     assert f"{licences}/NOTICE.md" in plugin.namelist()
     # The site has the plugin's cards, and names it as what can be installed now.
-    assert (out / "site" / "metrics" / "bertscore.html").exists()
+    assert (out / "site" / "metric_cards" / "bertscore" / "index.html").exists()
     assert "pip install metrichub-neural" in (out / "site" / "elsewhere.html").read_text("utf-8")
     # The tests of what it changed pass on the commit that is tagged.
     tests = ("tests/test_project_files.py", "tests/test_hints.py")
