@@ -179,14 +179,14 @@ def hidden(folder: Path, text: str, layer: int) -> Any:
     """One text's vectors (n, d) at a layer: alone, unpadded, in 64 bits."""
     model = _wide(folder)
     kind = model.config.model_type
-    if kind in ("t5", "bart"):
+    if kind in ("t5", "mt5", "bart"):
         model = model.encoder
     ids = torch.tensor([ids_of(folder, text)])
     with torch.no_grad():
         found = model(input_ids=ids, output_hidden_states=True).hidden_states
         # Of T5's hidden states, all but the last stand before the norm that ends the encoder.
         vectors = found[layer]
-        if kind == "t5" and layer < len(found) - 1:
+        if kind in ("t5", "mt5") and layer < len(found) - 1:
             vectors = model.final_layer_norm(vectors)
     return vectors[0].numpy()
 
