@@ -132,6 +132,20 @@ def test_the_leaderboard_is_ranked_and_letters_join_what_does_not_differ() -> No
     assert [[row.label for row in plot.rows] for plot in told.forests] == [["best", "twin"]]
 
 
+def test_a_first_output_without_a_direction_ranks_nothing() -> None:
+    # Of abstractness neither more nor less is better.
+    hub = Hub(["abstractness", "token_f1"])
+    columns = {"references": REFERENCES, "sources": REFERENCES}
+    systems = {name: hub.evaluate(predictions=texts, **columns) for name, texts in THREE.items()}
+    ranking = compare_all(systems, resamples=50, trials=5000)
+    intervals = ranking.intervals()
+    told = answer_of(systems, ranking, intervals, SignificanceOptions(resamples=50))
+    assert told.ranked
+    assert told.ranked.label == "token_f1"
+    assert told.board[0].against[2][0] == "win"
+    assert "win" not in {kind for kind, *_ in told.board[2].against}
+
+
 def test_letters_overlap_where_neighbours_have_no_significant_difference() -> None:
     # Six samples more right than the one before differ significantly by no test, twelve do.
     size = 40

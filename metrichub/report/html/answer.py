@@ -49,8 +49,8 @@ class PageAnswer(NamedTuple):
     """What the page begins with.
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and
-    losses against the others by the first column. `paper` is the table with its caption and
-    signatures, as one copies it.
+    losses against the others by `ranked`, the first output that ranks. `paper` is the table with
+    its caption and signatures, as one copies it.
     """
 
     title: str
@@ -60,6 +60,7 @@ class PageAnswer(NamedTuple):
     lacking: Sequence[str]
     paper: Table
     pair: Pair | None
+    ranked: OutputColumn | None = None
 
 
 def answer_of(
@@ -86,7 +87,7 @@ def answer_of(
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
     lacking = [*why, *lacking, *without_differences(ranking, form)]
-    return PageAnswer(title, columns, board, forests, lacking, paper, pair)
+    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked())
 
 
 def merged_columns(
@@ -160,6 +161,12 @@ class _Tests(NamedTuple):
 
     def better(self, column: OutputColumn) -> str:
         return better_of(self.ranking.reports, column)
+
+    def ranked(self) -> OutputColumn:
+        """The first output that ranks systems; where none does, the first."""
+        ranks = self.ranking.ranks
+        having = (c for c in self.columns if ranks.get(c.metric, {}).get(c.output))
+        return next(having, self.columns[0])
 
     def shown_pair(self) -> Pair:
         """The best of the others by the first output that ranks, and the baseline."""
@@ -269,10 +276,10 @@ class _Tests(NamedTuple):
         }
 
     def _outcome(self, system: str, other: str) -> tuple[str, str, str]:
-        """A win, tie or loss by the first column, with its difference and what it says in words."""
+        """A win, tie or loss by what ranks, with its difference and what it says in words."""
         if system == other:
             return "", "", ""
-        column = self.columns[0]
+        column = self.ranked()
         turned = (system, other) not in self.ranking.pairs
         test = self.test((other, system) if turned else (system, other), column)
         verdict = self.verdict(test, column)

@@ -183,7 +183,7 @@ def report_page(
             options=options,
             title=shown.title or answer.title,
             answer=answer,
-            wins=_wins(outputs, answer.columns[0]) if answer.board else {},
+            wins=_wins(outputs, answer.ranked) if answer.board and answer.ranked else {},
             facts=_facts(systems, shown.provenance or Provenance()),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
