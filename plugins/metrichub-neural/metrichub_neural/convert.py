@@ -111,8 +111,11 @@ def _shards(pickles: Sequence[Path], target: Path) -> list[dict[str, Any]]:
 
 def _converted(source: Path, target: Path) -> dict[str, Any]:
     """What a process of its own says of a file that it converted."""
-    if target.is_file() and origin_in(target) is None:
-        raise ModelError(f"{target} is there already, and wasn't converted from a pickle")
+    if target.is_file() and _metadata(target).get("origin") != source.name:
+        raise ModelError(
+            f"{target} is there already, and wasn't converted from {source}: name another folder "
+            "with --to"
+        )
     command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
@@ -127,14 +130,19 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
 
 def origin_in(weights: Path) -> str | None:
     """The hash of the pickle that safetensors were converted from; None if they weren't."""
+    digest = _metadata(weights).get("origin_sha256")
+    return None if digest is None else f"sha256:{digest}"
+
+
+def _metadata(weights: Path) -> dict[str, Any]:
     with weights.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = file.read(size) if size < weights.stat().st_size else b""
     # What isn't such a file is an error where it is loaded.
     try:
-        return f"sha256:{json.loads(header)['__metadata__']['origin_sha256']}"
+        return dict(json.loads(header)["__metadata__"])
     except (ValueError, LookupError, TypeError):
-        return None
+        return {}
 
 
 def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str, Any]]) -> None:

@@ -100,8 +100,12 @@ def test_safetensors_of_others_are_not_written_over(bert: Path, tmp_path: Path) 
     shutil.copy(bert / "model.safetensors", folder)
     assert "model.safetensors is there already" in refused("convert", folder)
     (folder / "model.safetensors").unlink()
-    # Its own it writes again.
+    # Its own it writes again, and those of another pickle not.
     assert metrichub("convert", folder).returncode == metrichub("convert", folder).returncode == 0
+    torch.save({"a": torch.ones(2)}, folder / "other.pt")
+    said = refused("convert", folder / "other.pt")
+    assert "and wasn't converted from" in said
+    assert said.endswith("name another folder with --to")
 
 
 class _Callback:
