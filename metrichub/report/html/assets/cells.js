@@ -5,7 +5,8 @@ const sampleCells = (data, details, output) => {
   const by = id => document.getElementById(id);
   const several = data.systems.length > 1;
   // The more systems, the narrower the columns.
-  const [GIVEN, SAID] = data.systems.length > 3 ? [140, 160] : [240, several ? 320 : 640], COUNTED = 20_000;
+  const width = data.systems.length, COUNTED = 20_000;
+  const [GIVEN, SAID] = width > 5 ? [100, 110] : width > 3 ? [140, 160] : [240, several ? 320 : 640];
 
   const line = (className, ...parts) => {
     const made = element("p", className, ...parts);
