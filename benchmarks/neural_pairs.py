@@ -172,33 +172,33 @@ def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], S
             values = linear(values, *layer).tanh()
         return linear(values, *last)[:, 0].numpy(), linear(states[6], *tags).numpy()
 
-    @torch.inference_mode()
     def scores(triples: Sequence[tuple[str, ...]]) -> Scores:
-        found = np.zeros(len(triples))
-        order = np.argsort([len(triple[0]) for triple in triples], kind="stable")
-        for start in range(0, len(order), 16):
-            places = order[start : start + 16]
-            own = [tokenizer.encode_as_given(triples[place]) for place in places]
-            joins = [
-                [
-                    # Each further text behind </s>, without its <s>.
-                    np.concatenate(
-                        [row[0].ids, *(part for n in join for part in ([2], row[n].ids[1:]))]
-                    )
-                    for row in own
+        with torch.inference_mode():
+            found = np.zeros(len(triples))
+            order = np.argsort([len(triple[0]) for triple in triples], kind="stable")
+            for start in range(0, len(order), 16):
+                places = order[start : start + 16]
+                own = [tokenizer.encode_as_given(triples[place]) for place in places]
+                joins = [
+                    [
+                        # Each further text behind </s>, without its <s>.
+                        np.concatenate(
+                            [row[0].ids, *(part for n in join for part in ([2], row[n].ids[1:]))]
+                        )
+                        for row in own
+                    ]
+                    for join in ((1,), (2,), (1, 2))
                 ]
-                for join in ((1,), (2,), (1, 2))
-            ]
-            parts = [read(rows) for rows in joins]
-            for row, place in enumerate(places):
-                logits = [each[1][row, : len(own[row][0].ids)] for each in parts]
-                labels = spans.probabilities(logits, (0.1667, 0.3333, 0.5))
-                (where,) = tokenizer.spans([triples[place][0]], WIDTH)
-                errors = spans.errors_in(triples[place][0], labels, where)
-                mqm = spans.quality(np.array(spans.counts(errors)))
-                ways = [min(1.0, float(each[0][row])) for each in parts]
-                found[place] = np.dot([0.12, 0.33, 0.33], ways) + 0.22 * mqm
-        return found
+                parts = [read(rows) for rows in joins]
+                for row, place in enumerate(places):
+                    logits = [each[1][row, : len(own[row][0].ids)] for each in parts]
+                    labels = spans.probabilities(logits, (0.1667, 0.3333, 0.5))
+                    (where,) = tokenizer.spans([triples[place][0]], WIDTH)
+                    errors = spans.errors_in(triples[place][0], labels, where)
+                    mqm = spans.quality(np.array(spans.counts(errors)))
+                    ways = [min(1.0, float(each[0][row])) for each in parts]
+                    found[place] = np.dot([0.12, 0.33, 0.33], ways) + 0.22 * mqm
+            return found
 
     return scores
 

@@ -1,4 +1,4 @@
-"""Six paths through the site, a report and the app in Debian's Firefox, by Node and puppeteer."""
+"""Five paths through the site, a report and the app in Debian's Firefox, by Node and puppeteer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.browser.servers import serving_folder
 pytestmark = pytest.mark.firefox
 
 HOME = Path(__file__).parent / "firefox"
-PATHS = ("home", "search", "card", "report", "address", "app")
+PATHS = ("home", "card", "report", "address", "app")
 
 
 @pytest.fixture(scope="module")
