@@ -94,10 +94,9 @@ def test_the_numbers_are_counted_or_stand_in_the_table_that_they_lead_to():
     assert pairs
     assert f"| {pairs[1]} |" in (ROOT / "docs/EXACT.md").read_text(encoding="utf-8")
     speed = (ROOT / "docs/SPEED.md").read_text(encoding="utf-8")
-    ratios = re.search(r"^\| 2,000 \| ([\d.]+) \(.*\) \| ([\d.]+) \(", speed, re.MULTILINE)
-    assert ratios
-    lower, higher = sorted(round(float(ratio)) for ratio in ratios.groups())
-    assert f"[{lower} to {higher} times as fast](docs/SPEED.md)" in text
+    rows = re.findall(r"^\| 2,000 \| ([\d.]+) \(.*\) \| ([\d.]+) \(", speed, re.MULTILINE)
+    ratios = sorted(round(float(ratio)) for row in rows for ratio in row)
+    assert f"[{ratios[0]} to {ratios[-1]} times as fast](docs/SPEED.md)" in text
 
 
 def test_the_readme_is_short():
