@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
+@click.pass_context
 @click.argument("files", nargs=-1, metavar="BASELINE FILE...")
 @metric_options
 @recorded_option
@@ -77,8 +78,14 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Add the differences of each group of samples, by the values of a column.",
 )
+@click.option(
+    "--fail-if-worse",
+    is_flag=True,
+    help="Exit with 1 if a system is significantly worse than the baseline, or can't be tested.",
+)
 @display_options
 def compare(
+    context: click.Context,
     files: tuple[str, ...],
     chosen: MetricOptions,
     as_recorded: bool,
@@ -91,6 +98,7 @@ def compare(
     page: str | None,
     title: str | None,
     by: str | None,
+    fail_if_worse: bool,
     display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
@@ -155,6 +163,25 @@ def compare(
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
     print_usage(reports)
+    failed = list(_lost(ranking)) if fail_if_worse else []
+    for line in failed:
+        click.echo(f"metrichub: failed: {line}", err=True)
+    context.exit(1 if failed else 0)
+
+
+def _lost(ranking: Ranking) -> Iterator[str]:
+    """The headline outputs on which a system is worse than the baseline, or isn't tested."""
+    from metrichub.report.html.forest import verdict_of
+
+    baseline, *_ = ranking.systems
+    for system, tests in ranking.against(baseline).items():
+        for metric, outputs in ranking.ranks.items():
+            card = ranking.reports[system].results[metric].metric.card
+            for output in outputs:
+                test, better = tests[metric][output], card.better(output)
+                verdict = verdict_of(test, better, ranking.options.level)
+                if better != "neither" and verdict in ("worse", "no winner", "not tested"):
+                    yield str(test.sentence)
 
 
 def _slices(

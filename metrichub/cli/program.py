@@ -28,7 +28,8 @@ EXIT_STATUS = """\
 \b
 Exit status:
   0    success
-  1    a threshold was missed (--fail-under, --fail-over), or a contract test failed (check)
+  1    a threshold was missed (--fail-under, --fail-over, --fail-if-worse), or a contract test
+       failed (check)
   2    incorrect use: an unknown option, metric or parameter
   3    bad data: a file or sample can't be scored
   4    a judge couldn't be reached, or gave no verdict on some samples

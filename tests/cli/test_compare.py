@@ -62,6 +62,25 @@ def test_several_systems_are_compared_with_the_first() -> None:
     ]
 
 
+def test_a_gate_fails_where_a_system_is_worse_or_cannot_be_called_better() -> None:
+    rows = [
+        {"id": k, "prediction": "it rains a lot", "reference": "it rains a lot"} for k in range(9)
+    ]
+    write("good.jsonl", rows)
+    write("bad.jsonl", [{**row, "prediction": "snow"} for row in rows])
+    write("silent.jsonl", [{**row, "prediction": ""} if row["id"] else row for row in rows])
+    gate = ("--columns", "sources=reference", "-m", "abstractness", "--fail-if-worse")
+    worse = run("compare", "good.jsonl", "bad.jsonl", *gate, "-m", "wer")
+    assert worse.exit_code == 1
+    assert worse.stderr.startswith("metrichub: failed: good beats bad on wer (p = .00")
+    untold = run("compare", "good.jsonl", "silent.jsonl", *gate, "-m", "distinct")
+    assert untold.exit_code == 1
+    assert "metrichub: failed: no winner on distinct_1: the systems left" in untold.stderr
+    assert run("compare", "bad.jsonl", "good.jsonl", *gate, "-m", "wer").exit_code == 0
+    # Neither more nor less abstractness is better, though the systems differ.
+    assert run("compare", "good.jsonl", "bad.jsonl", *gate).exit_code == 0
+
+
 def test_saved_reports_compare_like_their_files() -> None:
     for name in ("a", "b"):
         assert run("score", f"{name}.jsonl", *BOTH, "--save", f"{name}.json").exit_code == 0
