@@ -116,6 +116,11 @@ def paired_tests(
             ranked = output.ranked(pair, test)
             sentence = "; ".join([ranked.sentence, *rough]) if ranked.sentence else None
             pairs[pair][output.metric][output.name] = ranked._replace(sentence=sentence)
+    for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
+        # ROUGE's `score` isn't a headline output, but has the same scores as rougeL, which is one.
+        own = compared["score"]
+        tested = (test for test in compared.values() if not isnan(test.p))
+        compared["score"] = next((test for test in tested if _alike(test, own)), own)
     reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in report.results.items()}
@@ -176,6 +181,12 @@ def _headline_outputs(
         )
         outputs.append(output)
     return outputs
+
+
+def _alike(test: Comparison, other: Comparison) -> bool:
+    """Whether two outputs have the same scores, as far as a test can tell."""
+    fields = ("score", "other", "randomisation_p", "interval")
+    return all(getattr(test, field) == getattr(other, field) for field in fields)
 
 
 def _length_bound(scale: Scale | None, systems: Mapping[str, Measurement]) -> str | None:

@@ -47,6 +47,18 @@ def test_holm_multiplies_the_smallest_most_and_never_turns_the_order() -> None:
     assert np.isnan(found["none"])
 
 
+def test_a_score_that_equals_a_headline_output_has_its_test() -> None:
+    hub, references = Hub("rouge"), [f"a b c d {k}" for k in range(SIZE)]
+    swapped = hub.evaluate(predictions=["b a d c"] * SIZE, references=references)
+    half = hub.evaluate(predictions=["a x c y"] * SIZE, references=references)
+    tests = swapped.compare(half, resamples=99, trials=TRIALS)["rouge"]
+    assert tests["score"].difference == 0 != tests["rouge1"].difference
+    tests = swapped.compare(hub.evaluate(predictions=references, references=references))["rouge"]
+    assert tests["score"] == tests["rougeL"] != tests["rouge1"]
+    assert tests["score"].p == 4 * tests["rougeL"].randomisation_p < 0.01
+    assert np.isnan(tests["precision"].p)
+
+
 def test_all_pairs_are_tested_and_corrected_over_all_pairs() -> None:
     ranking = compare_all(with_right(12, 0, 11), resamples=9, trials=TRIALS)
     assert list(ranking.pairs) == [("b", "a"), ("c", "a"), ("c", "b")]
@@ -120,7 +132,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
             # A family of as many tests as there are headlines; they are the same test here.
             assert test.p == min(1.0, len(headline) * test.randomisation_p)
             assert (test.rank, test.other_rank) == (1, 2)
-        else:
+        elif name != "score":
             assert np.isnan(test.p)
             assert (test.rank, test.other_rank, test.sentence) == (None, None, None)
     systems = {"one": report, "other": other}
