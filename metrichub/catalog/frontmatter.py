@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ _KEYS = (
     "presets",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
-_SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share")
+_SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share", "rate")
 _POWER = re.compile(r"\d+e-\d+")
 _TAG_KEYS = ("task", "dimension", "family", "language")
 
@@ -54,7 +55,7 @@ class Scale(NamedTuple):
 
     `length_bound` says whether the output "falls" or "rises" with the length of the predictions,
     whatever they say; None if it does neither. A `share`
-    is a mean over samples that each have 0 or 1.
+    is a mean over samples that each have 0 or 1; a `rate` is read in percent, but may exceed 1.
     """
 
     low: float | None = None
@@ -63,6 +64,12 @@ class Scale(NamedTuple):
     perfect: float | None = None
     length_bound: str | None = None
     share: bool = False
+    rate: bool = False
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether the numbers can be read in percent."""
+        return self.rate or (self.low, self.high) == (0, 1)
 
     def __contains__(self, value: object) -> bool:
         """Whether a number lies in the range, up to float rounding; `nan` does, infinity never."""
@@ -236,13 +243,18 @@ class FrontMatter:
         length_bound = keys.get("length_bound")
         if length_bound is not None and length_bound not in LENGTH_BOUND:
             raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
-        share = keys.get("share", False)
-        if not isinstance(share, bool) or (share and bounds != [0, 1]):
-            raise self.fail(
-                prefix, f"{prefix}.share has to be true or false, and true with the range [0, 1]"
-            )
+        flags = {"share": [0, 1], "rate": [0, None]}
+        for flag, needed in flags.items():
+            if (value := keys.get(flag, False)) not in (True, False) or (
+                value and bounds != needed
+            ):
+                shown = json.dumps(needed)
+                raise self.fail(
+                    prefix, f"{prefix}.{flag} has to be true or false, and true with range {shown}"
+                )
         direction = cast("str", keys["better"])
-        return Scale(bounds[0], bounds[1], direction, perfect, length_bound, share)
+        is_flag = {flag: bool(keys.get(flag)) for flag in flags}
+        return Scale(bounds[0], bounds[1], direction, perfect, length_bound, **is_flag)
 
     def headline(self, value: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
         """Outputs of the card."""

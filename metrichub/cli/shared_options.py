@@ -283,11 +283,11 @@ display_options = option_group(
         help="The outputs that tables and CSV show: the headline outputs of each metric's card, or "
         "all. JSON always contains all.",
     ),
-    click.option("--intervals", "with_intervals", is_flag=True, help="Add bootstrap intervals."),
+    click.option("--intervals", "with_intervals", is_flag=True, help="Add confidence intervals."),
     click.option(
         "--percent",
         is_flag=True,
-        help="Show scores from 0 to 1 in percent; JSON and CSV keep fractions.",
+        help="Show scores from 0 to 1, and error rates, in percent; JSON and CSV keep fractions.",
     ),
     click.option(
         "--signature", "with_signatures", is_flag=True, help="Add each metric's signature."

@@ -274,7 +274,8 @@ class Report(Measurement):
     ) -> str:
         """The table of scores in Markdown; the caption has sample size, intervals and signatures.
 
-        Takes the arguments of `to_csv`; `percent` shows outputs that range from 0 to 1 in percent.
+        Takes the arguments of `to_csv`; `percent` shows outputs from 0 to 1, and error rates, in
+        percent.
         """
         return export.paper_table(self, outputs, intervals, percent).markdown()
 

@@ -38,7 +38,7 @@ class ScoreFormat:
 
     Attributes:
         outputs: The outputs that each card names to be read first, or all.
-        percent: Show outputs that range from 0 to 1 in percent.
+        percent: Show outputs from 0 to 1, and error rates, in percent.
         level: The level of the intervals.
     """
 
@@ -290,7 +290,7 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
         values = [scores[output] for r in results if output in (scores := r.scores())]
         card = results[0].metric.card
         scale = card.scale(output)
-        percent = form.percent and bool(scale) and (scale.low, scale.high) == (0, 1)  # type: ignore[union-attr]  # a scale
+        percent = form.percent and scale is not None and scale.in_percent
         label = output_label(metric, card.name, output)
         head = f"{label}{' %' * percent}{ARROWS.get(card.better(output), '')}"
         decimals = 1 if percent else _decimals(values, scale, output)

@@ -53,7 +53,7 @@ def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
     assert bleu["problem"] is None
     assert bleu["inputs"] == ["prediction", "references"]
     scale = {"low": 0, "high": 1, "better": "higher", "perfect": 1}
-    scale |= {"length_bound": None, "share": False}
+    scale |= {"length_bound": None, "share": False, "rate": False}
     assert bleu["outputs"]["score"] == scale
     assert "translation" in bleu["tags"]["task"]
 
