@@ -99,7 +99,7 @@ def test_after_a_release_it_names_the_plugin(monkeypatch: pytest.MonkeyPatch) ->
     elsewhere.all_elsewhere.cache_clear()
     try:
         assert elsewhere.elsewhere("bertscore") == (
-            "it comes with metrichub-neural: pip install metrichub-neural"
+            "it is part of the plugin metrichub-neural; pip install metrichub-neural"
         )
     finally:
         elsewhere.all_elsewhere.cache_clear()

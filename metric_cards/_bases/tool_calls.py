@@ -18,9 +18,10 @@ _OTHER_BLOCKS = ("text", "thinking", "redacted_thinking", "message", "reasoning"
 """The types of what Anthropic's and OpenAI's replies hold beside calls."""
 
 NAMES = {
-    "predictions": ("tools_called", "user_input", "messages", "messages"),
+    "predictions": ("tools_called", "user_input", "messages", "messages", "messages"),
     "references": (
         *("expected_tools", "reference_tool_calls", "reference_messages", "reference_tool_calls"),
+        "expected_tools",
     ),
 }
 """The columns in which rows of deepeval and ragas, and two conversations, have calls."""

@@ -80,7 +80,7 @@ class Recorded(Metric):
         read = [_number(value) for value in values]
         scores = np.array([math.nan if number is None else number for number in read], np.float64)
         reasons = {
-            row: "nothing is recorded"
+            row: f"no {self.column} is recorded"
             if value is None or value == ""
             else f"{value!r} isn't a number"
             for row, value in enumerate(values)

@@ -54,8 +54,8 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
             others[str(name)] += 1
     if others:
         logging.getLogger("metrichub").warning(
-            "%s: each sample occurs once per filter; read were those of filter %r, not of %s "
-            "(choose with --where filter=%s, or where= in Python)",
+            "%s: this log has each sample once per filter; only those of filter %r are read, not "
+            "of %s (choose another with --where filter=%s, or where= in Python)",
             *(path, chosen, " and ".join(map(repr, others)), next(iter(others))),
         )
 

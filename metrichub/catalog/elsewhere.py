@@ -43,7 +43,7 @@ def _read() -> Iterator[Elsewhere]:
 
 
 def _where(plugin: str) -> str:
-    return f"it comes with {plugin}: {install_of(plugin)}"
+    return f"it is part of the plugin {plugin}; {install_of(plugin)}"
 
 
 def install_of(plugin: str) -> str:

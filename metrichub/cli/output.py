@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _WRITTEN = (*_SUFFIXES, ".txt", "")
+_PAGES = (".html", ".htm")
 Advance = Callable[[int], object]
 Tell = Callable[[str, int, int | None], object]
 
@@ -64,6 +65,15 @@ def report_file(
     return path
 
 
+def _page_file(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The path of a page, which is HTML by its name, too."""
+    path = output_file(context, parameter, value)
+    if path and Path(path).suffix.lower() not in (*_PAGES, ""):
+        better = Path(path).with_suffix(".html")
+        raise click.BadParameter(f"{value}: a page is HTML; name it {better}", param=parameter)
+    return path
+
+
 def samples_file(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
@@ -80,6 +90,8 @@ def _result_file(
     """The path of a file to write, whose suffix says how if no format does."""
     path = output_file(context, parameter, value)
     suffix = Path(path or "").suffix
+    if suffix.lower() in _PAGES:
+        raise click.BadParameter(f"{value}: for a page, use --report {value}", param=parameter)
     if not context.params.get("form") and suffix.lower() not in _WRITTEN:
         raise click.BadParameter(
             f"{value}: unknown suffix {suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or "
@@ -94,7 +106,7 @@ output_option = click.option(
     "--output",
     metavar="FILE",
     callback=_result_file,
-    help="Write the result to FILE; its suffix chooses the format (.json, .csv, .md, .tex).",
+    help="Write the result to FILE; its suffix chooses the format (.json, .csv, .md, .tex, .txt).",
 )
 
 
@@ -171,7 +183,7 @@ report_option = click.option(
     "--report",
     "page",
     metavar="FILE",
-    callback=output_file,
+    callback=_page_file,
     help="Write an HTML page with the scores, tests, plots and all samples.",
 )
 title_option = click.option(

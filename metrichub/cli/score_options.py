@@ -148,7 +148,7 @@ def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
         threshold = Threshold.parse(text, equals)
         threshold.check({metric.name: metric for metric in hub.metrics})
     except MetrichubError as error:
-        raise click.UsageError(f"{option} {error}") from error
+        raise click.UsageError(f"{option}: {error}") from error
     if option == "--fail-over" and threshold.least:
         raise click.UsageError(f"{option} {text!r} sets a minimum; write --fail-under {text!r}")
     return threshold

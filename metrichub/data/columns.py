@@ -85,6 +85,8 @@ _RETRIEVED = ("retrieval_context",)
 """Beside it, `context` is what should have been retrieved, as in rows of deepeval."""
 
 
+_SHOWN = 4
+"""So many aliases an error names."""
 _COLUMN_OF = {alias: column for column, aliases in ALIASES.items() for alias in aliases}
 
 
@@ -267,8 +269,9 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     strange = [name for name in names if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
-    instead = f", or failing that {', '.join(FALLBACKS[column])}" if column in FALLBACKS else ""
-    also = f" (also read as {', '.join(others)}{instead})" if others else ""
+    more = [*others[_SHOWN:], *FALLBACKS.get(column, ())]
+    names_more = f" and {len(more)} other names" if more else ""
+    also = f" (also read as {', '.join(others[:_SHOWN])}{names_more})" if others else ""
     usual = column_of_alias(column)
     if usual != column:
         also = f" (to read {usual}, call the parameter {ALIASES[usual][0]!r})"

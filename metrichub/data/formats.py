@@ -28,7 +28,7 @@ MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
 
 
-_SPREAD = "; each line has to hold one object: rewrite the file with 'jq -c .'"
+_SPREAD = "; each line has to hold one whole object: if the file is pretty-printed, use 'jq -c .'"
 
 
 class _DuplicateKey(ValueError):
@@ -233,7 +233,7 @@ def _cell_value(cell: str) -> Any:
 def _rows_as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:
     for row in records:
         if len(row.values) != len(head):
-            cells = f"{len(row.values)} cells, but the header has {len(head)} columns"
+            cells = f"{len(row.values)} cells under a header of {len(head)}"
             raise source.error(f"{cells} ({', '.join(head)})", row.line)
         yield row
 

@@ -73,7 +73,8 @@ def batches_of(
         yield from _table_batches(data, read, needed, columns)
     except MissingColumn as error:
         # Of columns given by name there are no others to choose from.
-        error.with_remedy("choose_column", error.column or "COLUMN", "NAME")
+        if error.column:
+            error.with_remedy("choose_column", error.column, "NAME")
         raise
 
 

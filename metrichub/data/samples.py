@@ -203,7 +203,8 @@ class Reading:
             return error
         if isinstance(error, MissingColumn):
             missing = MissingColumn(f"{samples.path}: {error.args[0]}")
-            return missing.with_remedy("choose_column", error.column or "COLUMN", "NAME")
+            column = error.column
+            return missing.with_remedy("choose_column", column, "NAME") if column else missing
         in_file = self._in_file(error, samples)
         in_file.remedy = error.remedy
         return in_file
@@ -329,7 +330,8 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
             continue
         if json_of_cell(value) == json_of_cell(other_value):
             continue
-        order = name == "id" and set(map(str, first[name])) == set(map(str, other[other_name]))
+        ids = [sorted(map(str, values)) for values in (first[name], other[other_name])]
+        order = name == "id" and ids[0] == ids[1]
         advice = "sort both files by id" if order else _SAME
         shared = _shared(first, other) if name == "id" and not order else ""
         raise other.error(

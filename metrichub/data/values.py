@@ -262,7 +262,7 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
     if isinstance(value, str):
         return
     if _is_missing(value):
-        advice = "give a string ('' is valid text) or leave the sample out of every column"
+        advice = "give a text ('' is valid), or leave the sample out"
     elif isinstance(value, (bytes, bytearray)):
         advice = "decode it: value.decode('utf-8')"
     elif isinstance(value, (list, tuple)):
@@ -270,9 +270,9 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
     elif isinstance(value, Mapping) and "role" in value:
         advice = "a conversation belongs in the column messages, whose last answer is scored then"
     elif isinstance(value, Mapping):
-        advice = "convert it, json.dumps(value)"
+        advice = "write it as JSON text (json.dumps)"
     else:
-        advice = "convert it to text, for example str(value)"
+        advice = "write it as text, in quotes"
     error = sample_error(name, sample, f"is {what(value)}, not text; {advice}", item)
     if isinstance(value, Mapping):
         error = error.with_remedy("choose_field", name, f"NAME.{next(iter(value), 'text')}")

@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     `randomisation_p` is the p-value of two-sided approximate randomization; `p` is the same after
     Holm's correction over the pairs of systems and the headline outputs of the metric, `nan` for
     other outputs. `sacrebleu_bootstrap_p` is sacrebleu's p-value of the paired bootstrap, which
-    is too small: at .05 it calls 11 to 20 of 100 differences significant where there is none.
+    is too small: at .05 it finds 11 to 20 false positives in 100 comparisons of equal systems.
 
     `rank` and `other_rank` are the systems' ranks among all that were compared, 1 for the best:
     a system is ranked below others only if each of them beats it. They are None for outputs that

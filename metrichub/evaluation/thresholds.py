@@ -95,7 +95,7 @@ class Threshold(NamedTuple):
             owners = [name for name, metric in metrics.items() if self.metric in metric.outputs()]
             near = f"; did you mean '{owners[0]}.{self.metric}'?" if owners else None
             raise ReportError(
-                f"{self.name}: no such metric is scored"
+                f"no metric {self.metric!r} is scored"
                 f"{near or did_you_mean(self.metric, metrics)} "
                 f"(scored: {', '.join(metrics)})"
             )
@@ -108,7 +108,7 @@ class Threshold(NamedTuple):
         scale = metrics[self.metric].card.scale(self.output)
         if scale is not None and self.value not in scale:
             percent = self.value / 100
-            hint = f"; scores are fractions: {percent:g}" if percent in scale else ""
+            hint = f"; thresholds are fractions: write {percent:g}" if percent in scale else ""
             raise ReportError(f"{self.name}: {self.value:g} is outside {scale.interval}{hint}")
         return self
 

@@ -121,7 +121,9 @@ def _supported(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -
     # Sums of thirds don't meet the threshold exactly.
     word = yes if support.share >= THRESHOLD - 1e-9 else unknown
     weights = {yes: support.share, unknown: 1 - support.share}
-    return WeighedVerdict(place, item, word, f"{support.share:.0%} of it is there{near}", weights)
+    return WeighedVerdict(
+        place, item, word, f"{support.share:.0%} of its words are there{near}", weights
+    )
 
 
 def _covers(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> Verdict:

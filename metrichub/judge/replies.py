@@ -144,9 +144,8 @@ def read_reply(reply: type[R], content: str) -> R:
     first = problem.errors()[0]
     where = ".".join(map(str, first["loc"]))
     raise Unreadable(
-        f"the reply isn't a valid {reply.__name__} "
-        f"({where + ': ' if where else ''}{first['msg']}): "
-        f"{_start(content)!r}"
+        f"the reply isn't the JSON that was asked for ({where + ': ' if where else ''}"
+        f"{first['msg']}): {_start(content)!r}"
     )
 
 

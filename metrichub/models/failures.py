@@ -105,8 +105,8 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
         cause = error.__cause__
         if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):
             return JudgeUnavailable(
-                f"{who}: the server can't be reached ({text_of(cause)}); is base_url right, "
-                "and is it running?"
+                f"{who}: the server can't be reached ({text_of(cause)}); check that it is running "
+                "and that base_url is right, or without base_url the network and its proxy"
             )
         return ServerFailure(f"{who}: the connection broke ({text_of(cause or error)})")
     return JudgeError(f"{who} failed: {text}")

@@ -204,8 +204,9 @@ class Store:
 
     def _unusable(self, error: Exception) -> JudgeUnavailable:
         return JudgeUnavailable(
-            f"the call store {self.path} can't be used: {error}; set METRICHUB_CACHE to another "
-            "folder, or give the judge cache=False"
+            f"the call store {self.path} can't be used: {getattr(error, 'strerror', 0) or error}; "
+            "set METRICHUB_CACHE to another folder, or have the judge keep nothing (--no-cache, "
+            "cache=False)"
         )
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.resample import Interval
 
 ABOUT_SACREBLEU_P = (
-    "too small: at .05 it calls 11 to 20 of 100 differences significant where there is none"
+    "too small: at .05 it finds 11 to 20 false positives in 100 comparisons of equal systems"
 )
 
 QUICK_SAMPLES = 20_000
@@ -110,7 +110,7 @@ class Ranking(PairedTests):
         """The systems' scores in Markdown: a row per system, the best in bold, with a caption.
 
         The caption has the sentences, the test, its level, and the signatures. `intervals` adds
-        bootstrap intervals; `percent` shows outputs that range from 0 to 1 in percent.
+        bootstrap intervals; `percent` shows outputs from 0 to 1, and error rates, in percent.
         """
         return self.captioned(outputs=outputs, intervals=intervals, percent=percent).markdown()
 

@@ -45,7 +45,7 @@ def assert_scores(
     >>> assert_scores(report, {"wer": 0.2})
     Traceback (most recent call last):
         ...
-    AssertionError: 1 of 1 limits fails on 2 samples:
+    AssertionError: 1 of 1 limits missed (2 samples):
       wer.score is 0.3333 and should be <= 0.2: 0.1333 too high
     the worst samples by wer.score:
       sample 1: 1
@@ -98,8 +98,7 @@ def _message(
     on: On,
     how: Mapping[str, Any],
 ) -> Iterator[str]:
-    verb = "fails" if len(failed) == 1 else "fail"
-    yield f"{len(failed)} of {limits} limits {verb} on {report.size} samples:"
+    yield f"{len(failed)} of {limits} limits missed ({report.size} samples):"
     for threshold, bound in failed.items():
         yield f"  {_failure(report, threshold, bound, on, how)}"
     for threshold in failed:

@@ -185,7 +185,7 @@ def test_samples_of_lm_eval_are_read_once_for_several_filters(
     assert found["references"] == [["lol", "on the mat"], ["it rains", "['x'"], ["Wien"]]
     assert found["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
     assert found.lines == [1, 2, 3]
-    assert "read were those of filter 'none', not of 'strict'" in caplog.text
+    assert "only those of filter 'none' are read, not of 'strict'" in caplog.text
 
 
 def test_the_score_is_the_one_that_lm_eval_has_written() -> None:

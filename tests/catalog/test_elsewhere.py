@@ -30,7 +30,9 @@ def test_a_known_metric_that_nobody_brings_has_its_reason(name: str, said: str) 
 
 @pytest.mark.parametrize("name", ["bertscore", "BERTScore", "bert_score", "bert-score"])
 def test_a_metric_of_a_known_package_has_its_command(name: str) -> None:
-    with pytest.raises(UnknownMetric, match=r"it comes with metrichub-neural: .*pip install"):
+    with pytest.raises(
+        UnknownMetric, match=r"it is part of the plugin metrichub-neural; .*pip install"
+    ):
         Registry(()).find(name)
 
 

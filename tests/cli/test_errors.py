@@ -67,7 +67,10 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
             "references is mapped to 'a' and to 'b'; choose one",
         ),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer.mre=1"), "did you mean 'mer'"),
-        (("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"), "scores are fractions: 0.3"),
+        (
+            ("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"),
+            "thresholds are fractions: write 0.3",
+        ),
         (("a.jsonl", "-m", "wer", "--intervals", "--level", "95"), "95.0 is not in the range"),
         (("a.jsonl", "-m", "wer", "--nonsense"), "No such option"),
     ],
@@ -123,7 +126,7 @@ def test_bad_samples_exit_with_3_and_name_file_and_line(
         ("c.jsonl", b"", "c.jsonl: the file is empty"),
         ("c.jsonl", b'{"prediction": "\xff"}', "c.jsonl:1: the text isn't UTF-8"),
         ("c.jsonl", b"{}\n{", "c.jsonl:2: broken JSON"),
-        ("c.csv", b"prediction,reference\na\n", "c.csv:2: 1 cells, but the header has 2"),
+        ("c.csv", b"prediction,reference\na\n", "c.csv:2: 1 cells under a header of 2"),
         (
             "c.csv",
             b"x," * 200_000 + b"\nx\n",

@@ -259,7 +259,7 @@ REFUSED = [
     (
         "a.jsonl",
         '{\n "p": "a"\n}\n{\n "p": "b"\n}',
-        "a.jsonl:1: .* one object: rewrite the file with 'jq -c .'",
+        "a.jsonl:1: .* one whole object: .* use 'jq -c .'",
     ),
     (
         "a.jsonl",
@@ -282,7 +282,7 @@ REFUSED = [
     ("a.json", "3", "a.json: holds a number, not a list of objects"),
     ("a.json", '[{"p": 1}, null]', "a.json: item 1 of the list is null"),
     ("a.json", '{"format": "metrichub-report-1"}', "a.json: this is a saved report"),
-    ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells, but the header has 2 columns .p, r"),
+    ("a.csv", "p,r\na,b\nc\n", "a.csv:3: 1 cells under a header of 2 .p, r"),
     ("a.csv", "p,r\na,b,c\n", "a.csv:2: 3 cells"),
     ("a.csv", 'p,r\na,"b\n', "a.csv:2: unexpected end of data"),
     ("a.csv", "p,p\na,b\n", "a.csv:1: two columns are called 'p'"),
@@ -527,5 +527,5 @@ def test_a_header_with_semicolons_and_no_comma_is_separated_by_them(
 
 def test_lines_are_counted_below_a_header_with_semicolons(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "prediction;reference\na;b\nc\n")
-    with pytest.raises(FileError, match=r"a\.csv:3: 1 cells, but the header has 2 columns"):
+    with pytest.raises(FileError, match=r"a\.csv:3: 1 cells under a header of 2"):
         files.read(path)

@@ -89,8 +89,8 @@ def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> No
 
     stub.always = together
     found = run(ask_all(judge(stub, concurrency=8), 17))
-    assert [str(error).partition(": ")[2][:30] for error in found] == [
-        "the reply isn't a valid Items "
+    assert [str(error).partition(": ")[2][:44] for error in found] == [
+        "the reply isn't the JSON that was asked for "
     ] * 17
     assert (len(stub.asked), stub.most) == (2 * 17, 8)
 

@@ -156,10 +156,10 @@ def test_json_is_found_among_prose(stub: Stub, content: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (says('{"items": ["One.", "Tw'), "isn't a valid Items"),
-        (says("I can't say."), "isn't a valid Items"),
-        (says('{"items": "One."}'), "isn't a valid Items"),
-        (says(None), "isn't a valid Items"),
+        (says('{"items": ["One.", "Tw'), "isn't the JSON that was asked for"),
+        (says("I can't say."), "isn't the JSON that was asked for"),
+        (says('{"items": "One."}'), "isn't the JSON that was asked for"),
+        (says(None), "isn't the JSON that was asked for"),
         (raw(b'{"choices": []}'), "no choices"),
         (raw(b"<html>hello</html>"), "unreadable answer|no choices|failed"),
         (raw(b'{"choices": [\xff\xfe'), "unreadable answer|no choices|failed"),

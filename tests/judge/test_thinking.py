@@ -46,17 +46,17 @@ def test_the_answer_is_what_follows_the_thinking(content: str) -> None:
     [
         (f"{DRAFT} …wait, correct: {FINAL}", "2 answers that contradict each other"),
         (f"<think>so</think>{DRAFT} {FINAL} {FINAL}", "3 answers that contradict each other"),
-        (f"<think>{DRAFT}", "the reply isn't a valid Graded"),
-        (f"Sure. <think>maybe {DRAFT} or better", "the reply isn't a valid Graded"),
-        (f"<think >maybe {DRAFT}", "the reply isn't a valid Graded"),
-        (f"[THINK]maybe {DRAFT}[/THINK]Grade: 4", "the reply isn't a valid Graded"),
-        (f"◁think▷maybe {DRAFT}◁/think▷Grade: 4", "the reply isn't a valid Graded"),
+        (f"<think>{DRAFT}", "the reply isn't the JSON that was asked for"),
+        (f"Sure. <think>maybe {DRAFT} or better", "the reply isn't the JSON that was asked for"),
+        (f"<think >maybe {DRAFT}", "the reply isn't the JSON that was asked for"),
+        (f"[THINK]maybe {DRAFT}[/THINK]Grade: 4", "the reply isn't the JSON that was asked for"),
+        (f"◁think▷maybe {DRAFT}◁/think▷Grade: 4", "the reply isn't the JSON that was asked for"),
         (
             f"<|channel|>analysis<|message|>{DRAFT}<|end|><|channel|>final<|message|>Grade: 4",
-            "the reply isn't a valid Graded",
+            "the reply isn't the JSON that was asked for",
         ),
-        (f"<think>{FINAL}</think>", "the reply isn't a valid Graded"),
-        ("{" * 50_000, "the reply isn't a valid Graded"),
+        (f"<think>{FINAL}</think>", "the reply isn't the JSON that was asked for"),
+        ("{" * 50_000, "the reply isn't the JSON that was asked for"),
     ],
 )
 def test_what_leaves_the_answer_open_is_unreadable(content: str, said: str) -> None:

@@ -18,7 +18,7 @@ def test_the_score_is_the_mean_of_what_is_there() -> None:
     # (0.5 + 0.25 + 1) / 3
     assert report.scores() == {"acc": {"score": pytest.approx(1.75 / 3), "unscored": 4}}
     assert [report.explain("acc", sample).reason for sample in (1, 5)] == [
-        "nothing is recorded",
+        "no acc is recorded",
         "'n/a' isn't a number",
     ]
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.real_model
 
 NAMED = re.compile(
     r"the reply was cut off; "
-    r"|the reply isn't a valid (Items|Judgements|Graded|Chosen) \("
+    r"|the reply isn't the JSON that was asked for \("
     r"|the reply holds \d+ answers that contradict each other"
     r"|gave no verdict on \d+ of \d+ items"
     r"|the (score|winner) \S+ is "

@@ -103,7 +103,7 @@ def test_a_failure_says_how_far_off_and_shows_the_worst_samples(report: Report) 
         assert_scores(report, {"wer": "<= 0.15", "exact_match": 0.3})
     # By hand: 0.4 - 0.15; c for d is 1 error of 1 word, x for a 1 of 2.
     assert str(caught.value).splitlines() == [
-        "1 of 2 limits fails on 3 samples:",
+        "1 of 2 limits missed (3 samples):",
         "  wer.score is 0.4 and should be <= 0.15: 0.25 too high",
         "the worst samples by wer.score:",
         "  sample 1 (id q): 1",
@@ -160,9 +160,9 @@ def test_nan_keeps_no_limit() -> None:
 @pytest.mark.parametrize(
     ("limits", "error", "said"),
     [
-        ({"wre": 1}, ReportError, "wre.score: no such metric is scored; did you mean 'wer'"),
+        ({"wre": 1}, ReportError, "no metric 'wre' is scored; did you mean 'wer'"),
         ({"wer.mre": 1}, ReportError, "wer.mre: no such output; did you mean 'mer'"),
-        ({"exact_match": 30}, ReportError, "outside [0, 1]; scores are fractions: 0.3$"),
+        ({"exact_match": 30}, ReportError, "outside [0, 1]; thresholds are fractions: write 0.3$"),
         # 300% isn't a share either.
         ({"exact_match": 300}, ReportError, "300 is outside [0, 1]$"),
         (
