@@ -72,7 +72,9 @@ class Workers:
         if isinstance(result, Refusal):
             if result.error == "Defect":
                 logging.getLogger(__name__).error(result.message)
-                result = Refusal("Defect", result.message.strip().rpartition("\n")[2])
+                last = result.message.strip().rpartition("\n")[2]
+                told = f"a defect in the program; the server's terminal shows where: {last}"
+                result = Refusal("Defect", told)
             raise Problem.of(result)
         return result
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from metrichub import list_metrics
 from tests import plugins
-from tests.app_client import Form, calling, run_of, words
+from tests.app_client import Form, calling, ended, run_of, words
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,23 @@ def test_what_is_not_there_is_a_page_that_says_so(client: TestClient, path: str)
 
 def test_a_slip_in_a_name_is_told_with_near_names(client: TestClient) -> None:
     assert "did you mean 'bleu'" in words(client.get("/metrics/bluu").text)
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"text": '{"prediction": "a"}'}, "choose a metric"),
+        ({"text": '{"prediction": "a"}', "metric": "bluu"}, "no metric 'bluu' is installed"),
+        ({"text": '{"prediction": "a"}', "specs": "bleu("}, "'bleu(' isn't a valid metric"),
+    ],
+)
+def test_a_page_names_no_class_of_an_error(
+    client: TestClient, sent: dict[str, str], says: str
+) -> None:
+    answer = client.post("/", data=sent)
+    page = answer.text if answer.status_code == 422 else ended(client, answer.url.path)
+    (told,) = re.findall(r'<p class="error" role="alert">(.*?)</p>', page, re.DOTALL)
+    assert words(told).startswith(says)
 
 
 def test_static_files_are_asked_for_again_by_their_tag(client: TestClient) -> None:
