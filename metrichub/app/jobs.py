@@ -116,6 +116,7 @@ class Summary:
         signatures: The metrics' signatures.
         notes: Notes for readers of the scores, and of which metric.
         sentences: The results of tests between several systems, in words.
+        about: How the intervals were made, and what ranks and marks mean.
     """
 
     size: int
@@ -123,6 +124,7 @@ class Summary:
     signatures: tuple[str, ...]
     notes: tuple[tuple[str, str], ...]
     sentences: tuple[str, ...] = ()
+    about: str = ""
 
 
 def _hub(metrics: Iterable[str | RequestedMetric], reduce: str | None, judging: Judging) -> Hub:
@@ -258,7 +260,7 @@ def _opened(file: Upload, text: str) -> Report:
             for name, saved in json.loads(text)["results"].items()
         ])  # fmt: skip
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ReportError(f"{file.shown} is damaged: {type(error).__name__}") from error
+        raise ReportError(f"{file.shown} is damaged; save the report again") from error
     metrics = [metric_of(metric, Judging("offline", "offline"), saved=True) for metric in asked]
     # The text that was looked at, whatever else could be unpacked from the file.
     path = file.path.with_name("saved.json")
@@ -319,7 +321,6 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     (name, first), *others = reports.items()
     ranking = compare_all(reports) if others else None
     intervals = ranking.intervals() if ranking else {name: first.intervals()}
-    signatures = dict.fromkeys(s for r in reports.values() for s in r.signatures().values())
     if ranking:
         scores = ranking.to_dict() | {
             "files": {name: file.shown for name, file in job.systems.items()},
@@ -353,13 +354,14 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         for note in notes.shared_notes(reports)
     ]
     told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
-    lacking = captions.without_intervals(scoreboard.output_columns(reports, form), intervals)
-    told += [("intervals", line) for line in lacking]
     board = scoreboard.scoreboard(reports, ranking, intervals, form)
+    about = captions.about_intervals(scoreboard.output_columns(reports, form), intervals)
+    about = f"{about} {captions.about_tests(board, ranking)}".strip()
     if ranking and len(board.head) > len(board.rows):
         # A page is narrow: a row an output, and a column a system.
         (_, *head), *rows = zip(board.head, *board.rows, strict=True)
         best = {(j - 1, i + 1) for i, j in board.best}
         board = board._replace(head=["", *head], rows=rows, best=best)
     sentences = tuple(ranking.sentences) if ranking else ()
-    return Summary(first.size, board.html(), tuple(signatures), tuple(told), sentences)
+    signatures = tuple(captions.signatures_of(reports))
+    return Summary(first.size, board.html(), signatures, tuple(told), sentences, about)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
 from metrichub.evaluation.paired_tests import p_text
+from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.scoreboard import (
     TIE,
     Intervals,
@@ -20,7 +21,8 @@ from metrichub.report.tables import Score, Table
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.paired_tests import PairedTests
-    from metrichub.evaluation.significance import SignificanceOptions
+
+_USUAL = SignificanceOptions()
 
 
 def captioned(
@@ -28,7 +30,7 @@ def captioned(
     tests: PairedTests | None,
     intervals: Mapping[str, Intervals],
     form: ScoreFormat,
-    options: SignificanceOptions,
+    options: SignificanceOptions = _USUAL,
 ) -> Table:
     """A scoreboard with what a paper says below it: samples, intervals, tests and signatures.
 
@@ -38,6 +40,7 @@ def captioned(
     size = next(iter(reports.values())).size
     about = about_intervals(output_columns(reports, form), intervals, options)
     sentences = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
+    sentences += [f"Result: {tests.sentence}."] if tests and tests.sentence else []
     caption = " ".join(filter(None, sentences))
     return board._replace(caption=caption, signatures=signatures_of(reports))
 
@@ -65,7 +68,7 @@ def legend(table: Table, tests: PairedTests | None) -> str:
 def about_intervals(
     columns: Sequence[OutputColumn],
     intervals: Mapping[str, Intervals],
-    options: SignificanceOptions,
+    options: SignificanceOptions = _USUAL,
 ) -> str:
     """How the intervals in brackets were made, and why scores have none."""
     cluster, systems = options.cluster, intervals.values()
@@ -114,7 +117,7 @@ def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
-    """How the ranks and marks of a scoreboard were found, and what the tests say."""
+    """How the ranks and marks of a scoreboard were found."""
     marks = legend(table, tests)
     if not tests:
         return ""
@@ -126,7 +129,6 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
         "Tests: two-sided paired approximate randomization "
         f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
         f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
-        f"Result: {tests.sentence}." if tests.sentence else "",
     ]
     return " ".join(filter(None, sentences))
 

@@ -12,7 +12,6 @@ from metrichub.errors import MissingDependency, UnknownParameter
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.repeats import repeated_scores
-from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import notes_of
@@ -112,7 +111,7 @@ def paper_table(
     """The same with what a paper says below it; see `Report.to_markdown`."""
     drawn = intervals_of(report) if intervals else {}
     form = ScoreFormat(outputs, percent)
-    return captioned({"": report}, None, {"": drawn}, form, SignificanceOptions())
+    return captioned({"": report}, None, {"": drawn}, form)
 
 
 def frame(report: Measurement) -> DataFrame:
