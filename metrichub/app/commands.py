@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub.authoring import Command, note
+from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.errors import MissingDependency
 
 if TYPE_CHECKING:
     from metrichub.app.settings import ServerSettings
-
-_PACKAGES = (
-    "fastapi uvicorn filelock jinja2 python_multipart markdown_it mdit_py_plugins latex2mathml nh3"
-)
 
 
 def _limit(name: str, unit: str, default: float, text: str) -> Callable[[Any], Any]:
@@ -119,13 +116,8 @@ def serve(  # noqa: PLR0913  # the options are its parameters
 
 
 def _check_installed() -> None:
-    for package in _PACKAGES.split():
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingDependency(
-                "metrichub serve", package.replace("_", "-"), "pip install 'metrichub[app]'"
-            ) from error
+    if lacking := lacking_of_extras("metrichub").get("app"):
+        raise MissingDependency("metrichub serve", lacking[0], "pip install 'metrichub[app]'")
 
 
 @contextmanager

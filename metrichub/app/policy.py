@@ -111,15 +111,6 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
     return None
 
 
-def closed(metric: type, parameter: Parameter) -> str | None:
-    """Why a parameter isn't the client's to set, or None if some of its values are.
-
-    What a class closes stays closed in those that derive from it, whatever they declare.
-    """
-    shut = [values for values in _declared(metric, parameter) if not open_values(values).kinds]
-    return _reason(shut[0].every()) if shut else None
-
-
 def open_values(values: Values) -> Values:
     """Those of a parameter's values that are the client's to give.
 
@@ -159,7 +150,10 @@ def _check_allowed(metric: str, kind: type, parameter: Parameter, value: object)
 
 
 def _declared(metric: type, parameter: Parameter) -> list[Values]:
-    """The values of a parameter as the classes above its metric declare them, then its own."""
+    """The values of a parameter as the classes above its metric declare them, then its own.
+
+    What a class closes stays closed in those that derive from it, whatever they declare.
+    """
     inherited = [
         declared.values
         for owner in reversed(metric.__mro__[1:])

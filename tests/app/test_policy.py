@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from metrichub import list_metrics
-from metrichub.app.policy import Forbidden, RequestedMetric, closed, metric_of, open_values
+from metrichub.app import policy
+from metrichub.app.policy import Forbidden, RequestedMetric, metric_of, open_values
 from metrichub.app.settings import Judging
 from metrichub.catalog.kinds import SequenceOf, Text, values_of_hint
 from metrichub.catalog.parameters import Address, LocalPath, Parameter, Range, Secret, parameters_of
@@ -28,6 +29,13 @@ from tests.toy_metrics import Length
 THE_SERVERS = "the person who starts the server chooses it"
 A_FILE = "it names a file or folder of the server's machine"
 NOT_PLAIN = "its values aren't text, numbers or choices"
+
+
+def closed(metric: type, parameter: Parameter) -> str | None:
+    """Why a parameter isn't the client's to set, or None if some of its values are."""
+    declared = policy._declared(metric, parameter)
+    shut = [values for values in declared if not open_values(values).kinds]
+    return policy._reason(shut[0].every()) if shut else None
 
 
 def reasons(metric: type) -> dict[str, str | None]:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import importlib_metadata
 import pytest
 from click.testing import CliRunner
 
@@ -172,7 +173,14 @@ def test_a_port_in_use_is_said_with_a_way_out() -> None:
 def test_without_its_packages_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    here = importlib_metadata.version
+
+    def version(name: str) -> str:
+        if name == "fastapi":
+            raise importlib_metadata.PackageNotFoundError(name)
+        return here(name)
+
+    monkeypatch.setattr(importlib_metadata, "version", version)
     said = commands.error(commands.run("serve"), 5)
     assert "pip install 'metrichub[app]'" in said
 
