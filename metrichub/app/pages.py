@@ -21,7 +21,6 @@ from metrichub.app.policy import unavailable
 from metrichub.app.problem import Problem, problem
 from metrichub.app.runs import Run, Runs, accepted
 from metrichub.app.views import HOME, Json, Page, page
-from metrichub.data.files import format_of
 from metrichub.report.html.markup import html
 
 _COOKIE, _YEAR = "metrichub", 365 * 24 * 3600
@@ -49,9 +48,9 @@ def _run(request: Request) -> Run:
     return _runs(request).find(request.path_params["id"])
 
 
-def _own(request: Request) -> Run:
-    """The run, if the browser that calls began it."""
-    run, owner = _run(request), owner_of(request)
+def _own(request: Request, id: str | None = None) -> Run:
+    """The run of the address or of an id, if the browser that calls began it."""
+    run, owner = _run(request) if id is None else _runs(request).find(id), owner_of(request)
     if not owner or run.owner != owner:
         raise problem(403, "NotYours", "only the browser that began a run can change or delete it")
     return run
@@ -67,15 +66,15 @@ async def post_start(request: Request) -> Response:
     cookie = request.cookies.get(_COOKIE, "")
     if not owner_of(request):
         cookie = request.cookies[_COOKIE] = secrets.token_urlsafe(24)
-    runs = _runs(request)
+    runs, limits = _runs(request), request.app.state.settings.limits
     with runs.reserve():
-        form = await request.form(max_files=runs.settings.limits.systems, max_fields=500)
+        form = await request.form(
+            max_files=limits.systems, max_fields=500, max_part_size=limits.body
+        )
         try:
             files, metrics = _files(form), _metrics(request, form)
             if not files:
                 raise problem(422, "InputError", "choose a file, or paste samples")
-            if not metrics and not all(format_of(name) == "json" for name, _ in files):
-                raise problem(422, "SpecError", "choose a metric")
             reduce = str(form.get("reduce", "")) or None
             run = await runs.begin(owner_of(request), files, metrics, _mapping(form), reduce)
         except Problem as error:
@@ -188,10 +187,7 @@ async def all_runs(request: Request) -> Page:
 async def post_runs(request: Request) -> Response:
     """Compare the runs that were ticked, or delete them."""
     form = await request.form(max_files=0, max_fields=500)
-    runs, owner = _runs(request), owner_of(request)
-    ticked = [runs.find(str(id)) for id in form.getlist("run")]
-    if not owner or any(run.owner != owner for run in ticked):
-        raise problem(403, "NotYours", "only the browser that began a run can change or delete it")
+    runs, ticked = _runs(request), [_own(request, str(id)) for id in form.getlist("run")]
     if form.get("do") == "delete":
         for run in ticked:
             await runs.delete(run)
@@ -204,7 +200,7 @@ async def post_runs(request: Request) -> Response:
         for run in reversed(ticked):
             stream = stack.enter_context(runs.path(run, SAVED).open("rb"))
             files.append((f"{run.systems[0].partition('.')[0] or 'run'}.json.gz", stream))
-        run = await runs.begin(owner, files)
+        run = await runs.begin(owner_of(request), files)
     return RedirectResponse(f"/runs/{run.id}", 303)
 
 
@@ -223,13 +219,12 @@ async def state(request: Request) -> Json:
     return Json(_runs(request).progress(_run(request)))
 
 
-async def choose_columns(request: Request) -> Response:
-    """Score a run's files once more, with the columns that were chosen."""
-    run = _own(request)
-    form = await request.form(max_files=0, max_fields=200)
-    needs = run.refusal.needs if run.refusal else ()
-    chosen = {name: str(form[name]) for name in needs if form.get(name)}
-    _runs(request).rerun(run, chosen if needs else run.mapping)
+async def score_again(request: Request) -> Response:
+    """Score a run's files once more, with the metrics and columns that were chosen."""
+    run, form = _own(request), await request.form(max_files=0, max_fields=200)
+    has_columns = any(name.startswith(_COLUMN) for name in form)
+    mapping = _mapping(form) if has_columns else run.mapping
+    _runs(request).rerun(run, _metrics(request, form) or run.metrics, mapping)
     return RedirectResponse(f"/runs/{run.id}", 303)
 
 

@@ -73,8 +73,7 @@ class Workers:
             if result.error == "Defect":
                 logging.getLogger(__name__).error(result.message)
                 last = result.message.strip().rpartition("\n")[2]
-                told = f"a defect in the program; the server's terminal shows where: {last}"
-                result = Refusal("Defect", told)
+                result = Refusal("Defect", f"a defect; see the server's terminal for more: {last}")
             raise Problem.of(result)
         return result
 

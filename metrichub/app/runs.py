@@ -204,11 +204,12 @@ class Runs:
         self._make_room()
         return run
 
-    def rerun(self, run: Run, mapping: Mapping[str, str]) -> None:
-        """Score a run's files once more, with the columns named."""
+    def rerun(self, run: Run, metrics: Iterable[str], mapping: Mapping[str, str]) -> None:
+        """Score a run's files once more, with these metrics and columns."""
         if self.is_repeatable(run):
             self.path(run, PROGRESS).unlink(missing_ok=True)
-            again = replace(run, state="waiting", mapping=dict(mapping), summary=None, refusal=None)
+            again = replace(run, state="waiting", metrics=tuple(metrics), mapping=dict(mapping))
+            again = replace(again, summary=None, refusal=None)
             self._tasks.start_soon(self._work, self._taken(again))
 
     async def end(self, run: Run, seconds: float | None = None) -> None:

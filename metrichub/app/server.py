@@ -20,13 +20,13 @@ from starlette.staticfiles import StaticFiles
 
 import metrichub
 from metrichub.app import catalog, pages
-from metrichub.app.guard import HEADERS, Guard
+from metrichub.app.guard import HEADERS, UPLOADS, Guard
 from metrichub.app.jobs import ScoreRequest, score_request
 from metrichub.app.problem import Problem, Refusal
 from metrichub.app.processes import Workers
 from metrichub.app.runs import Runs
 from metrichub.app.settings import ServerSettings
-from metrichub.app.views import HOME, Json, page
+from metrichub.app.views import HOME, Json, file_size, page
 
 router = APIRouter(prefix="/api", default_response_class=Json)
 _THEME = ("metrichub.report.html", "static")
@@ -79,7 +79,7 @@ def _routes() -> list[BaseRoute]:
         Route("/runs", pages.post_runs, methods=post),
         Route("/runs/{id}", pages.run_page, methods=get),
         Route("/runs/{id}/state", pages.state, methods=get),
-        Route("/runs/{id}/columns", pages.choose_columns, methods=post),
+        Route("/runs/{id}/again", pages.score_again, methods=post),
         Route("/runs/{id}/stop", pages.stop, methods=post),
         Route("/runs/{id}/delete", pages.delete, methods=post),
         Route("/runs/{id}/{file}", pages.file, methods=get),
@@ -123,7 +123,10 @@ async def _failed(request: Request, error: HTTPException) -> Response:
         return _problem(request, error)
     kinds = {404: "NotFound", 405: "NotAllowed"}
     told = {404: "there is no such page", 405: "this address doesn't support this method"}
-    status = error.status_code
+    status, limits = error.status_code, request.app.state.settings.limits
+    if request.url.path in UPLOADS:
+        allowed = f"up to {limits.systems} files, and {file_size(limits.body)} of pasted text"
+        told[400] = f"a form may have {allowed}; save longer text as a file, and choose that"
     refusal = Refusal(kinds.get(status, "BadRequest"), told.get(status, error.detail))
     return _problem(request, Problem(status, refusal))
 

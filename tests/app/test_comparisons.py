@@ -133,7 +133,7 @@ def test_more_files_than_allowed_are_refused() -> None:
     with calling(ServerSettings(limits=ServerLimits(systems=2))) as client:
         answer = client.post("/", data={"metric": "wer"}, files=files)
     assert answer.status_code == 400
-    assert "Maximum number of files is 2" in words(answer.text)
+    assert "a form may have up to 2 files" in words(answer.text)
 
 
 def test_hostile_names_of_systems_are_only_shown(client: TestClient) -> None:

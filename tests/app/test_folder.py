@@ -128,7 +128,7 @@ def test_only_the_browser_that_began_a_run_changes_it(tmp_path: Path, cookie: st
         own = client.cookies["metrichub"]
         client.cookies.clear()
         headers = {"Cookie": f"metrichub={cookie}".encode()}
-        for address in (f"/runs/{id}/delete", f"{going}/stop", f"{going}/columns"):
+        for address in (f"/runs/{id}/delete", f"{going}/stop", f"{going}/again"):
             answer = client.post(address, headers=headers)
             assert answer.status_code == 403
             assert "only the browser that began a run" in words(answer.text)
@@ -177,7 +177,7 @@ def test_a_run_in_hand_when_the_server_stopped_is_shown_as_ended(tmp_path: Path)
         page = client.get(address).text
         assert "the server stopped before this run finished" in words(page)
         assert "Score again" in words(page)
-        client.post(f"{address}/columns")
+        client.post(f"{address}/again")
         assert client.get(f"{address}/state").json()["state"] in ("waiting", "running")
         client.post(f"{address}/stop")
 
@@ -189,7 +189,7 @@ def test_half_a_file_is_not_scored_later(tmp_path: Path) -> None:
         assert "Score again" in words(client.get(f"/runs/{id}").text)
         upload.rename(upload.with_suffix(".part"))
         assert "Score again" not in words(client.get(f"/runs/{id}").text)
-        client.post(f"/runs/{id}/columns")
+        client.post(f"/runs/{id}/again")
         assert client.get(f"/runs/{id}/state").json()["state"] == "failed"
 
 
@@ -242,7 +242,7 @@ def test_a_record_that_was_changed_leads_nowhere(tmp_path: Path, suffix: str) ->
         id = run(client, "a.jsonl", text="{")
         planted(folder, id, files=[f"a{suffix}"], id="../..")
         assert [path.name for path in (folder / id).iterdir() if "secret" in path.name] == []
-        client.post(f"/runs/{id}/columns")
+        client.post(f"/runs/{id}/again")
         assert client.get(f"/runs/{id}/state").json()["state"] == "failed"
         summary = {"size": 1, "table": "", "signatures": [], "notes": [],
                    "files": ["../../secret.jsonl", RECORD, "upload-0.jsonl"]}  # fmt: skip

@@ -123,7 +123,7 @@ def test_what_a_defect_is_is_told_in_a_line() -> None:
             await Workers(1, 1, MEMORY).run(fail, seconds=LONG)
         return caught.value.refusal.message
 
-    assert anyio.run(run).endswith('terminal shows where: KeyError: "a plugin\'s slip"')
+    assert anyio.run(run).endswith('terminal for more: KeyError: "a plugin\'s slip"')
 
 
 def test_a_job_that_is_cancelled_is_ended() -> None:

@@ -130,21 +130,36 @@ def test_a_column_that_is_not_found_can_be_chosen(client: TestClient) -> None:
     address, page = run(client, text)
     assert "Choose the columns" in page
     form = Form(page)
-    assert set(form.fields) == {"predictions", "references"}
+    assert form.fields == {"column.predictions": "", "column.references": "", "specs": "wer"}
     again = client.post(
-        f"{address}/columns",
-        data={"predictions": "mine", "references": "gold", "other": "x"},
+        f"{address}/again",
+        data={"column.predictions": "mine", "column.references": "gold", "column.other": "x"},
         follow_redirects=False,
     )
     assert again.headers["location"] == address
     assert "0.500" in ended(client, address)
 
 
+def test_a_wrong_or_missing_metric_is_chosen_without_sending_the_files_again(
+    client: TestClient,
+) -> None:
+    for specs, says in (("", "choose a metric"), ("bleu(", "'bleu(' isn't a valid metric")):
+        text = json.dumps({"mine": "a b", "reference": "a c"})
+        chosen = {"specs": specs, "column.predictions": "mine"}
+        address, page = run(client, text, metrics=(), **chosen)
+        assert says in words(page)
+        assert Form(page).fields == {"specs": specs}
+        client.post(f"{address}/again", data={"specs": "wer\nexact_match"})
+        page = ended(client, address)
+        assert "0.500" in page
+        assert "exact_match ↑" in words(page)
+
+
 def test_a_column_that_two_names_could_be_can_be_chosen(client: TestClient) -> None:
     text = json.dumps({"prediction": "a", "target": "a", "gold": "b"})
     address, page = run(client, text)
     assert "could both be references" in words(page)
-    client.post(f"{address}/columns", data={"references": "gold"})
+    client.post(f"{address}/again", data={"column.references": "gold"})
     assert "1.000" in ended(client, address)
 
 
@@ -172,7 +187,6 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_line(
     [
         ("a.txt", ["wer"], "the name has to end in .jsonl"),
         ("a", ["wer"], "the name has to end in .jsonl"),
-        ("a.jsonl", [], "choose a metric"),
         ("", ["wer"], "choose a file"),
     ],
 )
@@ -352,6 +366,19 @@ def test_samples_can_be_pasted(client: TestClient, text: str) -> None:
     _, page = run_of(client, [], metric="wer", text=f"\n{text}\n")
     assert "2 samples." in page
     assert "0.250" in page
+
+
+def test_megabytes_can_be_pasted_and_what_is_too_long_is_to_be_sent_as_a_file(
+    client: TestClient,
+) -> None:
+    row = json.dumps({"prediction": "a " * 500_000, "reference": "a"})
+    # As a browser sends them: each field is a part.
+    parts = [("metric", (None, "exact_match")), ("text", (None, f"{row}\n{row}"))]
+    _, page = run_of(client, parts)
+    assert "2 samples." in page
+    answer = client.post("/", files=[("text", (None, row * 5))])
+    said = "up to 10 files, and 4 MB of pasted text; save longer text as a file, and choose that"
+    assert (answer.status_code, said in words(answer.text)) == (400, True)
 
 
 def test_a_lone_surrogate_harms_nothing(client: TestClient) -> None:

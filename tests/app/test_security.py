@@ -75,7 +75,7 @@ def test_a_public_server_is_called_by_its_names_or_any_address() -> None:
     ],
 )
 def test_a_post_from_a_foreign_page_is_refused(client: TestClient, headers: dict[str, str]) -> None:
-    for path in ("/", "/columns", "/runs", "/runs/x/stop", "/runs/x/delete", "/runs/x/columns"):
+    for path in ("/", "/columns", "/runs", "/runs/x/stop", "/runs/x/delete", "/runs/x/again"):
         assert client.post(path, data=FORM, headers=headers).status_code == 403
     answer = client.post("/api/score", json={"metrics": ["bleu"], **CATS}, headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (403, "ForeignOrigin")
@@ -396,8 +396,9 @@ def test_a_form_with_too_many_fields_is_refused(client: TestClient) -> None:
     ],
 )
 def test_text_under_evaluation_is_only_ever_text(client: TestClient, text: str) -> None:
-    # Refused, as no metric is chosen, and shown again.
-    page = client.post("/", data={"text": f"a,{text}", "set": text}).text
+    # Refused, as no such file can be read, and shown again.
+    sent = {"text": f"a,{text}", "set": text}
+    page = client.post("/", data=sent, files={"file": ("a.txt", "a")}).text
     assert str(escape(text)) in page
     assert "<script>alert" not in page
     assert "<img" not in page

@@ -19,9 +19,13 @@ const HEAD = 1 << 20;
 const LINES = /\.(jsonl|ndjson|csv|tsv)$/i;
 let asking = 0;
 
-function tell() {
+function metrics() {
   const specs = form.elements.specs.value.split("\n").filter((line) => line.trim());
-  const names = [...boxes.filter((box) => box.checked && !box.disabled).map((box) => box.value), ...specs];
+  return [...boxes.filter((box) => box.checked && !box.disabled).map((box) => box.value), ...specs];
+}
+
+function tell() {
+  const names = metrics();
   const lost = boxes.filter((box) => box.checked && box.disabled).map((box) => box.value);
   const closed = form.elements.set?.selectedOptions[0].dataset.closed;
   said.textContent = [
@@ -59,9 +63,10 @@ async function columnsOf(file) {
   const body = new FormData();
   selects.forEach((select) => body.append(select.name, select.value));
   body.append("file", part, file.name);
-  const found = await (await fetch("/columns", { method: "POST", body })).json();
-  // A first line that goes on behind the part isn't wrong.
-  return found.problem && part !== file ? { columns: [], read: {}, lacking: {} } : found;
+  const answer = await fetch("/columns", { method: "POST", body });
+  const found = await answer.json();
+  // A first line that goes on behind the part isn't wrong, nor a file that couldn't be looked at now.
+  return found.problem && (part !== file || !answer.ok) ? { columns: [], read: {}, lacking: {} } : found;
 }
 
 function offer(found) {
@@ -122,6 +127,28 @@ async function search() {
   document.querySelectorAll("#_picker .family, #_picker .shut").forEach((one) => { one.hidden = Boolean(text); });
 }
 
+// Files that were sent would have to be chosen again.
+function hold(event) {
+  const names = [...files.files].map((file) => file.name);
+  const text = form.elements.text.value.trim();
+  const isReports = names.length > 0 && names.every((name) => /\.json(\.|$)/i.test(name));
+  let wrong = "";
+  if (!names.length && !text) {
+    wrong = "Choose a file, or paste samples.";
+  } else if (!names.length && new Blob([text]).size > Number(form.dataset.text)) {
+    wrong = `The pasted text is longer than ${form.dataset.text / 1048576} MB; save it as a file and choose that.`;
+  } else if (!unread.hidden) {
+    wrong = "Choose another file.";
+  } else if (!metrics().length && !isReports) {
+    wrong = "Choose a metric.";
+    document.getElementById("_metrics").open = true;
+  }
+  if (wrong) {
+    event.preventDefault();
+    said.textContent = wrong;
+  }
+}
+
 function chooseFiles() {
   form.elements.baseline.replaceChildren(...[...files.files].map((file, i) => new Option(file.name, i)));
   checkSize();
@@ -129,6 +156,7 @@ function chooseFiles() {
 }
 
 document.getElementById("_search").hidden = false;
+form.addEventListener("submit", hold);
 files.addEventListener("change", chooseFiles);
 selects.forEach((select) => select.addEventListener("change", check));
 form.elements.set?.addEventListener("change", takeSet);
