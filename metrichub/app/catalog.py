@@ -1,4 +1,4 @@
-"""The metrics that are installed, as pages and API show them; imports no metric's code."""
+"""The metrics that are installed, as pages and API show them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from metrichub.authoring import Address, Embedder, Judge, LocalPath, Metric, Sec
 from metrichub.catalog.kinds import Instance, Kind, Mark, Text, Values
 from metrichub.catalog.parameters import Parameter, parameters_of
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import InputError, MetrichubError, ParameterError
+from metrichub.errors import InputError, MetrichubError, MissingModel, ParameterError
 
 _SERVERS_CHOICE = "the person who starts the server chooses it"
 _NO_PLAIN_VALUES = "its values aren't text, numbers or choices"
@@ -108,6 +108,12 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
                 f"{entry.name} asks a{'n' * (kind == 'embedder')} {kind}, and this server was "
                 f"started without one: metrichub serve --{kind} …"
             )
+    try:
+        # What runs a model needs a package to run it; no other metric's code is imported for this.
+        if entry.card.requires:
+            entry.load()().resolved()
+    except Exception as error:  # noqa: BLE001  # a plugin may raise anything; scoring says the rest
+        return str(error) if isinstance(error, MissingModel) else None
     return None
 
 

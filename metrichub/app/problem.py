@@ -42,6 +42,7 @@ class Refusal:
 _STATUS = {
     "BrokenMetric": 501,
     "MissingDependency": 501,
+    "MissingModel": 501,
     "JudgeError": 502,
     "JudgeUnavailable": 502,
     "TooManyErrors": 502,

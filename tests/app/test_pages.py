@@ -150,6 +150,25 @@ def test_a_metric_that_lacks_packages_says_what_to_install(site: Path, code: str
         assert (refused.status_code, refused.json()["error"]) == (501, "MissingDependency")
 
 
+def test_a_metric_without_its_model_is_listed_with_how_to_get_it(site: Path) -> None:
+    code = f"""{plugins.CODE}
+    def resolved(self) -> dict[str, object]:
+        from metrichub.authoring import find_model
+        return {{"model": find_model("toys/large", needed_by="whisper")}}
+"""
+    needy = plugins.CARD.replace("license", "requires: [numpy]\nlicense")
+    plugins.metric(site, "toy_pack", "whisper", card=needy, code=code)
+    plugins.distribution(site, "toy-pack", ["whisper = toy_pack.whisper:Toy"])
+    says = "toys/large, which isn't on this machine: metrichub fetch toys/large"
+    with calling() as client:
+        form, card = client.get("/").text, client.get("/metrics/whisper").text
+        assert 'value="whisper"' not in form
+        assert says in words(form)
+        assert says in words(card)
+        refused = client.post("/api/score", json={"metrics": ["whisper"], "predictions": ["a"]})
+        assert says in refused.json()["message"]
+
+
 def test_a_plugins_metric_can_be_used(broken: TestClient) -> None:
     assert "toy-pack 1.0" in broken.get("/metrics/shout").text
     answer = broken.post("/api/score", json={"metrics": ["shout"], "predictions": ["a"]})
