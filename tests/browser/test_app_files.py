@@ -273,6 +273,17 @@ def test_no_page_of_files_has_a_serious_barrier_or_scrolls_sideways(
     shoot(page, f"app-runs-{scheme}-{width}")
 
 
+def test_the_form_says_what_is_missing_before_anything_is_sent(page: Page, home: str) -> None:
+    page.goto(home)
+    page.locator("button.main").click()
+    expect(page.locator("#_said")).to_have_text("Choose a file, or paste samples.")
+    chosen(page, home, payload("a.jsonl", ROWS))
+    page.locator("button.main").click()
+    expect(page.locator("#_said")).to_have_text("Choose a metric.")
+    page.get_by_label("wer", exact=True).check()
+    scored(page)
+
+
 def test_hostile_columns_names_and_files_run_nothing(page: Page, home: str) -> None:
     opened: list[str] = []
     page.on("dialog", lambda dialog: dialog.dismiss())
