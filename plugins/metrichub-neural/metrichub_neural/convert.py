@@ -116,6 +116,8 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
             f"{target} is there already, and wasn't converted from {source}: name another folder "
             "with --to"
         )
+    if other := _other_than_pickle(source):
+        raise ModelError(f"{source} can't be converted: {other}")
     command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
@@ -126,6 +128,24 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
     if "error" in answer:
         raise ModelError(f"{source} can't be converted: {answer['error']}")
     return answer
+
+
+def _other_than_pickle(source: Path) -> str:
+    """What a file is instead of pickled weights, and what to do; "" if it may be some."""
+    with source.open("rb") as file:
+        start = file.read(100)
+    if start.startswith((b"PK\x03\x04", b"\x80")):
+        return ""
+    if start.startswith(b"version https://git-lfs"):
+        return "it is a pointer of Git LFS, and not the weights: run 'git lfs pull' where it is"
+    if start.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        return "it is a web page, such as a site's error message; download the weights again"
+    if start[8:9] == b"{":
+        return "it is a safetensors file, which needs no conversion"
+    if not start:
+        return "it is empty; download the weights again"
+    kind = "a text file" if start.isascii() and b"\0" not in start else "an unknown kind of file"
+    return f"it is {kind}, and not pickled weights; it begins with {start[:20]!r}"
 
 
 def origin_in(weights: Path) -> str | None:
@@ -172,8 +192,8 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
     name = base or both.get("pretrained_model")
     if name is None:
         raise ModelError(
-            f"{target} has the weights now, and still needs a config.json and a tokenizer: name "
-            "the model that it was trained from, with --base"
+            f"{target} has the weights now, and still needs a config.json and a tokenizer: copy "
+            "them there, or name the model that it was trained from, with --base"
         )
     needed_by = f"metrichub convert {source.name}"
     if Path(str(name)).is_dir():

@@ -194,7 +194,7 @@ def test_what_cannot_be_converted_is_one_line(tmp_path: Path, bert: Path) -> Non
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     assert f"{path} can't be converted" in refused("convert", folder)
-    path.write_bytes(b"no pickle at all")
+    path.write_bytes(b"\x80\x02no pickle at all")
     assert f"{path} can't be converted" in refused("convert", folder)
     torch.save([torch.ones(2)], path)
     assert "it is a list, not a table of tensors" in refused("convert", folder)

@@ -1,0 +1,42 @@
+"""`metrichub convert` of files that aren't weights, which takes no PyTorch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from metrichub.cli import main
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"epoch 3, loss 0.1\n", "it is a text file, and not pickled weights; it begins with"),
+        (
+            b"\n<!DOCTYPE html><title>404</title>",
+            "it is a web page, such as a site",
+        ),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "it is a pointer of Git LFS, and not the weights: run 'git lfs pull' where it is",
+        ),
+        (
+            b'\x10\0\0\0\0\0\0\0{"a": 1}',
+            "it is a safetensors file, which needs no conversion",
+        ),
+        (b"", "it is empty; download the weights again"),
+        (b"\x7fELF\0\0", "it is an unknown kind of file, and not pickled weights"),
+    ],
+)
+def test_what_is_no_pickle_is_said_to_be_what_it_is(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    path.write_bytes(content)
+    for given in (path, tmp_path):
+        done = CliRunner().invoke(main, ["convert", str(given)])
+        assert done.exit_code == 5
+        assert f"{path} can't be converted: {says}" in done.output
+    assert [*tmp_path.iterdir()] == [path]
