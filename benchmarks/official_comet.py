@@ -19,7 +19,7 @@ def main(checkpoint: str, samples: str, repeats: str) -> None:
     """Print the scores, and the fastest run's seconds of the processor, as JSON."""
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    from comet import load_from_checkpoint  # type: ignore[import-not-found]
+    from comet import load_from_checkpoint
 
     model = load_from_checkpoint(checkpoint, local_files_only=True)
     rows = json.loads(Path(samples).read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ _FORMULA = re.compile(
 )
 
 
-class MarkdownRules(Extension):  # type: ignore[misc]  # the package is untyped
+class MarkdownRules(Extension):
     """What the generator's Markdown adds and leaves out."""
 
     def extendMarkdown(self, md: Any) -> None:
@@ -47,7 +47,7 @@ class MarkdownRules(Extension):  # type: ignore[misc]  # the package is untyped
         md.postprocessors.register(_Formulas(md), "metrichub_formulas", 5)
 
 
-class _Parts(Preprocessor):  # type: ignore[misc]
+class _Parts(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         return _PARTS.sub(self._part, "\n".join(lines)).split("\n")
 
@@ -59,7 +59,7 @@ class _Parts(Preprocessor):  # type: ignore[misc]
         return (match["fenced"] or "").replace("```python\n>>>", "```pycon\n>>>", 1)
 
 
-class _Addresses(Treeprocessor):  # type: ignore[misc]
+class _Addresses(Treeprocessor):
     def run(self, root: Element) -> None:
         for element in root.iter():
             if urlsplit(element.get("href", "")).scheme not in _SCHEMES:
@@ -69,7 +69,7 @@ class _Addresses(Treeprocessor):  # type: ignore[misc]
                 element.attrib.clear()
 
 
-class _Formulas(Postprocessor):  # type: ignore[misc]
+class _Formulas(Postprocessor):
     def run(self, text: str) -> str:
         return _FORMULA.sub(_formula, text)
 

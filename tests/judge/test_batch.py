@@ -201,7 +201,7 @@ def test_a_round_asks_all_that_can_be_asked_though_one_chain_of_a_sample_waits(
         return [line for line in lines if line["custom_id"] != lost]
 
     given = {"predictions": ["An answer."], "references": ["A text."]}
-    ask = lambda: hub.evaluate(**given, batch="judging")  # noqa: E731
+    ask = lambda: hub.evaluate(**given, batch="judging")
     _, calls = rounds(stub, ask, without_the_reference, without_the_reference)
     # The claims of both; twice those of the reference again, beside the next step of the other.
     assert calls == [2, 2, 2]
@@ -262,7 +262,7 @@ def test_the_reason_of_what_failed_is_said(stub: Stub) -> None:
 
 def test_a_call_that_keeps_failing_is_an_error_of_its_sample_in_the_end(stub: Stub) -> None:
     hub = Hub("faithfulness", judge="openai(model='stub', max_retries=1)")
-    ask = lambda: hub.evaluate(**columns(3), batch="judging")  # noqa: E731
+    ask = lambda: hub.evaluate(**columns(3), batch="judging")
     report, _ = rounds(stub, ask, crashed, crashed)
     # Of three claims one crashed twice, as often as it would have been tried.
     assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
@@ -438,7 +438,7 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
 def test_sums_alone_and_parts_wait_together(stub: Stub) -> None:
     parts = [columns(4), {name: values[2:] for name, values in columns(6).items()}]
     hub = Hub("faithfulness", judge=MODEL)
-    ask = lambda: hub.evaluate(iter(parts), samples=False, batch="judging")  # noqa: E731
+    ask = lambda: hub.evaluate(iter(parts), samples=False, batch="judging")
     with pytest.raises(Pending) as pending:
         ask()
     assert pending.value.calls == 6

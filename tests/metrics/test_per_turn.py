@@ -80,7 +80,7 @@ def script(vector: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if kind == "turn_contextual_recall":
         # The reference has the same two claims for both exchanges; deepeval's judge gave one
         # verdict on it in the second, "no".
-        supports = lambda f: asked("Verdicts", 0 if first in f["evidence"] else 1)  # noqa: E731
+        supports = lambda f: asked("Verdicts", 0 if first in f["evidence"] else 1)
         return "context_recall", {"claims": ["In 1932.", "Two million."], "supported": supports}
     statements = {first: ["a", "b"], "Fish.": ["c"], "It cost one million.": ["d"]}
     said = [v for call in scripted["ContextualRelevancyVerdicts"] for v in call["verdicts"]]

@@ -122,7 +122,7 @@ def test_vectors_that_stay_are_run_again_in_32_bits_where_they_are_not_finite(
     runner = encoder.encoder_of(choice).runner
     assert isinstance(runner, full.TorchEncoder)
     ids, mask = np.array([[2, 7, 3]]), np.ones((1, 3), np.int64)
-    once = full.TorchEncoder._vectors  # noqa: SLF001  # what every way goes through
+    once = full.TorchEncoder._vectors  # what every way goes through
 
     def broken(self: Any, *batch: Any) -> Any:
         inner = once(self, *batch)

@@ -120,7 +120,7 @@ def lightning(monkeypatch: pytest.MonkeyPatch) -> type:
     home = "pytorch_lightning.callbacks"
     module = types.ModuleType(home)
     made = type("ModelCheckpoint", (_Callback,), {"__module__": home})
-    module.ModelCheckpoint = made  # type: ignore[attr-defined]
+    monkeypatch.setattr(module, "ModelCheckpoint", made, raising=False)
     monkeypatch.setitem(sys.modules, "pytorch_lightning", types.ModuleType("pytorch_lightning"))
     monkeypatch.setitem(sys.modules, home, module)
     return made

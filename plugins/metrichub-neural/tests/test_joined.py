@@ -49,7 +49,7 @@ def test_probabilities_are_those_of_the_official_program(
     found = [answer.probability for answer in answers]
     np.testing.assert_allclose(found, row["support"], atol=1e-7)
     assert all(answer.chunk in own for answer, own in zip(answers, row["chunks"], strict=True))
-    count = lambda parts: [len(ids) for ids in loaded.tokenizer.bare(parts)]  # noqa: E731
+    count = lambda parts: [len(ids) for ids in loaded.tokenizer.bare(parts)]
     chunks = [chunks_of(text, row["chunk_size"], count) for text in row["documents"]]
     assert chunks == row["chunks"]
 

@@ -185,7 +185,7 @@ def test_an_encoder_that_was_made_a_decoder_is_causal(tmp_path: Path) -> None:
     model = causal.causal_of(causal_files(folder), "float32")
     # The last token changes only what is said of itself.
     one, other = (
-        model._runner.forward(np.array([ids]), np.ones((1, 4), np.int64))  # noqa: SLF001
+        model._runner.forward(np.array([ids]), np.ones((1, 4), np.int64))
         for ids in ([5, 9, 17, 30], [5, 9, 17, 31])
     )
     np.testing.assert_allclose(one[0, :2], other[0, :2], atol=1e-5)
@@ -230,7 +230,7 @@ def logits_of(model: causal.Causal, text: str) -> tuple[np.ndarray, list[int]]:
     (ids,) = model.tokenizer.bare([text])
     whole = toys.torch.tensor([[model.start, *ids]])
     with toys.torch.no_grad():
-        found = model._runner.model(whole).logits[0, :-1].numpy()  # noqa: SLF001
+        found = model._runner.model(whole).logits[0, :-1].numpy()
     return found - found.max(1, keepdims=True), ids.tolist()
 
 

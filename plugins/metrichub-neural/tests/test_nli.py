@@ -111,7 +111,7 @@ def test_equal_pairs_are_run_once_for_all_metrics(
     classifier.classifier_of.cache_clear()
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
     runs: list[int] = []
-    run = classifier.Classifier._run  # noqa: SLF001
+    run = classifier.Classifier._run
 
     def counted(self: Any, encoded: Any) -> Any:
         runs.append(len(encoded))
@@ -143,7 +143,7 @@ def test_labels_are_read_by_name(nli: Path, tmp_path: Path) -> None:
 def test_windows_are_whole_sentences_that_fit_and_share_one(nli: Path) -> None:
     model = entailment(nli)
     sentences = [part for part in STORY.replace(". ", ".|").split("|")]
-    windows = model._windows(Question("a cat sat", (STORY * 3,)))  # noqa: SLF001
+    windows = model._windows(Question("a cat sat", (STORY * 3,)))
     assert len(windows) > 2
     backend = toys.tokenizers.Tokenizer.from_file(str(nli / "tokenizer.json"))
     for window in windows:
@@ -155,7 +155,7 @@ def test_windows_are_whole_sentences_that_fit_and_share_one(nli: Path) -> None:
 def test_the_best_window_decides(nli: Path) -> None:
     model = entailment(nli)
     question = Question("a cat sat", (STORY, "It is a house."))
-    rows = [alone(nli, window, question.item) for window in model._windows(question)]  # noqa: SLF001
+    rows = [alone(nli, window, question.item) for window in model._windows(question)]
     (answer,) = model.answers([question])
     assert answer.entailed == pytest.approx(max(row[2] for row in rows), abs=1e-6)
     assert answer.contradicted == pytest.approx(max(row[1] for row in rows), abs=1e-6)

@@ -122,7 +122,7 @@ def test_numbers_that_are_not_finite_are_computed_again_in_32_bits(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = loaded(folder, "bfloat16")
-    run = TorchSeq2Seq._once  # noqa: SLF001
+    run = TorchSeq2Seq._once
 
     def once(self: TorchSeq2Seq, forward: Any) -> np.ndarray:
         outputs = run(self, forward)

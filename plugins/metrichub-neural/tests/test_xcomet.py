@@ -141,7 +141,7 @@ def test_probabilities_are_weighted_before_the_largest_is_chosen() -> None:
 def test_a_part_above_one_counts_as_one(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     comet = loaded(model)
     once = comet.read_tagged
-    raised = lambda rows: [each._replace(score=1.5) for each in once(rows)]  # noqa: E731
+    raised = lambda rows: [each._replace(score=1.5) for each in once(rows)]
     monkeypatch.setattr(comet, "read_tagged", raised)
     samples = scored(model, columns(ROWS["both"])).samples()["xcomet"]
     # .12 + .33 + .33 of parts that are 1, and .22 of MQM's score.

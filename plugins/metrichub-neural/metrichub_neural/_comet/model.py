@@ -155,7 +155,7 @@ class Comet:
     def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
         """The vector of each row of texts, read as one."""
         each, runner = self._settings.limit, self._encoder.runner
-        reduced = lambda ids, mask: runner.reduced(ids, mask, self._reduction)  # noqa: E731
+        reduced = lambda ids, mask: runner.reduced(ids, mask, self._reduction)
         return [
             TextVector(vector, bool(text.added.all()), text.cut)
             for text, vector in self._encoder.joined(rows, reduced, each, each + 2)
@@ -181,7 +181,7 @@ class Comet:
             logits = self._torch.nn.functional.linear(tagged, *self._tags)
             return self._torch.cat([logits, score.expand(-1, logits.shape[1], -1)], -1)
 
-        run = lambda ids, mask: runner.of_layers(ids, mask, made)  # noqa: E731
+        run = lambda ids, mask: runner.of_layers(ids, mask, made)
         outputs = self._encoder.joined(rows, run, each, each + 2)
         return [
             Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.cut)

@@ -32,7 +32,7 @@ def supported(
 ) -> list[Supported]:
     """How far each claim is supported by its document, `(document, claim)`, in chunks."""
     documents = dict.fromkeys(document for document, _ in claims)
-    count = lambda parts: [len(ids) for ids in model.tokenizer.bare(parts)]  # noqa: E731
+    count = lambda parts: [len(ids) for ids in model.tokenizer.bare(parts)]
     chunks = {document: chunks_of(document, tokens, count) for document in documents}
     between = model.tokenizer.end
     rows = iter(
