@@ -26,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 import numpy as np
@@ -159,46 +159,53 @@ def spent(owner: Any, name: str, call: Side) -> Spent:
 
 def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[Row]:
     """Every comparison, on pairs and on the outputs of several systems with their references."""
-    from metrichub_neural.engine.encoder import choose
+    from metrichub_neural.engine.encoder import choose, encoder_of
 
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
+    model = encoder_of(choice)
     theirs = bert_score_of(choice)
     one = f"1:1, {len(single['predictions'])} pairs, beside bert-score"
     rows = [
-        compared(one, lambda: ours([single]), lambda: theirs([single]), choice, repeats),
+        compared(one, lambda: ours([single]), lambda: theirs([single]), model, repeats),
         compared(
             f"{len(systems)} systems, a call each, {len(systems[0]['references'][0])} references",
             *(lambda: ours(systems), lambda: theirs(systems)),
-            *(choice, repeats),
+            *(model, repeats),
         ),
         compared(
             "the same in one call",
             *(lambda: ours([joined(systems)]), lambda: theirs([joined(systems)])),
-            *(choice, repeats),
+            *(model, repeats),
         ),
         compared(
             "three metrics, beside one of them",
             *(lambda: ours([single], THREE), lambda: ours([single])),
-            *(choice, repeats),
+            *(model, repeats),
         ),
     ]
     if importlib.util.find_spec("torchmetrics"):
         other = torchmetrics_of(choice, single)
         what = "1:1, beside torchmetrics"
-        rows.append(compared(what, lambda: ours([single]), other, choice, repeats))
+        rows.append(compared(what, lambda: ours([single]), other, model, repeats))
     return rows
 
 
-def compared(what: str, one: Side, other: Side, choice: Choice, repeats: int) -> Row:
-    """Both sides in turn, each with nothing at hand."""
-    from metrichub_neural.engine.encoder import encoder_of
+class Model(Protocol):
+    """What keeps vectors or numbers of texts between calls."""
 
+    def forget(self) -> object:
+        """Keep nothing."""
+
+
+def compared(what: str, one: Side, other: Side, model: Model | None, repeats: int) -> Row:
+    """Both sides in turn, each with nothing at hand."""
     seconds: tuple[list[float], list[float]] = ([], [])
     scores: list[Scores] = []
     for _ in range(repeats):
         scores = []
         for side, run in enumerate((one, other)):
-            encoder_of(choice).forget()
+            if model:
+                model.forget()
             gc.collect()
             start = time.process_time()
             scores.append(run())
@@ -281,21 +288,7 @@ def transports(columns: Columns, repeats: int) -> Row:
             found.append(float((np.array(flow, np.float32) * distances).sum()))
         return np.array(found)
 
-    return timed(f"transport of {len(pairs)} pairs, beside pyemd", one, other, repeats)
-
-
-def timed(what: str, one: Side, other: Side, repeats: int) -> Row:
-    """Both sides in turn."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    scores: list[Scores] = []
-    for _ in range(repeats):
-        scores = []
-        for side, run in enumerate((one, other)):
-            start = time.process_time()
-            scores.append(run())
-            seconds[side].append(time.process_time() - start)
-    apart = float(np.abs(scores[0] - scores[1]).max())
-    return Row(what, min(seconds[0]), min(seconds[1]), apart)
+    return compared(f"transport of {len(pairs)} pairs, beside pyemd", one, other, None, repeats)
 
 
 def translations(columns: Columns, python: str, repeats: int) -> list[Row]:

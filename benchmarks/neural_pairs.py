@@ -14,11 +14,9 @@ processor, on one thread.
 
 from __future__ import annotations
 
-import gc
 import json
 import shutil
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,8 +32,8 @@ from benchmarks.neural import (
     PACKAGE,
     Row,
     Scores,
-    Side,
     comet_model,
+    compared,
     one_to_one,
     read,
 )
@@ -43,7 +41,6 @@ from metrichub import Hub, load_metric
 from metrichub.authoring import ModelFiles, find_model, sentences
 
 if TYPE_CHECKING:
-    from metrichub_neural._comet.model import Comet
     from metrichub_neural.engine.classifier import Classifier
 
 SIZE = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
@@ -201,22 +198,6 @@ def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], S
             return found
 
     return scores
-
-
-def compared(what: str, one: Side, other: Side, model: Classifier | Comet, repeats: int) -> Row:
-    """Both sides in turn, each with nothing at hand."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    results: list[Scores] = []
-    for _ in range(repeats):
-        results = []
-        for side, run in enumerate((one, other)):
-            model.forget()
-            gc.collect()
-            start = time.process_time()
-            results.append(run())
-            seconds[side].append(time.process_time() - start)
-    apart = float(np.abs(results[0] - results[1]).max())
-    return Row(what, min(seconds[0]), min(seconds[1]), apart)
 
 
 def alignscores(model: Classifier, claims: Claims) -> Scores:

@@ -12,22 +12,28 @@ those of the processor, on one thread.
 
 from __future__ import annotations
 
-import gc
 import json
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.neural import DATA, PACKAGE, Row, by_system, one_to_one, read
+from benchmarks.neural import (
+    DATA,
+    PACKAGE,
+    Row,
+    Scores,
+    by_system,
+    compared,
+    one_to_one,
+    read,
+)
 from metrichub import Hub, load_metric
 from metrichub.authoring import find_model
 
@@ -49,9 +55,6 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 CHOSEN = (2748, 2053)
 """The tokens "yes" and "no"."""
-
-Scores = NDArray[np.float64]
-Side = Callable[[], Scores]
 
 
 @click.command()
@@ -108,22 +111,6 @@ def measured(folder: Path, data: Path, documents: int, pairs: int, repeats: int)
             *(asked, repeats),
         ),
     ]
-
-
-def compared(what: str, one: Side, other: Side, model: Seq2Seq, repeats: int) -> Row:
-    """Both sides in turn, each with nothing at hand."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    results: list[Scores] = []
-    for _ in range(repeats):
-        results = []
-        for side, run in enumerate((one, other)):
-            model.forget()
-            gc.collect()
-            start = time.process_time()
-            results.append(run())
-            seconds[side].append(time.process_time() - start)
-    apart = float(np.abs(results[0] - results[1]).max())
-    return Row(what, min(seconds[0]), min(seconds[1]), apart)
 
 
 def scores(folder: Path, calls: Sequence[Sequence[Sequence[str]]]) -> Scores:
