@@ -17,10 +17,10 @@ from metrichub.authoring import (
     Range,
     Sampling,
     Verdict,
-    find_model,
 )
-from metrichub.errors import JudgeUnavailable, MetrichubError, MissingModel
+from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.whole import known_files
 
 OFFLINE = OfflineJudge()
 _SUPPORTED = "supported"
@@ -104,13 +104,9 @@ class ClaimJudge:
         Raises:
             MissingModel: it isn't on this machine.
         """
-        try:
-            return find_model(self.model, self.revision, needed_by=self.kind)
-        except MissingModel:
-            # The default is that of the metric of this name.
-            if self.model != getattr(type(self), "model", None) or self.revision is not None:
-                raise
-            raise MissingModel(self.kind, self.model, f"metrichub fetch {self.kind}") from None
+        # The default is that of the metric of this name.
+        known = [getattr(type(self), "model", "")]
+        return known_files(self.model, self.revision, self.kind, known, self.kind)
 
     def settings(self) -> str:
         """What its label says of the files, of all that bears on its verdicts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,15 +42,8 @@ class WholeMetric(Metric):
         if self.model is None:
             named = f"name one, {self.name}(model='…')"
             raise MissingModel(self.name, "of your choice", named)
-        try:
-            return find_model(self.model, self.revision, needed_by=self.name)
-        except MissingModel as error:
-            names = [checkpoint.name for checkpoint in self.checkpoints]
-            if self.model not in names or self.revision is not None:
-                raise
-            convert = self.card.name if self.model == names[0] else f"--convert {self.model}"
-            get = f"metrichub fetch {convert}"
-            raise MissingModel(self.name, self.model, get) from error
+        names = [checkpoint.name for checkpoint in self.checkpoints]
+        return known_files(self.model, self.revision, self.name, names, self.card.name)
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""
@@ -66,3 +59,20 @@ class WholeMetric(Metric):
     def one_process(self) -> bool:
         """Whether it runs on a GPU."""
         return device() != "cpu" and not light.has_only_onnx(self.files())
+
+
+def known_files(
+    model: str, revision: str | None, needed_by: str, known: Sequence[str], metric: str
+) -> ModelFiles:
+    """A model's files, found and not loaded; `metrichub fetch METRIC` gets the first of the known.
+
+    Raises:
+        MissingModel: it isn't on this machine.
+    """
+    try:
+        return find_model(model, revision, needed_by=needed_by)
+    except MissingModel as error:
+        if model not in known or revision is not None:
+            raise
+        name = metric if model == known[0] else f"--convert {model}"
+        raise MissingModel(needed_by, model, f"metrichub fetch {name}") from error
