@@ -104,6 +104,8 @@ def build_site(
         said = re.sub(r"\x1b\[[\d;]*m", "", ran.stdout).strip()
         if ran.returncode:
             raise SiteError(f"the site generator failed: {said}")
+        # Its addresses begin at the root of a server, where the site needn't be.
+        (folder / "site" / "404.html").unlink(missing_ok=True)
         _replace(out, folder / "site")
     return cards, (*broken, *([] if "No issues found" in said else [said]))
 

@@ -44,6 +44,9 @@ class Fetched(HTMLParser):
                 re.match(r"(https?:)?//", address)
             ):
                 self.foreign.append(address)
+            # From a folder, or under a path of a server, such an address leads elsewhere.
+            if name in ("src", "href") and address.startswith("/"):
+                self.foreign.append(address)
             if name.startswith("on") or address.lower().startswith(("javascript:", "data:text")):
                 self.active.append(f"{tag} {name}={address}")
 
