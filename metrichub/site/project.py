@@ -23,7 +23,6 @@ from metrichub import CardError, SiteError
 from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog import guides
 from metrichub.catalog.registry import Registry
-from metrichub.catalog.search import FILLERS
 from metrichub.report.html.theme import THEME
 from metrichub.site import site_pages as pages
 from metrichub.site.site_pages import CardPage, markdown_of, one_line
@@ -50,12 +49,6 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 # What a prompt's file has for judges without a model, and no reader.
 _RULE = re.compile(r"<!--\s*offline:.*?-->\s*")
 _LONGEST = 100_000
-
-
-# The search asks for every word, so that words which say nothing of a page part the others.
-_SEPARATOR = r"""[\s\-_,:!?=\[\]()\\"'`/]+|\.(?!\d)|\b(?:""" + "|".join(
-    [*(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in sorted(FILLERS)), r"\B)\b"]
-)
 
 
 def write_project(
@@ -277,9 +270,7 @@ def _settings(version: str, repository: str, source: str) -> dict[str, Any]:
     if repository:
         settings["repo_url"] = repository
         settings["repo_name"] = escape("/".join(repository.split("/")[3:]))
-    plugins = settings["plugins"]
-    plugins["search"]["separator"] = _SEPARATOR
-    python = plugins["mkdocstrings"]["handlers"]["python"]
+    python = settings["plugins"]["mkdocstrings"]["handlers"]["python"]
     python["paths"] = [str(SKELETON.parents[2])]
     python["options"]["extra"] = {"source": source}
     return settings

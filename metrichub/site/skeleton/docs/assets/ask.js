@@ -1,12 +1,12 @@
-// The first page answers a question in one's own words: lunr looks for any of them in the sections
-// that the generator indexed, where the theme's search wants all of them.
+// The site's search, on its first page: lunr looks for any word of a question in the sections that the
+// generator indexed.
 "use strict";
 (() => {
   const title = document.querySelector("h1#metrichub");
   if (!title) return;
   const made = (name, fields) => Object.assign(document.createElement(name), fields);
   const box = made("input", { type: "search", autocomplete: "off", placeholder: "is my RAG answer grounded?" });
-  const label = made("label", { textContent: "Ask in your own words " });
+  const label = made("label", { textContent: "Search, or ask in your own words " });
   const list = made("ol", { ariaLive: "polite" });
   const form = made("form", { className: "mh-ask", role: "search" });
   label.append(box);
@@ -19,16 +19,16 @@
   let index;
   const ready = () => (index ??= load("assets/lunr.js").then(() => load("search.js")).then(() => {
     const parts = new Map(__index.items.map((part) => [part.location, part]));
-    // Of a card, the section that says what the metric is for.
-    const sections = [...parts.values()].filter(({ location, level }) =>
-      /^(docs|elsewhere)/.test(location) || (level === 1 && /^metric_cards.+index/.test(location)));
+    // Of a card, the section that says what the metric is for counts twice, as guides do.
+    const isFirst = ({ location, level }) =>
+      /^(docs|elsewhere)/.test(location) || (level === 1 && /^metric_cards.+index/.test(location));
     return [parts, lunr(function () {
       this.ref("location");
       // A word counts for more in a short field, and titles are short.
       this.field("title", { boost: 0.5 });
       this.field("text");
-      for (const { location, title, text } of sections) {
-        this.add({ location, title, text: text.replace(/<[^>]*>/g, " ") });
+      for (const part of parts.values()) {
+        this.add({ ...part, text: part.text.replace(/<[^>]*>/g, " ") }, { boost: isFirst(part) ? 2 : 1 });
       }
     })];
   }));
@@ -43,7 +43,11 @@
     }));
     if (!hits.length && box.value) list.textContent = "Nothing has these words.";
   };
+  const begin = () => location.hash === "#ask" && box.focus();
+  box.addEventListener("focus", ready);
   box.addEventListener("input", answer);
+  addEventListener("hashchange", begin);
+  begin();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     list.querySelector("a")?.click();
