@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from metrichub_neural.convert import convert
 
-from metrichub.cli import main
+from metrichub.errors import MetrichubError
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,8 @@ def test_what_is_no_pickle_is_said_to_be_what_it_is(
     path = tmp_path / "pytorch_model.bin"
     path.write_bytes(content)
     for given in (path, tmp_path):
-        done = CliRunner().invoke(main, ["convert", str(given)])
-        assert done.exit_code == 5
-        assert f"{path} can't be converted: {says}" in done.output
+        done = CliRunner().invoke(convert, [str(given)])
+        assert isinstance(done.exception, MetrichubError)
+        assert done.exception.exit_status == 5
+        assert f"{path} can't be converted: {says}" in str(done.exception)
     assert [*tmp_path.iterdir()] == [path]
