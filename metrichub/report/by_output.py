@@ -16,19 +16,27 @@ T = TypeVar("T")
 
 
 class ByOutput(dict[str, dict[str, T]]):
-    """Metric -> output -> values: a dict that notebooks show as a table, a row an output."""
+    """Metric -> output -> values: a dict that is shown as a table, a row an output."""
+
+    def __str__(self) -> str:
+        """The table as plain text; below comparisons, what they say in words."""
+        table, sentences = self._shown()
+        return "\n".join([table.text(), *sentences])
 
     def _repr_html_(self) -> str:
-        """The table; below comparisons, what they say in words."""
+        """The same in HTML, for notebooks."""
         from html import escape
 
+        table, sentences = self._shown()
+        return table.html() + "".join(f"<p>{escape(text)}</p>\n" for text in sentences)
+
+    def _shown(self) -> tuple[Table, list[str]]:
         values = [(m, o, value) for m, outputs in self.items() for o, value in outputs.items()]
         tests = [value for *_, value in values if isinstance(value, Comparison)]
         head = _COMPARED if tests else Interval._fields
         rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
         sentences = dict.fromkeys(filter(None, (t.withheld or t.sentence for t in tests)))
-        below = "".join(f"<p>{escape(text)}</p>\n" for text in sentences)
-        return Table(["metric", "output", *head], rows).html() + below
+        return Table(["metric", "output", *head], rows), [*sentences]
 
 
 _COMPARED = ("score", "other", "difference", "low", "high", "p")

@@ -50,6 +50,10 @@ def test_a_comparison_has_its_tests_and_its_sentence() -> None:
     assert wer.sentence
     assert f"<p>{wer.sentence}</p>" in unescape(shown)
     assert "this system beats the other system on wer" in unescape(shown)
+    # Printed, it is the same table.
+    lines = str(found).splitlines()
+    assert [line.split() for line in lines[: len(rows) + 1]] == [head, *rows]
+    assert lines[len(rows) + 1 :] == [wer.sentence]
 
 
 def test_a_hub_says_what_its_metrics_read_and_give() -> None:
