@@ -84,6 +84,7 @@ SCRIPTS = (
     "keys.js",
     "ngrams.js",
     "filters.js",
+    "columns.js",
     "histogram.js",
     "view.js",
     "pictures.js",

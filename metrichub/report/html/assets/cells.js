@@ -15,10 +15,8 @@ const sampleCells = (data, details, output) => {
   };
   // What is cut or left out is in the opened sample, which the keyboard opens by its number.
   const more = text => {
-    const made = element("button", "more", text);
-    made.type = "button";
+    const made = steps.button(text, () => made.closest("tr").querySelector("[data-sample]").click(), "more");
     made.tabIndex = -1;
-    made.addEventListener("click", () => made.closest("tr").querySelector("[data-sample]").click());
     return made;
   };
   const all = text => `… all ${text.length.toLocaleString("en")} characters`;

@@ -17,9 +17,7 @@ const conversation = (() => {
   const cut = (full, name = "p") => {
     if (full.length <= MOST) return text(full, name);
     const made = text(start(full, MOST), name);
-    const all = element("button", "", `Show all ${full.length.toLocaleString("en")} characters`);
-    all.type = "button";
-    all.addEventListener("click", () => {
+    const all = steps.button(`Show all ${full.length.toLocaleString("en")} characters`, () => {
       made.textContent = full;
       made.tabIndex = -1;
       made.focus({ preventScroll: true });

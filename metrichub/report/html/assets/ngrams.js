@@ -44,8 +44,7 @@ const ngrams = (() => {
     const head = element("tr", "", element("th", "", "n-gram"), cell("th", one), cell("th", other), cell("th", "z"));
     head.firstChild.scope = "col";
     const body = rows.map(([text, mine, theirs, z, alone], place) => {
-      const button = element("button", "", text);
-      button.type = "button";
+      const button = steps.button(text);
       button.dir = "auto";
       button.setAttribute("aria-label", `${text}: show ${alone} samples`);
       button.dataset.select = JSON.stringify({ ngram: `${pair}.${list}.${place}` });

@@ -50,10 +50,8 @@
   const percent = share => `${Math.round(share * 100)}%`;
 
   const rowOf = (output, rating) => ([system, sample, mine, theirs]) => {
-    const button = element("button", "", String(sample));
-    button.type = "button";
+    const button = steps.button(String(sample), () => samples.open(sample));
     button.setAttribute("aria-label", `show ${named(sample, system)}`);
-    button.addEventListener("click", () => samples.open(sample));
     return element("tr", "",
       element("td", "", button),
       ...(data.ids ? [element("td", "", shown(data.ids[sample]))] : []),

@@ -1,35 +1,18 @@
 "use strict";
 // The samples: a row each with a column a system, sorted and filtered; few are ever in the page.
 const samples = (() => {
-  const { element, number } = steps;
+  const { button, element, number } = steps;
   const by = id => document.getElementById(id);
   const { data, record } = report;
   const several = data.systems.length > 1;
   const all = Int32Array.from({ length: data.size }, (_, i) => i);
   const state = { rows: all, page: 0, values: null };
-  const SYSTEMS = 10;
 
   const details = sampleDetails(data);
   const filters = sampleFilters(report);
   const { output } = filters;
   const cells = sampleCells(data, details, output);
   const narrow = matchMedia("(max-width: 40rem)");
-
-  const button = (text, does, className = "") => {
-    const made = element("button", className, text);
-    made.type = "button";
-    made.addEventListener("click", () => does(made));
-    return made;
-  };
-
-  // Pinned systems come first; on a phone there is one.
-  const listed = id => by(id).value.split(" ").filter(Boolean).map(Number).filter(k => k in data.systems);
-  const chosen = () => (by("columns").value ? listed("columns") : [...data.systems.keys()].slice(0, SYSTEMS));
-  const systems = () => {
-    if (several && narrow.matches) return [Number(by("system").value)];
-    const pinned = listed("pinned");
-    return [...pinned, ...chosen().filter(k => !pinned.includes(k))];
-  };
 
   const filter = () => {
     const key = by("sort").value;
@@ -57,46 +40,7 @@ const samples = (() => {
     filter();
   };
 
-  const pin = k => {
-    const pinned = listed("pinned");
-    by("pinned").value = (pinned.includes(k) ? pinned.filter(one => one !== k) : [...pinned, k]).join(" ");
-    redraw();
-  };
-
-  const head = (className, sorted, ...parts) => {
-    const cell = element("th", className, ...parts);
-    cell.scope = "col";
-    const down = choice.worstIsHigh(output(), by("sort").value) !== (by("turned").value === "1");
-    cell.setAttribute("aria-sort", sorted ? (down ? "descending" : "ascending") : "none");
-    return cell;
-  };
-  // Of one system the other metrics have columns of numbers.
-  const numbers = () => (several || narrow.matches ? [] : [...data.outputs.entries()]
-    .filter(([, one]) => one.output === "score" || one === output()));
-  // The head is drawn again with the rows, and keeps the focus by a button's key.
-  const keyed = (key, text, does) => {
-    const made = button(text, does);
-    made.dataset.key = key;
-    return made;
-  };
-  const header = () => {
-    const sort = by("sort").value, pinned = listed("pinned");
-    const system = k => {
-      const made = head(pinned.includes(k) ? "cell pinned" : "cell", sort === String(k), keyed(k, data.systems[k], () => sortBy(String(k))));
-      if (narrow.matches) return made;
-      const hold = keyed(`pin ${k}`, "pin", () => pin(k));
-      hold.className = "pin";
-      hold.setAttribute("aria-label", `pin ${data.systems[k]}`);
-      hold.setAttribute("aria-pressed", pinned.includes(k));
-      made.append(" ", hold);
-      return made;
-    };
-    return element("tr", "",
-      head("given", sort === "sample", keyed("sample", "sample", () => sortBy("sample"))),
-      ...(several ? systems().map(system) : [element("th", "cell", "output")]),
-      ...numbers().map(([k, one]) => head("number", one === output() && sort === "0", keyed(k, one.label, () => choose(k)))));
-  };
-
+  const columns = sampleColumns(data, { narrow, output, redraw: () => redraw(), sortBy, choose });
   const plural = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
 
   const opened = new Set();
@@ -107,7 +51,7 @@ const samples = (() => {
       const found = record(sample);
       const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(sample, found)));
       const made = element("td", "sample", element("div", "",
-        ...details.of(sample, found, output(), { systems: systems(), against: by("against").value }), element("p", "copy", copy)));
+        ...details.of(sample, found, output(), { systems: columns.systems(), against: by("against").value }), element("p", "copy", copy)));
       made.colSpan = row.cells.length;
       const below = element("tr", "", made);
       below.id = `sample-${sample}`;
@@ -121,7 +65,7 @@ const samples = (() => {
   };
 
   const rowOf = (sample, level) => {
-    const found = record(sample), counts = new Map(), pinned = listed("pinned");
+    const found = record(sample), counts = new Map(), pinned = columns.pinned();
     // What most columns are marked against is counted once.
     const known = others => {
       const key = others.length > 1 ? "" : others[0];
@@ -134,12 +78,12 @@ const samples = (() => {
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle, ...id), ...cells.given(found)),
-      ...systems().map(k => {
+      ...columns.systems().map(k => {
         const made = cells.cell(sample, found, k, { level: level(output().values[k][sample]), known, alone: !several && !narrow.matches });
         made.classList.toggle("pinned", pinned.includes(k));
         return made;
       }),
-      ...numbers().map(([, one]) => element("td", "number", number(one.values[0][sample], one.whole))));
+      ...columns.numbers().map(([, one]) => element("td", "number", number(one.values[0][sample], one.whole))));
     row.addEventListener("click", event => {
       if (!event.target.closest("a, button") && !getSelection().toString()) toggle.click();
     });
@@ -153,7 +97,7 @@ const samples = (() => {
     const start = state.page * size, part = state.rows.slice(start, start + size);
     const level = output().level ??= choice.levels(output());
     const had = document.activeElement.dataset.key;
-    by("table").tHead.replaceChildren(header());
+    by("table").tHead.replaceChildren(columns.header());
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus();
     by("table").tBodies[0].replaceChildren(...Array.from(part, sample => rowOf(sample, level)));
     const say = count => count.toLocaleString("en");
@@ -175,7 +119,7 @@ const samples = (() => {
     });
     filters.name();
     by("legend").replaceChildren(...cells.legend());
-    columns();
+    columns.fit();
     opened.clear();
     remember();
   };
@@ -196,34 +140,6 @@ const samples = (() => {
     const told = output().values.map((values, k) => `${several ? `${data.systems[k]} ` : ""}${of(values)}`);
     return `${output().label}, mean of the samples in this selection: ${told.join(" · ")}`;
   };
-
-  // Which systems are columns, and whether some of them are out of sight.
-  const columns = () => {
-    const shown = chosen(), wide = by("table").parentNode;
-    by("of-systems").hidden = data.systems.length < 3 || narrow.matches;
-    by("of-systems").firstElementChild.textContent = `Columns: ${shown.length} of ${data.systems.length} systems`;
-    for (const box of by("boxes").querySelectorAll("input")) {
-      box.checked = shown.includes(Number(box.value));
-      box.disabled = box.checked ? shown.length === 1 : shown.length >= SYSTEMS;
-    }
-    by("of-system").hidden = !several || !narrow.matches;
-    by("wider").hidden = narrow.matches || wide.scrollWidth <= wide.clientWidth;
-    let left = 0;
-    for (const cell of by("table").tHead.rows[0].cells) {
-      if (!cell.matches(".given, .pinned")) continue;
-      for (const row of by("table").querySelectorAll("tr:not([id])")) row.cells[cell.cellIndex].style.left = `${left}px`;
-      left += cell.offsetWidth;
-    }
-  };
-  by("boxes").append(...data.systems.map((name, k) => {
-    const box = element("input", "");
-    [box.type, box.value] = ["checkbox", k];
-    box.addEventListener("change", () => {
-      by("columns").value = chosen().filter(one => one !== k).concat(box.checked ? [k] : []).sort((a, b) => a - b).join(" ");
-      redraw();
-    });
-    return element("label", "", box, ` ${name}`);
-  }));
 
   // The view is the address: filters, order, page and opened samples.
   const remember = () => {
@@ -303,7 +219,7 @@ const samples = (() => {
   by("rows").addEventListener("change", turn(() => 0));
   by("controls").addEventListener("submit", event => { event.preventDefault(); filter(); });
   for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", filter);
-  for (const id of ["against", "system"]) by(id).addEventListener("change", redraw);
+  by("against").addEventListener("change", redraw);
   for (const id of ["output", "sort"]) {
     by(id).addEventListener("change", () => {
       by("low").value = by("high").value = by("below").value = by("turned").value = "";
@@ -311,12 +227,6 @@ const samples = (() => {
     });
   }
   by("turn").addEventListener("click", () => { by("turned").value = by("turned").value ? "" : "1"; filter(); });
-  for (const [id, by_] of [["system-before", -1], ["system-after", 1]]) {
-    by(id).addEventListener("click", () => {
-      by("system").value = String((Number(by("system").value) + by_ + data.systems.length) % data.systems.length);
-      redraw();
-    });
-  }
   let waiting;
   for (const id of ["query", "low", "high"]) {
     by(id).addEventListener("input", () => {
@@ -329,7 +239,7 @@ const samples = (() => {
   const fit = () => { by("more").open = !narrow.matches; };
   fit();
   narrow.addEventListener("change", () => { fit(); redraw(); });
-  new ResizeObserver(columns).observe(by("table").parentNode);
+  new ResizeObserver(columns.fit).observe(by("table").parentNode);
 
   rowKeys(by("table"), step => {
     if (by(step > 0 ? "next" : "previous").disabled) return false;

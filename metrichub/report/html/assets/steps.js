@@ -8,6 +8,13 @@ const steps = (() => {
     return made;
   };
 
+  const button = (text, does = () => {}, className = "") => {
+    const made = element("button", className, text);
+    made.type = "button";
+    made.addEventListener("click", () => does(made));
+    return made;
+  };
+
   // Texts are of any language and direction; only textContent is ever set.
   const text = (content, name = "p") => {
     const made = element(name, "text", content);
@@ -113,5 +120,5 @@ const steps = (() => {
     return numbers.length ? [...others, element("p", "figures", numbers.join(" · "))] : others;
   };
 
-  return { element, folded, isObject, number, own, shown, text, value };
+  return { button, element, folded, isObject, number, own, shown, text, value };
 })();
