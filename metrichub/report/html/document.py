@@ -86,6 +86,7 @@ SCRIPTS = (
     "filters.js",
     "columns.js",
     "histogram.js",
+    "address.js",
     "view.js",
     "pictures.js",
     "samples.js",

@@ -14,14 +14,19 @@ const samples = (() => {
   const cells = sampleCells(data, details, output);
   const narrow = matchMedia("(max-width: 40rem)");
 
-  const filter = () => {
+  // `typed` is the field that one types in.
+  let waiting;
+  const filter = typed => {
+    clearTimeout(waiting);
+    arrange();
+    turnTo(0, typed);
+  };
+  const arrange = () => {
     const key = by("sort").value;
     state.values = choice.column(output(), key);
     by("low").disabled = by("high").disabled = !state.values;
     const down = choice.worstIsHigh(output(), key) !== (by("turned").value === "1");
     state.rows = choice.sorted(all.filter(filters.test(state.values)), state.values, down);
-    state.page = 0;
-    show();
   };
 
   // A range is one of the column that is sorted by. The worst come first, then the best.
@@ -45,23 +50,24 @@ const samples = (() => {
 
   const opened = new Set();
   const toggleOf = sample => by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
-  const open = (row, toggle, sample) => {
-    if (row.classList.toggle("opened")) {
-      opened.add(sample);
-      const found = record(sample);
-      const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(sample, found)));
-      const made = element("td", "sample", element("div", "",
-        ...details.of(sample, found, output(), { systems: columns.systems(), against: by("against").value }), element("p", "copy", copy)));
-      made.colSpan = row.cells.length;
-      const below = element("tr", "", made);
-      below.id = `sample-${sample}`;
-      row.after(below);
-    } else {
-      opened.delete(sample);
-      row.nextElementSibling.remove();
-    }
-    toggle.setAttribute("aria-expanded", row.classList.contains("opened"));
-    remember();
+  // Below the row of an opened sample stand its details.
+  const unfold = sample => {
+    const toggle = toggleOf(sample), row = toggle.closest("tr"), found = record(sample), open = opened.has(sample);
+    row.classList.toggle("opened", open);
+    toggle.setAttribute("aria-expanded", open);
+    if (!open) return row.nextElementSibling.remove();
+    const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(sample, found)));
+    const made = element("td", "sample", element("div", "",
+      ...details.of(sample, found, output(), { systems: columns.systems(), against: by("against").value }), element("p", "copy", copy)));
+    made.colSpan = row.cells.length;
+    const below = element("tr", "", made);
+    below.id = `sample-${sample}`;
+    row.after(below);
+  };
+  const toggled = sample => {
+    if (!opened.delete(sample)) opened.add(sample);
+    unfold(sample);
+    address.remember("open");
   };
 
   const rowOf = (sample, level) => {
@@ -71,10 +77,11 @@ const samples = (() => {
       const key = others.length > 1 ? "" : others[0];
       return counts.get(key) ?? counts.set(key, diff.counted(others)).get(key);
     };
-    const toggle = button(String(sample), () => open(row, toggle, sample));
+    const toggle = button(String(sample), () => toggled(sample));
     toggle.setAttribute("aria-expanded", "false");
     toggle.setAttribute("aria-label", `sample ${sample}`);
     toggle.dataset.sample = sample;
+    toggle.dataset.key = `sample ${sample}`;
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle, ...id), ...cells.given(found)),
@@ -90,18 +97,29 @@ const samples = (() => {
     return row;
   };
 
+  const size = () => Number(by("rows").value);
+  const pages = () => Math.max(1, Math.ceil(state.rows.length / size()));
+  // A step of the history, which is made before the page changes its height.
+  const turnTo = (page, how) => {
+    state.page = Math.min(Math.max(page, 0), pages() - 1);
+    opened.clear();
+    address.remember(how);
+    show();
+  };
+  const redraw = () => {
+    address.remember();
+    show();
+  };
+
   const show = () => {
-    const size = Number(by("rows").value);
-    const pages = Math.max(1, Math.ceil(state.rows.length / size));
-    state.page = Math.min(Math.max(state.page, 0), pages - 1);
-    const start = state.page * size, part = state.rows.slice(start, start + size);
+    const start = state.page * size(), part = state.rows.slice(start, start + size());
     const level = output().level ??= choice.levels(output());
     const had = document.activeElement.dataset.key;
     by("table").tHead.replaceChildren(columns.header());
-    if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus();
     by("table").tBodies[0].replaceChildren(...Array.from(part, sample => rowOf(sample, level)));
+    if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus({ preventScroll: true });
     const say = count => count.toLocaleString("en");
-    by("page").textContent = `page ${say(state.page + 1)} of ${say(pages)}`;
+    by("page").textContent = `page ${say(state.page + 1)} of ${say(pages())}`;
     const said = filters.said();
     const range = part.length
       ? `${say(start + 1)} to ${say(start + part.length)} of ${plural(state.rows.length, "sample")}`
@@ -110,7 +128,7 @@ const samples = (() => {
     by("means").textContent = said.length && part.length ? means() : "";
     by("clear").hidden = !said.length;
     by("first").disabled = by("previous").disabled = state.page === 0;
-    by("next").disabled = by("last").disabled = state.page === pages - 1;
+    by("next").disabled = by("last").disabled = state.page === pages() - 1;
     histogram.draw(state.values, output().whole, state.rows, filters.range(), bar => {
       by("low").value = bar?.low ?? "";
       by("high").value = bar?.high ?? "";
@@ -120,15 +138,7 @@ const samples = (() => {
     filters.name();
     by("legend").replaceChildren(...cells.legend());
     columns.fit();
-    opened.clear();
-    remember();
-  };
-
-  // The same rows in another form: what is open stays open.
-  const redraw = () => {
-    const was = [...opened];
-    show();
-    for (const sample of was) toggleOf(sample)?.click();
+    for (const sample of opened) toggleOf(sample) ? unfold(sample) : opened.delete(sample);
   };
 
   // Of single samples, so that nobody takes them for the scores above.
@@ -141,43 +151,43 @@ const samples = (() => {
     return `${output().label}, mean of the samples in this selection: ${told.join(" · ")}`;
   };
 
-  // The view is the address: filters, order, page and opened samples.
-  const remember = () => {
-    if (!state.ready) return;
-    const params = new URLSearchParams();
-    filters.write(params);
-    if (state.page) params.set("page", state.page + 1);
-    if (opened.size) params.set("open", [...opened].join(" "));
-    const said = params.toString();
-    if (said || location.hash.startsWith("#view?")) history.replaceState(null, "", said ? `#view?${said}` : "#samples");
-  };
-  const recall = () => {
-    if (!location.hash.startsWith("#view?")) return false;
-    const params = new URLSearchParams(location.hash.slice("#view?".length));
-    filters.read(params);
-    filter();
-    state.page = Number(params.get("page") ?? 1) - 1 || 0;
-    const wanted = (params.get("open") ?? "").split(" ").filter(Boolean).map(Number).filter(k => k in all);
-    if (!params.has("page") && wanted.length) turnTo(wanted[0]);
-    show();
-    for (const sample of wanted) toggleOf(sample)?.click();
-    (wanted.length ? toggleOf(wanted[0]) ?? by("samples") : by("samples")).scrollIntoView();
-    return true;
-  };
+  // The view is an address: filters, order, page and opened samples.
+  const address = viewAddress({
+    write: () => {
+      const params = new URLSearchParams();
+      filters.write(params);
+      if (state.page) params.set("page", state.page + 1);
+      if (opened.size) params.set("open", [...opened].join(" "));
+      return params.toString();
+    },
+    read: (written, isLink) => {
+      const params = new URLSearchParams(written);
+      filters.read(params);
+      arrange();
+      opened.clear();
+      for (const sample of (params.get("open") ?? "").split(" ").filter(Boolean).map(Number)) if (sample in all) opened.add(sample);
+      const [first] = opened;
+      const page = params.has("page") || first === undefined ? Number(params.get("page") ?? 1) - 1 || 0 : pageOf(first);
+      state.page = Math.min(Math.max(page, 0), pages() - 1);
+      show();
+      if (isLink) (toggleOf(first) ?? by("samples")).scrollIntoView();
+    },
+  });
 
   // A sample that the filters hide is shown without them.
-  const turnTo = sample => {
+  const pageOf = sample => {
     if (!state.rows.includes(sample)) {
       filters.clear();
-      filter();
+      arrange();
     }
-    state.page = Math.floor(state.rows.indexOf(sample) / Number(by("rows").value));
+    return Math.floor(state.rows.indexOf(sample) / size());
   };
   const reveal = sample => {
-    turnTo(sample);
-    show();
+    state.page = pageOf(sample);
+    opened.clear();
+    opened.add(sample);
+    redraw();
     const toggle = toggleOf(sample);
-    toggle.click();
     toggle.focus({ preventScroll: true });
     toggle.scrollIntoView({ block: "start" });
   };
@@ -211,14 +221,14 @@ const samples = (() => {
   addEventListener("click", selecting);
   addEventListener("keydown", selecting);
 
-  const turn = to => () => { state.page = to(state.page); show(); };
+  const turn = to => () => turnTo(to(state.page));
   by("first").addEventListener("click", turn(() => 0));
   by("previous").addEventListener("click", turn(page => page - 1));
   by("next").addEventListener("click", turn(page => page + 1));
   by("last").addEventListener("click", turn(() => Infinity));
   by("rows").addEventListener("change", turn(() => 0));
-  by("controls").addEventListener("submit", event => { event.preventDefault(); filter(); });
-  for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", filter);
+  by("controls").addEventListener("submit", event => { event.preventDefault(); filter("query"); });
+  for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", () => filter());
   by("against").addEventListener("change", redraw);
   for (const id of ["output", "sort"]) {
     by(id).addEventListener("change", () => {
@@ -227,18 +237,17 @@ const samples = (() => {
     });
   }
   by("turn").addEventListener("click", () => { by("turned").value = by("turned").value ? "" : "1"; filter(); });
-  let waiting;
   for (const id of ["query", "low", "high"]) {
     by(id).addEventListener("input", () => {
       if (id !== "query") by("below").value = "";
       clearTimeout(waiting);
-      waiting = setTimeout(filter, 200);
+      waiting = setTimeout(filter, 200, id);
     });
   }
   by("clear").addEventListener("click", () => { filters.clear(); filter(); by("query").focus(); });
   const fit = () => { by("more").open = !narrow.matches; };
   fit();
-  narrow.addEventListener("change", () => { fit(); redraw(); });
+  narrow.addEventListener("change", () => { fit(); show(); });
   new ResizeObserver(columns.fit).observe(by("table").parentNode);
 
   rowKeys(by("table"), step => {
@@ -249,12 +258,6 @@ const samples = (() => {
   view.offer(() => choice.exported(data, state.rows, record));
 
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
-  if (!recall()) filter();
-  state.ready = true;
-  addEventListener("hashchange", recall);
-  // A link to where one is already changes nothing by itself.
-  addEventListener("click", event => {
-    if (event.target.closest?.("a[href^='#view?']")?.hash === location.hash) recall();
-  });
+  address.start();
   return { data, number, open: reveal };
 })();

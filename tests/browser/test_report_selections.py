@@ -1,0 +1,123 @@
+"""Selections in a report: steps of the browser's history, which are shown, undone and marked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+
+from metrichub import Hub
+from metrichub.report.html import write
+from tests.browser.reports import FEW, unfold
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+SIZE = 30
+
+
+def rows(second: bool) -> list[dict[str, str]]:
+    """Every third sample is German; the second system ends those with "over there"."""
+    found = []
+    for i in range(SIZE):
+        words = " ".join(f"word{k}" for k in range(i + 5))
+        end = " Over, there" if second and i % 3 == 0 else ""
+        found.append(
+            {
+                "language": "de" if i % 3 == 0 else "en",
+                "prediction": f"{words} n{i}{end}",
+                "reference": f"{words} ref{i}",
+            }
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("selections") / "report.html"
+    hub = Hub(["wer", "token_f1"])
+    write(path, {"a": hub.evaluate(rows(False)), "b": hub.evaluate(rows(True))}, **FEW)
+    return path.as_uri()
+
+
+@pytest.fixture
+def report(page: Page, address: str) -> Page:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(address)
+    unfold(page)
+    return page
+
+
+def found(page: Page, text: str) -> None:
+    """Wait until the line above the samples says this."""
+    expect(page.locator("#found")).to_contain_text(text)
+
+
+def test_a_click_on_a_chart_is_taken_back_where_it_was_made(report: Page) -> None:
+    bar = report.locator("#differences [data-select]").first
+    bar.scroll_into_view_if_needed()
+    top = report.evaluate("() => scrollY")
+    bar.click()
+    found(report, "with wer of b − a at least")
+    expect(report.locator("#samples-heading")).to_be_in_viewport()
+    report.go_back()
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
+    expect(bar).to_be_focused()
+    expect(bar).to_be_in_viewport()
+    assert report.evaluate("() => scrollY") == top
+    report.go_forward()
+    found(report, "with wer of b − a at least")
+
+
+def test_each_selection_is_a_step_but_no_key_is(report: Page) -> None:
+    steps = report.evaluate("() => history.length")
+    query = report.get_by_label("Text", exact=True)
+    for text in ("w", "word2", "word20"):
+        query.fill(text)
+        found(report, f"text “{text}”")
+    report.get_by_label("Group", exact=True).select_option("language")
+    found(report, "language de")
+    sample = report.locator("#table [data-sample]").first
+    number = sample.inner_text()
+    sample.click()
+    report.get_by_role("button", name="Turn the order").click()
+    expect(report.locator(".opened")).to_have_count(0)
+    assert report.evaluate("() => history.length") == steps + 3
+    # The sample that was opened is a part of the step before.
+    report.go_back()
+    expect(report.locator(f"#sample-{number}")).to_be_visible()
+    report.go_back()
+    expect(report.locator("#found")).not_to_contain_text("language")
+    expect(query).to_have_value("word20")
+    report.go_back()
+    expect(query).to_have_value("")
+    assert "#" not in report.url
+    for _ in range(3):
+        report.go_forward()
+    expect(report.locator("#turned")).to_have_value("1")
+    found(report, "text “word20”, language de")
+    # A loaded page still knows its steps.
+    report.reload()
+    report.go_back()
+    expect(report.locator(f"#sample-{number}")).to_be_visible()
+
+
+def test_back_from_a_link_restores_the_view_before_it(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("n7")
+    found(report, "text “n7”")
+    report.get_by_role("link", name="Skip to the samples").press("Enter")
+    found(report, "text “n7”")
+    report.goto(f"{report.url.partition('#')[0]}#view?open=29")
+    expect(report.locator("#sample-29")).to_be_in_viewport()
+    report.go_back()
+    found(report, "text “n7”")
+    report.go_back()
+    found(report, "text “n7”")
+    expect(report).to_have_url(re.compile("query=n7$"))
