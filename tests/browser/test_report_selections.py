@@ -121,3 +121,27 @@ def test_back_from_a_link_restores_the_view_before_it(report: Page) -> None:
     report.go_back()
     found(report, "text “n7”")
     expect(report).to_have_url(re.compile("query=n7$"))
+
+
+def test_a_selection_keeps_the_other_filters_and_each_is_taken_back_alone(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("word9")
+    found(report, "text “word9”")
+    report.locator("#slices").get_by_role("button", name="en", exact=True).first.click()
+    # Samples 5 to 29 have the tenth word; of these every third is German, from 6 on.
+    expect(report.locator("#found")).to_have_text(
+        "1 to 10 of 17 samples with text “word9”, language en"
+    )
+    report.locator("#ngrams-unsupported button", has_text="there").first.click()
+    found(report, "no samples with text “word9”, language en, b saying “")
+    chips = report.locator("#found button")
+    chips.nth(1).focus()
+    report.keyboard.press("Enter")
+    expect(chips).to_have_count(2)
+    expect(chips.nth(1)).to_be_focused()
+    # German samples from 6 to 27.
+    found(report, "of 8 samples with text “word9”, b saying “")
+    report.get_by_role("button", name="text “word9”: remove").click()
+    expect(report.get_by_label("Text", exact=True)).to_have_value("")
+    chips.click()
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
+    expect(report.get_by_label("Text", exact=True)).to_be_focused()

@@ -356,6 +356,7 @@ def test_a_slice_and_a_bar_list_their_samples(report: Page) -> None:
     expect(report.locator("#found")).to_contain_text("of 20 samples with language zh")
     assert {i % 3 for i in listed(report)} == {0}
     assert "group=language" in report.url
+    report.get_by_role("button", name="language zh: remove").click()
     report.get_by_text("Distribution over the samples", exact=True).click()
     # The outermost bars hold the extremes, which are looked at most.
     bars = report.locator("#differences .chart").first.locator("[data-select]")

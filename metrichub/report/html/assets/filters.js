@@ -5,7 +5,8 @@ const sampleFilters = ({ data, record }) => {
   const by = id => document.getElementById(id);
   const several = data.systems.length > 1;
   const groupings = data.groupings ?? [];
-  const FILTERS = ["query", "status", "better", "group", "value", "group2", "value2", "low", "high", "below", "ngram"];
+  const RANGE = ["low", "high", "below"];
+  const FILTERS = ["query", "status", "better", "group", "value", "group2", "value2", ...RANGE, "ngram"];
   const FIELDS = [...FILTERS, "output", "sort", "turned", "against", "system", "columns", "pinned", "rows"];
 
   const statuses = new Map();
@@ -114,8 +115,8 @@ const sampleFilters = ({ data, record }) => {
     // What an address of another report names isn't there.
     if (by(name).tagName === "SELECT" && by(name).selectedIndex < 0) by(name).value = start[name];
   };
-  const clear = () => {
-    for (const name of FILTERS) set(name, start[name]);
+  const clear = (names = FILTERS) => {
+    for (const name of names) set(name, start[name]);
   };
 
   // A pair that the list of orders lacks, as a chart may choose one, is added.
@@ -127,24 +128,32 @@ const sampleFilters = ({ data, record }) => {
     set("sort", key);
     set("turned", "");
   };
+  // A range is one of the column that is sorted by.
+  const limit = ({ low = "", high = "", below = false } = {}) => {
+    by("low").value = low;
+    by("high").value = high;
+    by("below").value = below ? "1" : "";
+  };
 
   // The bounds of bars have all their digits, which nobody reads.
   const short = bound => Number(bound.toPrecision(4));
 
-  // What of the form differs from its start, as words that a reader of a print sees too.
+  // The filters that are set: each in words that a reader of a print sees too, and its fields.
   const said = () => {
     const found = [];
     const text = id => by(id).selectedOptions[0]?.text;
     const { low, high, below } = range();
-    if (by("query").value.trim()) found.push(`text “${by("query").value.trim()}”`);
-    if (by("status").value !== "all") found.push(text("status"));
-    if (by("better").value) found.push(`${text("better")} on ${text("output")}`);
-    for (const [group, value] of GROUPS) if (grouping(group)) found.push(`${text(group)} ${text(value)}`);
-    if (ngrams.said(by("ngram").value)) found.push(ngrams.said(by("ngram").value));
-    if (by("sort").value !== "sample") {
-      if (low !== null) found.push(`${sorted()} at least ${short(low)}`);
-      if (high !== null) found.push(`${sorted()} ${below ? "below" : "at most"} ${short(high)}`);
-    }
+    const tell = (words, ...fields) => found.push({ words, fields });
+    if (by("query").value.trim()) tell(`text “${by("query").value.trim()}”`, "query");
+    if (by("status").value !== "all") tell(text("status"), "status");
+    if (by("better").value) tell(`${text("better")} on ${text("output")}`, "better");
+    for (const [group, value] of GROUPS) if (grouping(group)) tell(`${text(group)} ${text(value)}`, group, value);
+    if (ngrams.said(by("ngram").value)) tell(ngrams.said(by("ngram").value), "ngram");
+    const ends = [
+      ...(low === null ? [] : [`at least ${short(low)}`]),
+      ...(high === null ? [] : [`${below ? "below" : "at most"} ${short(high)}`]),
+    ];
+    if (by("sort").value !== "sample" && ends.length) tell(`${sorted()} ${ends.join(" and ")}`, ...RANGE);
     return found;
   };
 
@@ -158,5 +167,5 @@ const sampleFilters = ({ data, record }) => {
     for (const name of FIELDS) set(name, params.get(name) ?? start[name]);
   };
 
-  return { clear, compared, name, output, range, read, said, set, sortBy, start, test, write };
+  return { clear, limit, name, output, range, read, said, set, sortBy, test, write };
 };

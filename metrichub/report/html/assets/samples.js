@@ -29,10 +29,10 @@ const samples = (() => {
     state.rows = choice.sorted(all.filter(filters.test(state.values)), state.values, down);
   };
 
-  // A range is one of the column that is sorted by. The worst come first, then the best.
+  // The worst come first, then the best.
   const sortBy = key => {
     const turned = by("sort").value === key && !by("turned").value;
-    if (by("sort").value !== key) by("low").value = by("high").value = by("below").value = "";
+    if (by("sort").value !== key) filters.limit();
     filters.sortBy(key);
     by("turned").value = turned ? "1" : "";
     filter();
@@ -40,8 +40,8 @@ const samples = (() => {
   const choose = k => {
     if (output() === data.outputs[k]) return sortBy("0");
     by("output").value = String(k);
-    by("low").value = by("high").value = by("below").value = by("turned").value = "";
-    by("sort").value = "0";
+    filters.limit();
+    filters.sortBy("0");
     filter();
   };
 
@@ -124,21 +124,31 @@ const samples = (() => {
     const range = part.length
       ? `${say(start + 1)} to ${say(start + part.length)} of ${plural(state.rows.length, "sample")}`
       : "no samples";
-    by("found").textContent = said.length ? `${range} with ${said.join(", ")}` : range;
+    by("found").replaceChildren(range, ...said.flatMap((one, k) => [k ? ", " : " with ", chip(one, k)]));
     by("means").textContent = said.length && part.length ? means() : "";
     by("clear").hidden = !said.length;
     by("first").disabled = by("previous").disabled = state.page === 0;
     by("next").disabled = by("last").disabled = state.page === pages() - 1;
     histogram.draw(state.values, output().whole, state.rows, filters.range(), bar => {
-      by("low").value = bar?.low ?? "";
-      by("high").value = bar?.high ?? "";
-      by("below").value = bar?.below ? "1" : "";
+      filters.limit(bar ?? {});
       filter();
     });
     filters.name();
     by("legend").replaceChildren(...cells.legend());
     columns.fit();
     for (const sample of opened) toggleOf(sample) ? unfold(sample) : opened.delete(sample);
+  };
+
+  // A filter in words, which a click takes back.
+  const chip = ({ words, fields }, k) => {
+    const made = button(words, () => {
+      filters.clear(fields);
+      filter();
+      const others = by("found").querySelectorAll("button");
+      (others[k] ?? others[k - 1] ?? by("query")).focus({ preventScroll: true });
+    }, "chip");
+    made.setAttribute("aria-label", `${words}: remove`);
+    return made;
   };
 
   // Of single samples, so that nobody takes them for the scores above.
@@ -192,22 +202,19 @@ const samples = (() => {
     toggle.scrollIntoView({ block: "start" });
   };
 
-  // What a chart chooses: samples of a group, of a range, or with an n-gram.
-  const select = ({ group, value, output: chosenOutput, system, pair, low = "", high = "", ngram = "" }) => {
-    filters.clear();
+  // What a chart chooses: samples of a group, of a range, or with an n-gram. Other filters stay.
+  const select = ({ group, value, ngram, output: place, system, pair, low, high }) => {
     if (group !== undefined) {
       filters.set("group", group);
       filters.set("value", value);
     }
-    if (chosenOutput !== undefined) {
-      filters.set("output", String(chosenOutput));
+    if (ngram !== undefined) filters.set("ngram", ngram);
+    if (place !== undefined) {
+      filters.set("output", String(place));
       filters.sortBy(pair ? pair.join("-") : String(system ?? 0));
       const most = choice.column(output(), by("sort").value).reduce((a, b) => (b > a ? b : a), -Infinity);
-      by("low").value = low;
-      by("high").value = high;
-      by("below").value = high !== "" && high < most ? "1" : "";
+      filters.limit({ low, high, below: high < most });
     }
-    by("ngram").value = ngram;
     filter();
     by("samples-heading").scrollIntoView();
     by("clear").focus({ preventScroll: true });
@@ -232,7 +239,8 @@ const samples = (() => {
   by("against").addEventListener("change", redraw);
   for (const id of ["output", "sort"]) {
     by(id).addEventListener("change", () => {
-      by("low").value = by("high").value = by("below").value = by("turned").value = "";
+      filters.limit();
+      by("turned").value = "";
       filter();
     });
   }
