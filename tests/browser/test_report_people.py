@@ -143,6 +143,9 @@ def test_other_scores_and_ratings_can_be_chosen(page: Page, one: str) -> None:
     # The raters of sample 0 gave 1 and 2.
     expect(page.locator("#pointed")).to_contain_text("fluency 1.5000, bleu")
     expect(page.locator("#parted caption").first).to_contain_text("bleu")
+    # The samples are then read by this score, too.
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Output", exact=True).locator("option:checked")).to_have_text("bleu")
 
 
 def test_names_of_systems_and_columns_stay_as_they_are(page: Page, several: str) -> None:

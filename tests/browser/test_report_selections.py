@@ -145,3 +145,17 @@ def test_a_selection_keeps_the_other_filters_and_each_is_taken_back_alone(report
     chips.click()
     expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
     expect(report.get_by_label("Text", exact=True)).to_be_focused()
+
+
+def test_a_slice_of_another_metric_shows_its_samples_by_that_metric(report: Page) -> None:
+    bar = report.locator("#differences .chart").first.locator("[data-select]").last
+    bar.press("Enter")
+    found(report, "with wer of b − a at least")
+    report.locator("#slices summary", has_text="token_f1").click()
+    report.locator("#slices details[open]").get_by_role("button", name="de", exact=True).click()
+    # A range of differences in wer says nothing of token_f1.
+    expect(report.locator("#found")).to_have_text("1 to 10 of 10 samples with language de")
+    expect(report.get_by_label("Output", exact=True).locator("option:checked")).to_have_text(
+        "token_f1"
+    )
+    expect(report.locator("#legend")).to_contain_text("the fifth of all token_f1 scores")

@@ -51,6 +51,8 @@ class SliceRow(NamedTuple):
 class SliceTable(NamedTuple):
     """The slices by one output: the groupings with what they mean, each with its rows."""
 
+    metric: str
+    output: str
     title: str
     head: Sequence[str]
     groups: Sequence[tuple[str, str, Sequence[SliceRow]]]
@@ -184,6 +186,8 @@ def _slice_table(
         *([differs, "p"] if pair else [interval]),
     ]
     return SliceTable(
+        column.metric,
+        column.output,
         column.head,
         ["slice", "samples", *head],
         [(name, about[name], [row for _, row in rows]) for name, rows in groups.items()],

@@ -50,7 +50,7 @@
   const percent = share => `${Math.round(share * 100)}%`;
 
   const rowOf = (output, rating) => ([system, sample, mine, theirs]) => {
-    const button = steps.button(String(sample), () => samples.open(sample));
+    const button = steps.button(String(sample), () => samples.open(sample, data.outputs.indexOf(output)));
     button.setAttribute("aria-label", `show ${named(sample, system)}`);
     return element("tr", "",
       element("td", "", button),
@@ -95,7 +95,7 @@
       up: output.label,
       name: `Scores by ${output.label} over people's ratings ${rating.name}: arrow keys go from point to point, Enter shows the sample`,
       say: text => { by("pointed").textContent = text; },
-      open: point => samples.open(point.sample),
+      open: point => samples.open(point.sample, data.outputs.indexOf(output)),
     });
     const none = element("p", "aside", "They agree on every sample.");
     const tables = [[`${output.label} ranks them higher than people do`, higher], [`${output.label} ranks them lower than people do`, lower]]

@@ -184,6 +184,14 @@ const samples = (() => {
     },
   });
 
+  // A range isn't one of another output.
+  const readBy = (place = -1) => {
+    if (!(place in data.outputs) || output() === data.outputs[place]) return;
+    filters.set("output", String(place));
+    filters.set("turned", "");
+    filters.limit();
+  };
+
   // A sample that the filters hide is shown without them.
   const pageOf = sample => {
     if (!state.rows.includes(sample)) {
@@ -192,7 +200,9 @@ const samples = (() => {
     }
     return Math.floor(state.rows.indexOf(sample) / size());
   };
-  const reveal = sample => {
+  const reveal = (sample, place) => {
+    readBy(place);
+    arrange();
     state.page = pageOf(sample);
     opened.clear();
     opened.add(sample);
@@ -209,8 +219,8 @@ const samples = (() => {
       filters.set("value", value);
     }
     if (ngram !== undefined) filters.set("ngram", ngram);
-    if (place !== undefined) {
-      filters.set("output", String(place));
+    readBy(place);
+    if (low !== undefined) {
       filters.sortBy(pair ? pair.join("-") : String(system ?? 0));
       const most = choice.column(output(), by("sort").value).reduce((a, b) => (b > a ? b : a), -Infinity);
       filters.limit({ low, high, below: high < most });
@@ -223,7 +233,10 @@ const samples = (() => {
     const made = event.target.closest?.("[data-select]");
     if (!made || (event.type === "keydown" && (made.tagName === "BUTTON" || !["Enter", " "].includes(event.key)))) return;
     event.preventDefault();
-    select(JSON.parse(made.dataset.select));
+    // The output of a chart that names none is that of the part it stands in.
+    const { metric, output: name = "score" } = made.closest("[data-metric]")?.dataset ?? {};
+    const place = data.outputs.findIndex(one => one.metric === metric && one.output === name);
+    select({ output: place, ...JSON.parse(made.dataset.select) });
   };
   addEventListener("click", selecting);
   addEventListener("keydown", selecting);
