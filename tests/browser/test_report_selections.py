@@ -159,3 +159,25 @@ def test_a_slice_of_another_metric_shows_its_samples_by_that_metric(report: Page
         "token_f1"
     )
     expect(report.locator("#legend")).to_contain_text("the fifth of all token_f1 scores")
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        ("group=language&value=zz", "language zz (not in this report)"),
+        ("group=kind&value=zz", "kind (not in this report)"),
+        ("better=5>6", "5>6 (not in this report) on wer"),
+        ("status=odd", "odd (not in this report)"),
+        ("ngram=7.7.7", "n-gram 7.7.7 (not in this report)"),
+    ],
+)
+def test_an_address_of_another_report_finds_nothing_and_says_so(
+    report: Page, address: str, view: str, words: str
+) -> None:
+    report.goto(f"{address}#view?{view}")
+    expect(report.locator("#found")).to_have_text(f"no samples with {words}")
+    expect(report.locator("#table tbody tr")).to_have_count(0)
+    report.reload()
+    expect(report.locator("#found")).to_have_text(f"no samples with {words}")
+    report.get_by_role("button", name=f"{words}: remove").click()
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")

@@ -25,8 +25,9 @@ const sampleFilters = ({ data, record }) => {
   // A second group can narrow the first: the long ones of a language.
   const GROUPS = [["group", "value"], ["group2", "value2"]];
   const grouping = id => groupings.find(one => one.key === by(id).value);
-  const fillValues = () => {
+  const fillValues = changed => {
     for (const [group, value] of GROUPS) {
+      if (changed && changed !== group) continue;
       const values = grouping(group)?.values ?? [], had = by(value).value;
       by(value).replaceChildren(...values.map(one => new Option(one, one)));
       if (values.includes(had)) by(value).value = had;
@@ -58,7 +59,7 @@ const sampleFilters = ({ data, record }) => {
   by("of-better").hidden = !several;
   by("of-group").hidden = !groupings.length;
   by("of-against").hidden = by("against").length < 2;
-  for (const [group] of GROUPS) by(group).addEventListener("change", fillValues);
+  for (const [group] of GROUPS) by(group).addEventListener("change", () => fillValues(group));
   fillValues();
   const start = Object.fromEntries(FIELDS.map(name => [name, by(name).value]));
 
@@ -79,17 +80,18 @@ const sampleFilters = ({ data, record }) => {
   const test = values => {
     const query = by("query").value.trim().toLowerCase();
     const status = by("status").value, limits = range();
-    const won = by("better").value ? choice.wins(output(), by("better").value) : null;
-    const groups = GROUPS.filter(([group]) => grouping(group)).map(([group, value]) =>
-      [grouping(group).of, grouping(group).values.indexOf(by(value).value)]);
+    const better = by("better").value, isPair = pairs.some(pair => pair.join("") === better);
+    const won = isPair ? choice.wins(output(), better) : () => !better;
+    const groups = GROUPS.filter(([group]) => by(group).value).map(([group, value]) =>
+      [grouping(group) ?? { of: [], values: [] }, by(value).value]);
     const having = ngrams.samples(by("ngram").value);
     return sample => {
       const problem = statuses.get(sample);
       if (status === "ok" ? problem : status !== "all" && !problem?.has(status)) return false;
-      if (groups.some(([of, place]) => of[sample] !== place)) return false;
+      if (groups.some(([{ of, values }, value]) => values[of[sample]] !== value)) return false;
       if (having && !having.has(sample)) return false;
       if (values && !choice.inside(values[sample], limits)) return false;
-      return (!won || won(sample)) && (!query || has(sample, query));
+      return won(sample) && (!query || has(sample, query));
     };
   };
 
@@ -109,11 +111,14 @@ const sampleFilters = ({ data, record }) => {
     });
   };
 
+  // A filter that isn't there, as in the address of another report, finds nothing until it is
+  // removed; of the other choices the first is taken.
   const set = (name, value) => {
-    by(name).value = value;
-    if (name.startsWith("group")) fillValues();
-    // What an address of another report names isn't there.
-    if (by(name).tagName === "SELECT" && by(name).selectedIndex < 0) by(name).value = start[name];
+    const field = by(name), known = field.tagName !== "SELECT" || [...field.options].some(one => one.value === value);
+    if (!known && value && FILTERS.includes(name)) field.append(new Option(`${value} (not in this report)`, value));
+    else if (!known) value = start[name] || field.value;
+    field.value = value;
+    if (name.startsWith("group")) fillValues(name);
   };
   const clear = (names = FILTERS) => {
     for (const name of names) set(name, start[name]);
@@ -147,7 +152,7 @@ const sampleFilters = ({ data, record }) => {
     if (by("query").value.trim()) tell(`text “${by("query").value.trim()}”`, "query");
     if (by("status").value !== "all") tell(text("status"), "status");
     if (by("better").value) tell(`${text("better")} on ${text("output")}`, "better");
-    for (const [group, value] of GROUPS) if (grouping(group)) tell(`${text(group)} ${text(value)}`, group, value);
+    for (const [group, value] of GROUPS) if (by(group).value) tell(grouping(group) ? `${text(group)} ${text(value)}` : text(group), group, value);
     if (ngrams.said(by("ngram").value)) tell(ngrams.said(by("ngram").value), "ngram");
     const ends = [
       ...(low === null ? [] : [`at least ${short(low)}`]),

@@ -5,7 +5,6 @@ const ngrams = (() => {
   const by = id => document.getElementById(id);
   const { data } = report;
   const found = data.ngrams;
-  if (!found) return { samples: () => null, said: () => "" };
 
   const names = ({ pair }, list) => (list % 2 ? [...pair].reverse() : pair).map(k => data.systems[k]);
   const KINDS = ["as a reference does", "where no reference has it"];
@@ -14,18 +13,18 @@ const ngrams = (() => {
   // An n-gram is named by its pair, its list and its place in it: "0.1.3".
   const entry = name => {
     const [pair, list, place] = name.split(".").map(Number);
-    const row = found.pairs[pair]?.lists[list]?.[place];
+    const row = found?.pairs[pair]?.lists[list]?.[place];
     return row && { row, list, names: names(found.pairs[pair], list) };
   };
   const samples = name => {
     const one = entry(name);
-    if (!one) return null;
+    if (!one) return name ? new Set() : null;
     let at = 0;
     return new Set(one.row[5].map(step => (at += step)));
   };
   const said = name => {
     const one = entry(name);
-    if (!one) return "";
+    if (!one) return name && `n-gram ${name} (not in this report)`;
     const [text, , , , alone, kept] = one.row;
     const part = kept.length < alone ? `the first ${kept.length} of ${alone} samples where ` : "";
     return `${part}${one.names[0]} saying “${text}” ${kind(one.list)} and ${one.names[1]} not so`;
@@ -59,6 +58,7 @@ const ngrams = (() => {
       by(id).replaceChildren(table(pair, 2 * k), table(pair, 2 * k + 1));
     }
   };
+  if (!found) return { samples, said };
   found.pairs.forEach((one, k) => by("ngram-pair").append(new Option(names(one, 0).join(" and "), k)));
   by("ngram-pair").addEventListener("change", show);
   by("of-ngram-pair").hidden = found.pairs.length < 2;
