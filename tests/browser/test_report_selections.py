@@ -27,7 +27,7 @@ def rows(second: bool) -> list[dict[str, str]]:
     """Every third sample is German; the second system ends those with "over there"."""
     found = []
     for i in range(SIZE):
-        words = " ".join(f"word{k}" for k in range(i + 5))
+        words = " ".join(f"word{k}" for k in range(2 * i + 5))
         end = " Over, there" if second and i % 3 == 0 else ""
         found.append(
             {
@@ -58,6 +58,17 @@ def report(page: Page, address: str) -> Page:
 def found(page: Page, text: str) -> None:
     """Wait until the line above the samples says this."""
     expect(page.locator("#found")).to_contain_text(text)
+
+
+def marked(page: Page, inside: str = "#table td.cell") -> str:
+    """What is highlighted as a hit."""
+    hits: list[str] = page.evaluate(
+        """inside => [...CSS.highlights.get("hits")]
+            .filter(({ startContainer }) => startContainer.parentNode.closest(inside))
+            .map(range => range.startContainer.data.slice(range.startOffset, range.endOffset))""",
+        inside,
+    )
+    return "".join(hits)
 
 
 def test_a_click_on_a_chart_is_taken_back_where_it_was_made(report: Page) -> None:
@@ -127,9 +138,9 @@ def test_a_selection_keeps_the_other_filters_and_each_is_taken_back_alone(report
     report.get_by_label("Text", exact=True).fill("word9")
     found(report, "text “word9”")
     report.locator("#slices").get_by_role("button", name="en", exact=True).first.click()
-    # Samples 5 to 29 have the tenth word; of these every third is German, from 6 on.
+    # Samples 3 to 29 have ten words and more; of these every third is German.
     expect(report.locator("#found")).to_have_text(
-        "1 to 10 of 17 samples with text “word9”, language en"
+        "1 to 10 of 18 samples with text “word9”, language en"
     )
     report.locator("#ngrams-unsupported button", has_text="there").first.click()
     found(report, "no samples with text “word9”, language en, b saying “")
@@ -138,8 +149,8 @@ def test_a_selection_keeps_the_other_filters_and_each_is_taken_back_alone(report
     report.keyboard.press("Enter")
     expect(chips).to_have_count(2)
     expect(chips.nth(1)).to_be_focused()
-    # German samples from 6 to 27.
-    found(report, "of 8 samples with text “word9”, b saying “")
+    # German samples from 3 to 27.
+    found(report, "of 9 samples with text “word9”, b saying “")
     report.get_by_role("button", name="text “word9”: remove").click()
     expect(report.get_by_label("Text", exact=True)).to_have_value("")
     chips.click()
@@ -181,3 +192,23 @@ def test_an_address_of_another_report_finds_nothing_and_says_so(
     expect(report.locator("#found")).to_have_text(f"no samples with {words}")
     report.get_by_role("button", name=f"{words}: remove").click()
     expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
+
+
+def test_what_a_search_finds_is_marked_in_cells_and_opened_samples(report: Page) -> None:
+    report.get_by_label("Text", exact=True).fill("WORD54 n25")
+    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    # Both systems end so, far behind what a cell shows of a text's beginning.
+    assert marked(report) == "word54 n25" * 2
+    expect(report.locator("#table td.cell .text").first).to_contain_text("… ")
+    expect(report.locator("#table td.cell .text").first).to_contain_text("word53 word54 n25")
+    report.get_by_role("button", name="sample 25").click()
+    # The words that only the reference has stand between those of the text, and aren't its own.
+    assert marked(report, "#sample-25 .side > .text") == "word54 n25" * 2
+    report.get_by_role("button", name="Show all samples").click()
+    assert marked(report, "#table") == ""
+
+
+def test_an_ngram_is_marked_as_its_text_is_written(report: Page) -> None:
+    report.locator("#ngrams-unsupported button", has_text="over there").first.click()
+    found(report, "of 10 samples with b saying “over there” where no reference has it")
+    assert marked(report) == "Over, there" * 10

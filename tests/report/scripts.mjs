@@ -6,6 +6,8 @@ import { test } from "node:test";
 const ASSETS = new URL("../../metrichub/report/html/assets/", import.meta.url);
 const load = name => new Function(`${readFileSync(new URL(`${name}.js`, ASSETS), "utf8")}; return ${name};`)();
 const [choice, diff] = ["choice", "diff"].map(load);
+globalThis.diff = diff;
+const hits = load("hits");
 
 // The minimal standard generator of Park and Miller.
 let seed = 1;
@@ -134,6 +136,29 @@ test("samples are sorted by a system, a difference or the range of all, the wors
   assert.equal(choice.column(output, "sample"), null);
   assert.deepEqual(["1", "0-1", "spread", "sample"].map(key => choice.worstIsHigh(output, key)), [true, true, true, false]);
   assert.deepEqual(["0>1", "1>0", "0=2"].map(pair => [0, 1].map(choice.wins(output, pair))), [[true, false], [false, true], [false, true]]);
+});
+
+test("an n-gram is found as whole words, whatever signs stand between them", () => {
+  const found = (ngram, text) => [...text.matchAll(hits.pattern("", ngram))].map(([hit]) => hit);
+  assert.deepEqual(found("fell", "Fell, fellow befell. It fell"), ["Fell", "fell"]);
+  assert.deepEqual(found("of b 50", "of_b -- 50% of b50 of b 500"), ["of_b -- 50"]);
+  assert.deepEqual(found("i", "I’m what I am"), ["I"]);
+  assert.deepEqual(found("i'm here", "I’m here"), ["I’m here"]);
+  assert.deepEqual(found("他坐", "猫和他，坐在"), ["他，坐"]);
+});
+
+test("a search finds the text as it was written, upper and lower case aside", () => {
+  assert.deepEqual("A+B? a+b?c".match(hits.pattern("a+b?", "")), ["A+B?", "a+b?"]);
+  assert.equal(hits.pattern("", ""), null);
+});
+
+test("a cut text begins with a whole word a little before the first hit", () => {
+  const text = `${"word ".repeat(50)}hit ${"word ".repeat(50)}hit`, pattern = hits.pattern("hit", "");
+  const start = hits.from(text, 30, pattern);
+  // At most a third of the 30 characters before the hit, of which one word is whole.
+  assert.equal(text.slice(start, start + 14), "word hit word ");
+  assert.equal(hits.from(text, 253, pattern), 0);
+  assert.equal(hits.from(text, 30, hits.pattern("none", "")), 0);
 });
 
 test("a colour is the fifth of all scores, the same for equal ones, and turned where less is better", () => {

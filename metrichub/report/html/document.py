@@ -75,6 +75,7 @@ SCRIPTS = (
     "labels.js",
     "report.js",
     "diff.js",
+    "hits.js",
     "choice.js",
     "steps.js",
     "conversation.js",

@@ -22,7 +22,7 @@ const sampleCells = (data, details, output) => {
   const all = text => `… all ${text.length.toLocaleString("en")} characters`;
 
   // What the systems were asked or given, and the reference.
-  const given = found => {
+  const given = (found, pattern) => {
     if (found === null) return [];
     const { references: _, messages = found.messages?.find(Boolean), ...columns } = found.shared;
     const name = ["questions", "sources"].find(one => one in columns) ?? Object.keys(columns)[0];
@@ -31,7 +31,7 @@ const sampleCells = (data, details, output) => {
     const which = references.length > 1 ? `reference 1 of ${references.length}` : "reference";
     const parts = [["asked", label, asked], ["reference", which, references[0]]];
     return parts.filter(([, , text]) => text).flatMap(([className, name, text]) => {
-      const { made, whole } = reading.start(text, null, GIVEN);
+      const { made, whole } = reading.part(text, null, GIVEN, pattern);
       made.classList.add(className);
       made.prepend(element("span", "label", `${name} `));
       return whole ? [made] : [made, more(all(text))];
@@ -42,7 +42,7 @@ const sampleCells = (data, details, output) => {
 
   // A system's score and how it stands to the others, then its text; `known` counts the words of
   // others, and a level colours it.
-  const cell = (sample, found, system, { level, known, alone }) => {
+  const cell = (sample, found, system, { level, known, alone, pattern }) => {
     const { values, whole } = output(), score = values[system][sample], against = by("against").value;
     const gap = system ? score - values[0][sample] : NaN;
     const notes = Number.isNaN(gap) ? [] : [signed(gap, whole)], parts = [];
@@ -51,7 +51,7 @@ const sampleCells = (data, details, output) => {
     if (said.length) {
       const [text] = said, equal = others.includes(text) || answers.some(([, answer]) => others.includes(answer));
       const marks = others.length && !equal && !answers.length ? known(others) : null;
-      const { made, whole: complete } = reading.start(text, marks, SAID);
+      const { made, whole: complete } = reading.part(text, marks, SAID, pattern);
       const lacking = marks && others.length === 1 && text.length < COUNTED ? diff.missing(text, marks) : 0;
       if (equal) notes.push(`= ${details.againstName(against)}`);
       if (lacking) notes.push(`${lacking}\u00a0missing`);

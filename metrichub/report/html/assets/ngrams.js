@@ -22,6 +22,7 @@ const ngrams = (() => {
     let at = 0;
     return new Set(one.row[5].map(step => (at += step)));
   };
+  const text = name => entry(name)?.row[0] ?? "";
   const said = name => {
     const one = entry(name);
     if (!one) return name && `n-gram ${name} (not in this report)`;
@@ -58,12 +59,12 @@ const ngrams = (() => {
       by(id).replaceChildren(table(pair, 2 * k), table(pair, 2 * k + 1));
     }
   };
-  if (!found) return { samples, said };
+  if (!found) return { samples, said, text };
   found.pairs.forEach((one, k) => by("ngram-pair").append(new Option(names(one, 0).join(" and "), k)));
   by("ngram-pair").addEventListener("change", show);
   by("of-ngram-pair").hidden = found.pairs.length < 2;
   by("ngrams").hidden = false;
   show();
 
-  return { samples, said };
+  return { samples, said, text };
 })();

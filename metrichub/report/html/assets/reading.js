@@ -65,13 +65,26 @@ const reading = (() => {
     return [filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
   };
 
-  // The beginning of a text for a cell, its words marked that `known` lacks, and whether it is cut.
-  const start = (text, known, most) => {
-    let cut = text.split("\n", 12).join("\n");
-    if (cut.length > most) cut = cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "");
-    const whole = cut.length >= text.trimEnd().length;
-    return { made: filled("p", known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]), whole };
+  const beginning = (text, most) => {
+    const cut = text.split("\n", 12).join("\n");
+    return cut.length > most ? cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "") : cut;
+  };
+  // The part of a text for a cell: its beginning, or what stands around the first hit of `found`.
+  // Words are marked that `known` lacks; `whole` says that nothing is cut.
+  const part = (text, known, most, found) => {
+    let cut = beginning(text, most);
+    let before = hits.from(text, cut.length, found);
+    if (before) cut = text.slice(0, before) + beginning(text.slice(before), most);
+    const whole = !before && cut.length >= text.trimEnd().length, ellipsis = before ? ["… "] : [];
+    const parts = (known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]).map(({ text: own, kind }) => {
+      const shown = own.slice(before);
+      before = Math.max(0, before - own.length);
+      return { text: shown, kind };
+    });
+    const made = filled("p", parts.filter(one => one.text));
+    made.prepend(...ellipsis);
+    return { made, whole };
   };
 
-  return { lines, of, start };
+  return { lines, of, part };
 })();

@@ -25,6 +25,7 @@ const samples = (() => {
     const key = by("sort").value;
     state.values = choice.column(output(), key);
     by("low").disabled = by("high").disabled = !state.values;
+    state.pattern = hits.pattern(by("query").value.trim(), ngrams.text(by("ngram").value));
     const down = choice.worstIsHigh(output(), key) !== (by("turned").value === "1");
     state.rows = choice.sorted(all.filter(filters.test(state.values)), state.values, down);
   };
@@ -67,6 +68,7 @@ const samples = (() => {
   const toggled = sample => {
     if (!opened.delete(sample)) opened.add(sample);
     unfold(sample);
+    hits.mark(by("table"), state.pattern);
     address.remember("open");
   };
 
@@ -84,9 +86,9 @@ const samples = (() => {
     toggle.dataset.key = `sample ${sample}`;
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
     const row = element("tr", "",
-      element("td", "given", element("p", "", toggle, ...id), ...cells.given(found)),
+      element("td", "given", element("p", "", toggle, ...id), ...cells.given(found, state.pattern)),
       ...columns.systems().map(k => {
-        const made = cells.cell(sample, found, k, { level: level(output().values[k][sample]), known, alone: !several && !narrow.matches });
+        const made = cells.cell(sample, found, k, { level: level(output().values[k][sample]), known, alone: !several && !narrow.matches, pattern: state.pattern });
         made.classList.toggle("pinned", pinned.includes(k));
         return made;
       }),
@@ -137,6 +139,7 @@ const samples = (() => {
     by("legend").replaceChildren(...cells.legend());
     columns.fit();
     for (const sample of opened) toggleOf(sample) ? unfold(sample) : opened.delete(sample);
+    hits.mark(by("table"), state.pattern);
   };
 
   // A filter in words, which a click takes back.
