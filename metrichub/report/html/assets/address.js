@@ -32,10 +32,9 @@ const viewAddress = ({ write, read }) => {
     history.replaceState({ step, view }, "");
   };
 
-  addEventListener("popstate", event => { if (event.state) restore(event); });
   // A link, or what somebody writes into the address, makes a step that has no view yet.
-  addEventListener("hashchange", () => {
-    if (history.state) return;
+  addEventListener("popstate", event => {
+    if (event.state) return restore(event);
     step += 1;
     follow();
   });
