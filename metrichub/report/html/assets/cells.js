@@ -1,8 +1,7 @@
 "use strict";
 // The cells of a sample's row: what was given, and each system's score and text with its marks.
 const sampleCells = (data, details, output) => {
-  const { element, number } = steps;
-  const by = id => document.getElementById(id);
+  const { by, element, number } = steps;
   const several = data.systems.length > 1;
   // The more systems, the narrower the columns.
   const width = data.systems.length, COUNTED = 20_000;

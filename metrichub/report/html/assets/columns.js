@@ -1,8 +1,7 @@
 "use strict";
 // The columns of the samples' table: which systems, in which order, and its head.
 const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
-  const { button, element } = steps;
-  const by = id => document.getElementById(id);
+  const { button, by, element } = steps;
   const several = data.systems.length > 1;
   const SYSTEMS = 10;
 
@@ -21,8 +20,7 @@ const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
   };
 
   const head = (className, sorted, ...parts) => {
-    const cell = element("th", className, ...parts);
-    cell.scope = "col";
+    const cell = steps.head(className, ...parts);
     const down = choice.worstIsHigh(output(), by("sort").value) !== (by("turned").value === "1");
     cell.setAttribute("aria-sort", sorted ? (down ? "descending" : "ascending") : "none");
     return cell;

@@ -2,7 +2,7 @@
 // The form above the samples. Each choice is a field of it, and the address has those that differ
 // from the start.
 const sampleFilters = ({ data, record }) => {
-  const by = id => document.getElementById(id);
+  const { by } = steps;
   const several = data.systems.length > 1;
   const groupings = data.groupings ?? [];
   const RANGE = ["low", "high", "below"];

@@ -1,19 +1,14 @@
 "use strict";
 // The histogram of the column that the samples are sorted by; a bar chooses its range.
 const histogram = (() => {
-  const SVG = "http://www.w3.org/2000/svg";
   const WIDTH = 400, HEIGHT = 60;
 
-  const drawn = (name, attributes) => {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  };
+  const { by, drawn } = steps;
   const short = v => String(Number(v.toPrecision(4)));
 
   // `pick` takes the exact bounds of a bar, and null for the bar that was chosen already.
   const draw = (values, whole, rows, chosen, pick) => {
-    const place = document.getElementById("histogram");
+    const place = by("histogram");
     const bins = values && choice.bins(values, whole);
     place.parentElement.hidden = !bins;
     if (!bins) return;
@@ -24,12 +19,10 @@ const histogram = (() => {
       const [low, high, last] = [edges[k], edges[k + 1], k === bars - 1];
       const mine = chosen.low === low && chosen.high === high;
       const text = `${count} sample${count === 1 ? "" : "s"} from ${short(low)} to ${short(high)}`;
-      const made = drawn("g", { role: "button", tabindex: 0, "aria-label": text, "aria-pressed": mine, class: "bar" });
-      const title = drawn("title", {});
-      title.textContent = text;
       const x = k * WIDTH / bars + 1, width = WIDTH / bars - 2;
       const height = n => n ? Math.max(2, n / most * (HEIGHT - 2)) : 0;
-      made.append(title,
+      const made = drawn("g", { role: "button", tabindex: 0, "aria-label": text, "aria-pressed": mine, class: "bar" },
+        drawn("title", {}, text),
         drawn("rect", { class: "hit", x, y: 0, width, height: HEIGHT }),
         drawn("rect", { class: "all", x, y: HEIGHT - height(count), width, height: height(count) }),
         drawn("rect", { class: "shown", x, y: HEIGHT - height(shown[k]), width, height: height(shown[k]) }));
@@ -41,7 +34,7 @@ const histogram = (() => {
       return made;
     }));
     place.children[had]?.focus();
-    document.getElementById("ends").textContent = `${short(edges[0])} to ${short(edges[bars])}`;
+    by("ends").textContent = `${short(edges[0])} to ${short(edges[bars])}`;
   };
 
   return { draw };

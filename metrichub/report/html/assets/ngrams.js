@@ -1,8 +1,7 @@
 "use strict";
 // What one system says that another doesn't: tables of n-grams, of which each lists its samples.
 const ngrams = (() => {
-  const { element } = steps;
-  const by = id => document.getElementById(id);
+  const { by, element, head } = steps;
   const { data } = report;
   const found = data.ngrams;
 
@@ -36,21 +35,16 @@ const ngrams = (() => {
     const rows = found.pairs[pair].lists[list];
     const caption = element("caption", "", `More in ${one}`);
     if (!rows.length) return element("div", "", element("p", "none", caption.textContent), element("p", "aside", "No n-gram stands out."));
-    const cell = (name, text) => {
-      const made = element(name, "number", String(text));
-      if (name === "th") made.scope = "col";
-      return made;
-    };
-    const head = element("tr", "", element("th", "", "n-gram"), cell("th", one), cell("th", other), cell("th", "z"));
-    head.firstChild.scope = "col";
+    const number = text => element("td", "number", String(text));
+    const heads = [head("", "n-gram"), ...[one, other, "z"].map(text => head("number", text))];
     const body = rows.map(([text, mine, theirs, z, alone], place) => {
       const button = steps.button(text);
       button.dir = "auto";
       button.setAttribute("aria-label", `${text}: show ${alone} samples`);
       button.dataset.select = JSON.stringify({ ngram: `${pair}.${list}.${place}` });
-      return element("tr", "", element("td", "", button), cell("td", mine), cell("td", theirs), cell("td", z.toFixed(1)));
+      return element("tr", "", element("td", "", button), number(mine), number(theirs), number(z.toFixed(1)));
     });
-    return element("table", "", caption, element("thead", "", head), element("tbody", "", ...body));
+    return element("table", "", caption, element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...body));
   };
 
   const show = () => {

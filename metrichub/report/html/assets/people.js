@@ -1,9 +1,8 @@
 "use strict";
 // Scores beside people's ratings: the plot, and the samples on which both part most.
 (() => {
-  const { element, shown } = steps;
+  const { by, drawn: shape, element, shown } = steps;
   const { data, number } = samples;
-  const by = id => document.getElementById(id);
   const { ratings, parted } = data.people;
   const several = data.systems.length > 1;
   const DRAWN = 2000;
@@ -65,12 +64,7 @@
   const tableOf = (caption, rows, output, rating) => {
     const heads = ["sample", ...(data.ids ? ["id"] : []), ...(several ? ["system"] : [])];
     const numbers = [output.label, rating.name, "above by score", "above by rating"];
-    const cell = className => label => {
-      const made = element("th", className, label);
-      made.scope = "col";
-      return made;
-    };
-    const head = element("tr", "", ...heads.map(cell("")), ...numbers.map(cell("number")));
+    const head = element("tr", "", ...heads.map(text => steps.head("", text)), ...numbers.map(text => steps.head("number", text)));
     const body = element("tbody", "", ...rows.map(rowOf(output, rating)));
     return element("table", "", element("caption", "", caption), element("thead", "", head), body);
   };
@@ -107,8 +101,8 @@
   if (several) {
     by("kinds").replaceChildren(...data.systems.map((name, i) => {
       const kind = i % scatter.SHAPES.length;
-      const mark = scatter.drawn("path", { class: `point of-${kind}`, d: scatter.SHAPES[kind], transform: "translate(6,6)" });
-      return element("li", "", scatter.drawn("svg", { width: 12, height: 12, "aria-hidden": "true" }, mark), ` ${name}`);
+      const mark = shape("path", { class: `point of-${kind}`, d: scatter.SHAPES[kind], transform: "translate(6,6)" });
+      return element("li", "", shape("svg", { width: 12, height: 12, "aria-hidden": "true" }, mark), ` ${name}`);
     }));
   }
   by("rated-output").addEventListener("change", show);

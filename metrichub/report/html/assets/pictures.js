@@ -1,17 +1,11 @@
 "use strict";
 // A part of the page as one SVG file: its texts and charts where they stand, in their colours.
 (() => {
+  const { drawn } = steps;
   const DRAWN = [
     "fill", "fill-opacity", "font-family", "font-size", "font-weight", "opacity", "stroke",
     "stroke-dasharray", "stroke-linecap", "stroke-width", "text-anchor",
   ];
-
-  const made = (name, attributes, ...content) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.append(...content);
-    return element;
-  };
 
   // A copy of a chart that needs no stylesheet.
   const alone = chart => {
@@ -47,8 +41,8 @@
     const place = box => ({ x: box.left - frame.left, y: box.top - frame.top });
     const size = { width: part.scrollWidth, height: part.scrollHeight };
     const paper = getComputedStyle(document.body).backgroundColor;
-    const whole = made("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` },
-      made("title", {}, title), made("rect", { ...size, fill: paper }));
+    const whole = drawn("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` },
+      drawn("title", {}, title), drawn("rect", { ...size, fill: paper }));
     const outside = node => node.parentNode.closest("svg") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
     const walker = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, outside);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
@@ -65,7 +59,7 @@
         for (const name of ["font-family", "font-size", "font-weight"]) looks[name] = style.getPropertyValue(name);
         for (const { text, box } of linesOf(node)) {
           const { x, y } = place(box);
-          whole.append(made("text", { x, y: y + box.height / 2, "dominant-baseline": "central", ...looks }, text));
+          whole.append(drawn("text", { x, y: y + box.height / 2, "dominant-baseline": "central", ...looks }, text));
         }
       }
     }

@@ -19,11 +19,7 @@ const reading = (() => {
 
   const asKeys = (own, others, name) => {
     const other = others.map(diff.values).find(Boolean);
-    const heads = ["key", "value", ...(other ? [name] : [])].map(head => {
-      const cell = element("th", "", head);
-      cell.scope = "col";
-      return cell;
-    });
+    const heads = ["key", "value", ...(other ? [name] : [])].map(text => steps.head("", text));
     const all = diff.keys(own, other ?? new Map()), differs = row => other && row.own !== row.other;
     const listed = all.length > KEYS ? [...all.filter(differs), ...all.filter(row => !differs(row))].slice(0, KEYS) : all;
     const rows = listed.map(row => {

@@ -1,8 +1,7 @@
 "use strict";
 // The samples: a row each with a column a system, sorted and filtered; few are ever in the page.
 const samples = (() => {
-  const { button, element, number } = steps;
-  const by = id => document.getElementById(id);
+  const { button, by, element, number } = steps;
   const { data, record } = report;
   const several = data.systems.length > 1;
   const all = Int32Array.from({ length: data.size }, (_, i) => i);

@@ -1,6 +1,7 @@
 "use strict";
 // A scatter plot whose points can be pointed at, walked through by keyboard, and opened.
 const scatter = (() => {
+  const { drawn } = steps;
   const NEAR = 14;
   const SHAPES = [
     "M-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0",
@@ -11,13 +12,6 @@ const scatter = (() => {
     "M-4,-1.4h8v2.8h-8z",
   ];
   const HOW = SHAPES.length;
-
-  const drawn = (name, attributes, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  };
 
   // About five round numbers from one end to the other.
   const ticks = (low, high) => {
@@ -131,5 +125,5 @@ const scatter = (() => {
     };
   };
 
-  return { plot, SHAPES, drawn };
+  return { plot, SHAPES };
 })();

@@ -1,6 +1,7 @@
 "use strict";
 // What a metric saw in a sample: marked texts, edits, and what judges said of items.
 const steps = (() => {
+  const by = id => document.getElementById(id);
   const element = (name, className, ...children) => {
     const made = document.createElement(name);
     if (className) made.className = className;
@@ -12,6 +13,20 @@ const steps = (() => {
     const made = element("button", className, text);
     made.type = "button";
     made.addEventListener("click", () => does(made));
+    return made;
+  };
+
+  const drawn = (name, attributes, ...children) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+
+  // The head of a column.
+  const head = (className, ...children) => {
+    const made = element("th", className, ...children);
+    made.scope = "col";
     return made;
   };
 
@@ -84,17 +99,13 @@ const steps = (() => {
 
   const table = rows => {
     const names = [...new Set(rows.flatMap(Object.keys))];
-    const head = element("tr", "", ...names.map(name => {
-      const cell = element("th", "", words(name));
-      cell.scope = "col";
-      return cell;
-    }));
+    const heads = names.map(name => head("", words(name)));
     const body = rows.map(row => element("tr", "", ...names.map(name => {
       const cell = element("td", typeof own(row, name) === "number" ? "number" : "", shown(own(row, name)));
       cell.dir = "auto";
       return cell;
     })));
-    return element("table", "", element("thead", "", head), element("tbody", "", ...body));
+    return element("table", "", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...body));
   };
 
   const value = (found, name) => {
@@ -120,5 +131,5 @@ const steps = (() => {
     return numbers.length ? [...others, element("p", "figures", numbers.join(" · "))] : others;
   };
 
-  return { button, element, folded, isObject, number, own, shown, text, value };
+  return { button, by, drawn, element, folded, head, isObject, number, own, shown, text, value };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // What can be taken along and how it looks: copies, files, the link to this view, the theme.
 const view = (() => {
-  const by = id => document.getElementById(id);
+  const { by } = steps;
 
   const told = (button, text) => {
     const before = button.dataset.text ?? button.textContent;
