@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -212,3 +213,49 @@ def test_an_ngram_is_marked_as_its_text_is_written(report: Page) -> None:
     report.locator("#ngrams-unsupported button", has_text="over there").first.click()
     found(report, "of 10 samples with b saying “over there” where no reference has it")
     assert marked(report) == "Over, there" * 10
+
+
+def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
+    hub, path = Hub(["token_f1", "wer"]), tmp_path / "report.html"
+    said = {"a": "the cat sat", "b": "the dog sat", "c": "on the mat"}
+    write(
+        path,
+        {
+            name: hub.evaluate(predictions=[text], references=["the cat sat on"])
+            for name, text in said.items()
+        },
+        **FEW,
+    )
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(path.as_uri())
+    page.get_by_text("Columns: 3 of 3 systems").click()
+    page.get_by_role("checkbox", name="c", exact=True).uncheck()
+    page.get_by_label("Output", exact=True).select_option("wer")
+    page.get_by_role("button", name="sample 0").click()
+    page.get_by_role("button", name="Copy as Markdown").last.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    # One of the reference's four words is missing; of "b" one is another besides. token_f1 leaves
+    # out articles: of three words both of "a" match, and one of "b".
+    assert page.evaluate("navigator.clipboard.readText()").split("\n") == [
+        "### Sample 0",
+        "",
+        "references:",
+        "",
+        "> the cat sat on",
+        "",
+        "a, wer 0.2500:",
+        "",
+        "> the cat sat ~~on~~",
+        "",
+        "b, wer 0.5000 (+0.2500 from a):",
+        "",
+        "> the **dog** ~~cat~~ sat ~~on~~",
+        "",
+        "Against reference: **only here**, *elsewhere in the other text*, "
+        "~~only in the other text~~",
+        "",
+        "- wer, a: score 0.2500",
+        "- wer, b: score 0.5000",
+        "- token_f1, a: score 0.8000 · precision 1.0000 · recall 0.6667",
+        "- token_f1, b: score 0.4000 · precision 0.5000 · recall 0.3333",
+    ]

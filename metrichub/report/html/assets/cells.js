@@ -37,14 +37,11 @@ const sampleCells = (data, details, output) => {
     });
   };
 
-  const signed = (v, whole) => (v === 0 ? "±0" : (v > 0 ? "+" : "") + number(v, whole).replace("-", "−"));
-
   // A system's score and how it stands to the others, then its text; `known` counts the words of
   // others, and a level colours it.
   const cell = (sample, found, system, { level, known, alone, pattern }) => {
     const { values, whole } = output(), score = values[system][sample], against = by("against").value;
-    const gap = system ? score - values[0][sample] : NaN;
-    const notes = Number.isNaN(gap) ? [] : [signed(gap, whole)], parts = [];
+    const gap = details.signedGap(output(), sample, system), notes = gap ? [gap] : [], parts = [];
     const said = found ? details.texts(found, system) : [], answers = details.answers(sample, system);
     const others = details.others(found, system, against) ?? [];
     if (said.length) {

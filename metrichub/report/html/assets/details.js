@@ -9,9 +9,21 @@ const sampleDetails = data => {
   const label = text => element("p", "label", text);
 
   const outputsOf = metric => data.outputs.filter(output => output.metric === metric);
+  // Of many outputs those that one reads first; the others are folded below.
+  const mainOf = (metric, chosen) => {
+    const outputs = outputsOf(metric), isMain = one => one.headline || (one === chosen && one.output !== "score");
+    return outputs.length > MANY ? outputs.filter(isMain) : outputs;
+  };
   const scores = (sample, metric, system, outputs = outputsOf(metric)) => outputs
     .map(({ output, values, whole }) => `${output} ${number(values[system][sample], whole)}`)
     .join(" · ");
+
+  // How a system differs from the first; "" for the first itself.
+  const signedGap = ({ values, whole }, sample, system) => {
+    const gap = system ? values[system][sample] - values[0][sample] : NaN;
+    if (Number.isNaN(gap)) return "";
+    return gap === 0 ? "±0" : (gap > 0 ? "+" : "") + number(gap, whole).replace("-", "−");
+  };
 
   const metrics = [...new Set(data.outputs.map(output => output.metric))];
   const messagesOf = (found, system) => found?.shared.messages ?? found?.messages?.[system] ?? null;
@@ -30,10 +42,7 @@ const sampleDetails = data => {
   const seen = (sample, chosen, system, found) => {
     const { metric } = chosen;
     const problem = own(data.problems[system], metric);
-    // Of many outputs those that one reads first; the others are folded below.
-    const outputs = outputsOf(metric);
-    const mine = output => output.headline || (output === chosen && output.output !== "score");
-    const main = outputs.length > MANY ? outputs.filter(mine) : outputs;
+    const outputs = outputsOf(metric), main = mainOf(metric, chosen);
     const parts = [element("p", "figures", scores(sample, metric, system, main))];
     const reason = own(problem?.samples, sample);
     if (reason !== undefined) {
@@ -92,6 +101,9 @@ const sampleDetails = data => {
   const answers = (sample, system) => readings.filter(one => one.system < 0 || one.system === system)
     .map(({ name, values }) => [name.slice(READ.length), [values[sample]].flat().map(one => one ?? "nothing").join(", ")]);
   const againstName = against => data.systems[against] || "reference";
+  // What an answer was read from isn't the text that is compared with a reference.
+  const compared = (sample, found, system, against) =>
+    answers(sample, system).length && against === "references" ? null : others(found, system, against);
   const answerLines = (sample, system) => answers(sample, system).map(([name, answer]) =>
     element("p", "read", `answer read by ${name}: `, element("b", "", answer)));
 
@@ -139,8 +151,6 @@ const sampleDetails = data => {
 
   // The texts are there with the metric that was chosen, not again with the others.
   const sides = (sample, output, found, view) => element("div", "sides", ...view.systems.map(system => {
-    // What an answer was read from isn't the text that is compared.
-    const plain = answers(sample, system).length > 0 && view.against === "references";
     const said = view.texts ? textsIn(found.said[system]) : [], messages = view.texts && found.messages?.[system];
     return element("div", "side",
       ...(several ? [heading(sample, output, system)] : []),
@@ -148,7 +158,7 @@ const sampleDetails = data => {
       ...(view.texts ? callsOf(found, system, view.against) : []),
       ...(said.length && (!several || messages) ? [label("prediction")] : []),
       ...(view.texts ? answerLines(sample, system) : []),
-      ...said.flatMap(one => reading.of(one, plain ? null : others(found, system, view.against), againstName(view.against))),
+      ...said.flatMap(one => reading.of(one, compared(sample, found, system, view.against), againstName(view.against))),
       ...seen(sample, output, system, found));
   }));
 
@@ -185,8 +195,9 @@ const sampleDetails = data => {
     return [...made, ...legend(made)];
   };
 
-  // The same as Markdown, for a ticket or a letter.
-  const markdown = (sample, found) => {
+  // The same as Markdown, for a ticket or a letter: these systems, their scores by this output, and
+  // the marks of their texts.
+  const markdown = (sample, found, chosen, { systems, against }) => {
     const name = data.ids ? `Sample ${sample} (${shown(data.ids[sample])})` : `Sample ${sample}`;
     const quoted = text => first(text).split("\n").map(line => `> ${line}`).join("\n");
     const lines = [`### ${name}`, ""];
@@ -195,19 +206,23 @@ const sampleDetails = data => {
       (several ? part : [part]).forEach((item, k) =>
         lines.push(several ? `${column}, ${k + 1} of ${part.length}:` : `${column}:`, "", quoted(item), ""));
     }
-    data.systems.forEach((system, k) => {
-      const own = found?.messages?.[k];
-      if (own) lines.push(`messages${several ? ` of ${system}` : ""}:`, "", quoted(own), "");
-      const said = found?.said[k];
-      if (said !== null && said !== undefined) lines.push(`${several ? system : "prediction"}:`, "", quoted(said), "");
-    });
-    for (const metric of metrics) {
-      data.systems.forEach((system, k) =>
-        lines.push(`- ${metric}${several ? `, ${system}` : ""}: ${scores(sample, metric, k)}`));
+    for (const k of systems) {
+      const own = found?.messages?.[k], gap = signedGap(chosen, sample, k);
+      const score = `${chosen.label} ${number(chosen.values[k][sample], chosen.whole)}${gap && ` (${gap} from ${data.systems[0]})`}`;
+      if (own) lines.push(`messages${several ? ` of ${data.systems[k]}` : ""}:`, "", quoted(own), "");
+      for (const said of textsIn(found?.said[k])) {
+        const marked = reading.markdown(said, compared(sample, found, k, against));
+        lines.push(`${several ? data.systems[k] : "prediction"}, ${score}:`, "", quoted(marked), "");
+      }
+    }
+    if (against !== "plain") lines.push(`Against ${againstName(against)}: **${KINDS.extra}**, *${KINDS.moved}*, ~~${KINDS.missing}~~`, "");
+    for (const metric of new Set([chosen.metric, ...metrics])) {
+      const own = mainOf(metric, chosen);
+      for (const k of systems) lines.push(`- ${metric}${several ? `, ${data.systems[k]}` : ""}: ${scores(sample, metric, k, own)}`);
     }
     for (const [column, text] of columns(sample)) lines.push(`- ${column}: ${text}`);
     return lines.join("\n");
   };
 
-  return { againstName, answerLines, answers, first, markdown, messagesOf, of, others, references, texts };
+  return { signedGap, againstName, answerLines, answers, first, markdown, messagesOf, of, others, references, texts };
 };

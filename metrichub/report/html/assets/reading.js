@@ -6,10 +6,10 @@ const reading = (() => {
   const NAMES = { extra: "mark", moved: "mark", missing: "del" };
 
   // What is missing stands between spaces, as the text around it has none there.
-  const pieces = parts => parts.flatMap(({ text, kind }, k) => {
-    if (kind !== "missing") return kind ? [element(NAMES[kind], kind, text)] : [text];
+  const pieces = (parts, mark = (kind, text) => element(NAMES[kind], kind, text)) => parts.flatMap(({ text, kind }, k) => {
+    if (kind !== "missing") return kind ? [mark(kind, text)] : [text];
     const [before, after] = [parts[k - 1]?.text ?? " ", parts[k + 1]?.text ?? " "];
-    return [/\s$/.test(before) ? "" : " ", element("del", kind, text), /^[\s\p{P}]/u.test(after) ? "" : " "];
+    return [/\s$/.test(before) ? "" : " ", mark(kind, text), /^[\s\p{P}]/u.test(after) ? "" : " "];
   });
   const filled = (name, parts) => {
     const made = paragraph("", name);
@@ -61,6 +61,15 @@ const reading = (() => {
     return [filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
   };
 
+  // A text with its marks as Markdown; JSON and code stay as they are.
+  const SIGNS = { extra: "**", moved: "*", missing: "~~" };
+  const markdown = (text, others) => {
+    const isPlain = !others?.length || others.includes(text) || text.length > LONGEST
+      || diff.values(text) || (diff.code(text) !== null && text.includes("\n"));
+    const mark = (kind, part) => part.replace(/\S(?:.*\S)?/g, found => SIGNS[kind] + found + SIGNS[kind]);
+    return isPlain ? text : pieces(diff.against(text, others).parts, mark).join("");
+  };
+
   const beginning = (text, most) => {
     const cut = text.split("\n", 12).join("\n");
     return cut.length > most ? cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "") : cut;
@@ -68,19 +77,11 @@ const reading = (() => {
   // The part of a text for a cell: its beginning, or what stands around the first hit of `found`.
   // Words are marked that `known` lacks; `whole` says that nothing is cut.
   const part = (text, known, most, found) => {
-    let cut = beginning(text, most);
-    let before = hits.from(text, cut.length, found);
-    if (before) cut = text.slice(0, before) + beginning(text.slice(before), most);
-    const whole = !before && cut.length >= text.trimEnd().length, ellipsis = before ? ["… "] : [];
-    const parts = (known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]).map(({ text: own, kind }) => {
-      const shown = own.slice(before);
-      before = Math.max(0, before - own.length);
-      return { text: shown, kind };
-    });
-    const made = filled("p", parts.filter(one => one.text));
-    made.prepend(...ellipsis);
-    return { made, whole };
+    const before = hits.from(text, beginning(text, most).length, found), cut = beginning(text.slice(before), most);
+    const made = filled("p", known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]);
+    if (before) made.prepend("… ");
+    return { made, whole: cut.length >= text.trimEnd().length };
   };
 
-  return { lines, of, part };
+  return { lines, markdown, of, part };
 })();

@@ -37,17 +37,21 @@ const samples = (() => {
     by("turned").value = turned ? "1" : "";
     filter();
   };
+  // A range isn't one of another output.
+  const readBy = (place = -1) => {
+    if (!(place in data.outputs) || output() === data.outputs[place]) return;
+    filters.set("output", String(place));
+    filters.set("turned", "");
+    filters.limit();
+  };
   const choose = k => {
     if (output() === data.outputs[k]) return sortBy("0");
-    by("output").value = String(k);
-    filters.limit();
+    readBy(k);
     filters.sortBy("0");
     filter();
   };
 
   const columns = sampleColumns(data, { narrow, output, redraw: () => redraw(), sortBy, choose });
-  const plural = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
-
   const opened = new Set();
   const toggleOf = sample => by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
   // Below the row of an opened sample stand its details.
@@ -56,9 +60,9 @@ const samples = (() => {
     row.classList.toggle("opened", open);
     toggle.setAttribute("aria-expanded", open);
     if (!open) return row.nextElementSibling.remove();
-    const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(sample, found)));
-    const made = element("td", "sample", element("div", "",
-      ...details.of(sample, found, output(), { systems: columns.systems(), against: by("against").value }), element("p", "copy", copy)));
+    const shown = [sample, found, output(), { systems: columns.systems(), against: by("against").value }];
+    const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(...shown)));
+    const made = element("td", "sample", element("div", "", ...details.of(...shown), element("p", "copy", copy)));
     made.colSpan = row.cells.length;
     const below = element("tr", "", made);
     below.id = `sample-${sample}`;
@@ -123,7 +127,7 @@ const samples = (() => {
     by("page").textContent = `page ${say(state.page + 1)} of ${say(pages())}`;
     const said = filters.said();
     const range = part.length
-      ? `${say(start + 1)} to ${say(start + part.length)} of ${plural(state.rows.length, "sample")}`
+      ? `${say(start + 1)} to ${say(start + part.length)} of ${say(state.rows.length)} sample${state.rows.length === 1 ? "" : "s"}`
       : "no samples";
     by("found").replaceChildren(range, ...said.flatMap((one, k) => [k ? ", " : " with ", chip(one, k)]));
     by("means").textContent = said.length && part.length ? means() : "";
@@ -186,14 +190,6 @@ const samples = (() => {
     },
   });
 
-  // A range isn't one of another output.
-  const readBy = (place = -1) => {
-    if (!(place in data.outputs) || output() === data.outputs[place]) return;
-    filters.set("output", String(place));
-    filters.set("turned", "");
-    filters.limit();
-  };
-
   // A sample that the filters hide is shown without them.
   const pageOf = sample => {
     if (!state.rows.includes(sample)) {
@@ -243,12 +239,9 @@ const samples = (() => {
   addEventListener("click", selecting);
   addEventListener("keydown", selecting);
 
-  const turn = to => () => turnTo(to(state.page));
-  by("first").addEventListener("click", turn(() => 0));
-  by("previous").addEventListener("click", turn(page => page - 1));
-  by("next").addEventListener("click", turn(page => page + 1));
-  by("last").addEventListener("click", turn(() => Infinity));
-  by("rows").addEventListener("change", turn(() => 0));
+  const PAGES = { first: () => 0, previous: page => page - 1, next: page => page + 1, last: () => Infinity };
+  for (const [id, to] of Object.entries(PAGES)) by(id).addEventListener("click", () => turnTo(to(state.page)));
+  by("rows").addEventListener("change", () => turnTo(0));
   by("controls").addEventListener("submit", event => { event.preventDefault(); filter("query"); });
   for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", () => filter());
   by("against").addEventListener("change", redraw);
@@ -275,7 +268,7 @@ const samples = (() => {
 
   rowKeys(by("table"), step => {
     if (by(step > 0 ? "next" : "previous").disabled) return false;
-    turn(page => page + step)();
+    turnTo(state.page + step);
     return true;
   });
   view.offer(() => choice.exported(data, state.rows, record));
