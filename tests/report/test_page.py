@@ -451,3 +451,22 @@ def test_systems_of_other_samples_have_no_page_together(tmp_path: Path) -> None:
     short = Hub("wer").evaluate(predictions=["a"], references=["a"])
     with pytest.raises(ReportError, match="the systems have 3 and 1 samples"):
         write(tmp_path / "a.html", {"a": Hub("wer").evaluate(**COLUMNS), "b": short}, **FEW)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_copies_have_the_differences_that_are_shown(tmp_path: Path, number: int) -> None:
+    texts = [["a b", "c d", "e f"], ["a b", "c x", "e f"], ["a b", "y x", "e f"]]
+    hub = Hub("wer")
+    systems = {
+        f"s{k}": hub.evaluate(predictions=predictions, references=texts[0])
+        for k, predictions in enumerate(texts[:number])
+    }
+    write(tmp_path / "report.html", systems, **FEW)
+    copies = json.loads(Page(tmp_path / "report.html").scripts["exports"])
+    # One of six words is wrong: a sixth more than none.
+    for name, difference in (("Markdown", "+0.167 "), ("LaTeX", "+0.167 "), ("CSV", ",0.1666")):
+        assert (difference in copies[name]) == (number > 1)
+    assert ("| metric | system | score |" in copies["Markdown"]) == (number > 2)
+    # The leaderboard comes first where there is one.
+    assert copies["Markdown"].startswith("| metric | s0 | s1 |" if number == 2 else "| ")
+    assert copies["Markdown"].count("| system | wer ↓ |") == (number > 1)

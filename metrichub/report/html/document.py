@@ -31,7 +31,7 @@ from metrichub.metric import Metric, has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.html import charts
-from metrichub.report.html.answer import answer_of, without_common_start
+from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH, largest_gap, p_of, slice_tables
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.records import (
@@ -60,6 +60,7 @@ from metrichub.report.scoreboard import (
     differences,
     output_columns,
     rows_of_scores,
+    rows_of_tests,
 )
 from metrichub.report.slices import (
     FEWEST,
@@ -161,10 +162,13 @@ def report_page(
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
+    # In the page's order: a leaderboard stands above the differences, other scores below.
+    copied = [_differences(answer)] if ranking and answer.forests else []
+    copied.insert(0 if answer.board else len(copied), answer.paper)
     exports = {
-        "Markdown": answer.paper.markdown(),
-        "LaTeX": answer.paper.latex(),
-        "CSV": rows_of_scores(systems, intervals, ranking.ranks if ranking else None).csv(),
+        "Markdown": "\n".join(table.markdown() for table in copied),
+        "LaTeX": "\n".join(table.latex() for table in copied),
+        "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
     tables = slice_tables(slices, systems, answer.columns, options.level)
     metrics = _metrics(systems)
@@ -218,6 +222,17 @@ def report_page(
             citations=_citations(systems),
         )
     )
+
+
+def _differences(answer: PageAnswer) -> Table:
+    """The forest plots as one table; of several systems, with a metric to each row."""
+    head = ["metric"] * bool(answer.board) + [*answer.forests[0].head]
+    rows = [
+        [*([plot.title] if answer.board else []), row.label, *row.cells]
+        for plot in answer.forests
+        for row in plot.rows
+    ]
+    return Table(head, rows)
 
 
 class _Fact(NamedTuple):
