@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const ASSETS = new URL("../../metrichub/report/html/assets/", import.meta.url);
-const load = name => new Function(`${readFileSync(new URL(`${name}.js`, ASSETS), "utf8")}; return ${name};`)();
+const load = name => new Function(`"use strict"; ${readFileSync(new URL(`${name}.js`, ASSETS), "utf8")}; return ${name};`)();
 const [choice, diff] = ["choice", "diff"].map(load);
 globalThis.diff = diff;
 const hits = load("hits");

@@ -155,7 +155,8 @@ def report_page(
     slices = slices_of(systems, groupings, answer.pair, options)
     records = records_of(systems, outputs, limits, tell)
     tell("drawing", 0, None)
-    scripts = [_asset(name) for name in (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))]
+    names = (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))
+    scripts = [f'"use strict";\n{_asset(name)}' for name in names]
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
     data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems))]

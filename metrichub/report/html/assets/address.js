@@ -1,4 +1,3 @@
-"use strict";
 // The view as an address: a step of the browser's history for each selection, and links to it.
 const viewAddress = ({ write, read }) => {
   const LINK = "#view?";

@@ -1,4 +1,3 @@
-"use strict";
 // The cells of a sample's row: what was given, and each system's score and text with its marks.
 const sampleCells = (data, details, output) => {
   const { by, element, number } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // Which samples are listed and in which order: plain functions over numbers and texts.
 const choice = (() => {
   const BARS = 20, LEVELS = 5;

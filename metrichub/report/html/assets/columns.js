@@ -1,4 +1,3 @@
-"use strict";
 // The columns of the samples' table: which systems, in which order, and its head.
 const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
   const { button, by, element } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // A conversation: every message with its calls, what they returned, and the verdicts on it.
 const conversation = (() => {
   const { element, folded, isObject, text, value } = steps;

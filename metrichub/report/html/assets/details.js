@@ -1,4 +1,3 @@
-"use strict";
 // An opened sample: what the systems share, then a column each, one metric at a time.
 const sampleDetails = data => {
   const { element, folded, number, own, shown, text: paragraph, value } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // Texts against others: words, lines and keys that only one of them has. Nothing here needs a page.
 const diff = (() => {
   const MOST = 360_000;

@@ -1,4 +1,3 @@
-"use strict";
 // The form above the samples. Each choice is a field of it, and the address has those that differ
 // from the start.
 const sampleFilters = ({ data, record }) => {

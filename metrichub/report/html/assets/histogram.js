@@ -1,4 +1,3 @@
-"use strict";
 // The histogram of the column that the samples are sorted by; a bar chooses its range.
 const histogram = (() => {
   const WIDTH = 400, HEIGHT = 60;

@@ -1,4 +1,3 @@
-"use strict";
 // What a search or an n-gram finds in texts: a pattern, the part to show, and its highlights.
 const hits = (() => {
   const LETTER = "[\\p{L}\\p{M}\\p{N}]", BETWEEN = "[^\\p{L}\\p{M}\\p{N}]";

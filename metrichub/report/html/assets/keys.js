@@ -1,4 +1,3 @@
-"use strict";
 // Keys on the rows: j, k and the arrows go from one to the next, Enter opens one, Escape closes it.
 const rowKeys = (table, turn) => {
   const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };

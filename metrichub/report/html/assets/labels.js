@@ -1,4 +1,3 @@
-"use strict";
 // Texts in charts: one that is wider than its room, in whatever font there is, is drawn narrower.
 const labels = (() => {
   const fit = svg => {

@@ -1,4 +1,3 @@
-"use strict";
 // What one system says that another doesn't: tables of n-grams, of which each lists its samples.
 const ngrams = (() => {
   const { by, element, head } = steps;

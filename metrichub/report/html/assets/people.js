@@ -1,4 +1,3 @@
-"use strict";
 // Scores beside people's ratings: the plot, and the samples on which both part most.
 (() => {
   const { by, drawn: shape, element, shown } = steps;

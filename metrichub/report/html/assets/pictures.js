@@ -1,4 +1,3 @@
-"use strict";
 // A part of the page as one SVG file: its texts and charts where they stand, in their colours.
 (() => {
   const { drawn } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // A text to read, marked against others: JSON by its keys, code by its lines, all else by its words.
 const reading = (() => {
   const { element, folded, text: paragraph } = steps;

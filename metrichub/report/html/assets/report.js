@@ -1,4 +1,3 @@
-"use strict";
 // The data in this file: numbers at once, the texts of a sample with the chunk that it is in.
 const report = (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);

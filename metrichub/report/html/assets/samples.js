@@ -1,4 +1,3 @@
-"use strict";
 // The samples: a row each with a column a system, sorted and filtered; few are ever in the page.
 const samples = (() => {
   const { button, by, element, number } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // A scatter plot whose points can be pointed at, walked through by keyboard, and opened.
 const scatter = (() => {
   const { drawn } = steps;

@@ -1,4 +1,3 @@
-"use strict";
 // What a metric saw in a sample: marked texts, edits, and what judges said of items.
 const steps = (() => {
   const by = id => document.getElementById(id);

@@ -1,4 +1,3 @@
-"use strict";
 // What can be taken along and how it looks: copies, files, the link to this view, the theme.
 const view = (() => {
   const { by } = steps;
