@@ -259,3 +259,41 @@ def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
         "- token_f1, a: score 0.8000 · precision 1.0000 · recall 0.6667",
         "- token_f1, b: score 0.4000 · precision 0.5000 · recall 0.3333",
     ]
+
+
+def test_the_focus_stays_where_keys_go_on(report: Page) -> None:
+    keys = report.keyboard
+    report.get_by_role("button", name="Last", exact=True).press("Enter")
+    expect(report.locator("#page")).to_have_text("page 3 of 3")
+    expect(report.get_by_role("button", name="Previous", exact=True)).to_be_focused()
+    report.get_by_role("button", name="First", exact=True).press("Enter")
+    expect(report.get_by_role("button", name="Next", exact=True)).to_be_focused()
+    # A row that a click on a text opened is closed by Escape.
+    report.locator("#table td.cell").first.click()
+    expect(report.locator(".opened")).to_have_count(1)
+    keys.press("Escape")
+    expect(report.locator(".opened")).to_have_count(0)
+    # From a slice to the filter that it sets, and back without it.
+    group = report.locator("#slices").get_by_role("button", name="en", exact=True).first
+    group.press("Enter")
+    found(report, "of 20 samples with language en")
+    keys.press("Shift+Tab")
+    expect(report.get_by_role("button", name="language en: remove")).to_be_focused()
+    outline = report.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+    keys.press("Enter")
+    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
+    expect(report.get_by_label("Text", exact=True)).to_be_focused()
+
+
+def test_a_copy_without_a_clipboard_closes_by_escape(page: Page, address: str) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined });")
+    page.goto(address)
+    button = page.get_by_role("button", name="Copy as CSV")
+    button.click()
+    field = page.locator("textarea")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(re.compile("^metric,"))
+    page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    expect(button).to_be_focused()

@@ -1,7 +1,6 @@
 // The histogram of the column that the samples are sorted by; a bar chooses its range.
 const histogram = (() => {
   const WIDTH = 400, HEIGHT = 60;
-
   const { by, drawn } = steps;
   const short = v => String(Number(v.toPrecision(4)));
 

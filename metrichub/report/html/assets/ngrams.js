@@ -5,8 +5,7 @@ const ngrams = (() => {
   const found = data.ngrams;
 
   const names = ({ pair }, list) => (list % 2 ? [...pair].reverse() : pair).map(k => data.systems[k]);
-  const KINDS = ["as a reference does", "where no reference has it"];
-  const kind = list => KINDS[Math.floor(list / 2)];
+  const kind = list => ["as a reference does", "where no reference has it"][Math.floor(list / 2)];
 
   // An n-gram is named by its pair, its list and its place in it: "0.1.3".
   const entry = name => {
@@ -37,9 +36,8 @@ const ngrams = (() => {
     const number = text => element("td", "number", String(text));
     const heads = [head("", "n-gram"), ...[one, other, "z"].map(text => head("number", text))];
     const body = rows.map(([text, mine, theirs, z, alone], place) => {
-      const button = steps.button(text);
+      const button = steps.button(text, undefined, "", `${text}: show ${alone} samples`);
       button.dir = "auto";
-      button.setAttribute("aria-label", `${text}: show ${alone} samples`);
       button.dataset.select = JSON.stringify({ ngram: `${pair}.${list}.${place}` });
       return element("tr", "", element("td", "", button), number(mine), number(theirs), number(z.toFixed(1)));
     });

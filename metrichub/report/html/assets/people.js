@@ -48,8 +48,7 @@
   const percent = share => `${Math.round(share * 100)}%`;
 
   const rowOf = (output, rating) => ([system, sample, mine, theirs]) => {
-    const button = steps.button(String(sample), () => samples.open(sample, data.outputs.indexOf(output)));
-    button.setAttribute("aria-label", `show ${named(sample, system)}`);
+    const button = steps.button(String(sample), () => samples.open(sample, data.outputs.indexOf(output)), "", `show ${named(sample, system)}`);
     return element("tr", "",
       element("td", "", button),
       ...(data.ids ? [element("td", "", shown(data.ids[sample]))] : []),

@@ -81,9 +81,8 @@ const samples = (() => {
       const key = others.length > 1 ? "" : others[0];
       return counts.get(key) ?? counts.set(key, diff.counted(others)).get(key);
     };
-    const toggle = button(String(sample), () => toggled(sample));
+    const toggle = button(String(sample), () => toggled(sample), "", `sample ${sample}`);
     toggle.setAttribute("aria-expanded", "false");
-    toggle.setAttribute("aria-label", `sample ${sample}`);
     toggle.dataset.sample = sample;
     toggle.dataset.key = `sample ${sample}`;
     const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
@@ -96,7 +95,10 @@ const samples = (() => {
       }),
       ...columns.numbers().map(([, one]) => element("td", "number", number(one.values[0][sample], one.whole))));
     row.addEventListener("click", event => {
-      if (!event.target.closest("a, button") && !getSelection().toString()) toggle.click();
+      if (!event.target.closest("a, button") && !getSelection().toString()) {
+        toggle.focus({ preventScroll: true });
+        toggle.click();
+      }
     });
     return row;
   };
@@ -145,16 +147,12 @@ const samples = (() => {
   };
 
   // A filter in words, which a click takes back.
-  const chip = ({ words, fields }, k) => {
-    const made = button(words, () => {
-      filters.clear(fields);
-      filter();
-      const others = by("found").querySelectorAll("button");
-      (others[k] ?? others[k - 1] ?? by("query")).focus({ preventScroll: true });
-    }, "chip");
-    made.setAttribute("aria-label", `${words}: remove`);
-    return made;
-  };
+  const chip = ({ words, fields }, k) => button(words, () => {
+    filters.clear(fields);
+    filter();
+    const others = by("found").querySelectorAll("button");
+    (others[k] ?? others[k - 1] ?? by("query")).focus({ preventScroll: true });
+  }, "chip", `${words}: remove`);
 
   // Of single samples, so that nobody takes them for the scores above.
   const means = () => {
@@ -239,7 +237,13 @@ const samples = (() => {
   addEventListener("keydown", selecting);
 
   const PAGES = { first: () => 0, previous: page => page - 1, next: page => page + 1, last: () => Infinity };
-  for (const [id, to] of Object.entries(PAGES)) by(id).addEventListener("click", () => turnTo(to(state.page)));
+  for (const [id, to] of Object.entries(PAGES)) {
+    by(id).addEventListener("click", () => {
+      turnTo(to(state.page));
+      // At either end the button that was pressed can't be pressed again.
+      if (by(id).disabled) by(state.page ? "previous" : "next").focus();
+    });
+  }
   by("rows").addEventListener("change", () => turnTo(0));
   by("controls").addEventListener("submit", event => { event.preventDefault(); filter("query"); });
   for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", () => filter());

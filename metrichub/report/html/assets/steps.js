@@ -8,9 +8,9 @@ const steps = (() => {
     return made;
   };
 
-  const button = (text, does = () => {}, className = "") => {
+  const button = (text, does = () => {}, className = "", label = null) => {
     const made = element("button", className, text);
-    made.type = "button";
+    [made.type, made.ariaLabel] = ["button", label];
     made.addEventListener("click", () => does(made));
     return made;
   };
@@ -22,7 +22,6 @@ const steps = (() => {
     return made;
   };
 
-  // The head of a column.
   const head = (className, ...children) => {
     const made = element("th", className, ...children);
     made.scope = "col";

@@ -19,6 +19,7 @@ const view = (() => {
       field.value = text;
       field.readOnly = true;
       field.rows = 6;
+      field.addEventListener("keydown", ({ key }) => { if (key === "Escape") { field.remove(); button.focus(); } });
       button.after(field);
       field.select();
     }
