@@ -223,7 +223,7 @@ def weighted_items(name: str, scores: Array, human: Array, options: Options) -> 
                 weights *= items[:, part]
             total += (np.where(there, values, 0) * weights).sum(1)
             defined += weights.sum(1)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore"):
             return total / defined
 
     return of_weights
@@ -238,7 +238,7 @@ def _terms(name: str, x: Array, z: Array, options: Options) -> tuple[NDArray[Any
     dx, dz = x[i] - x[j], z[i] - z[j]
     there = ~np.isnan(dx)
     # Counts below 2^24 are whole numbers in float32, whose products take half the time.
-    sx = np.where(there & (np.abs(dx) > options.epsilon), np.sign(dx), 0).astype(np.float32)
+    sx = np.where(np.abs(dx) > options.epsilon, np.sign(dx), 0).astype(np.float32)
     sz = np.where(there, np.sign(dz), 0).astype(np.float32)
     if name == "tau_b":
         return sx * sz, np.abs(sx), np.abs(sz)

@@ -96,7 +96,7 @@ def _value_of(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -
 def _balanced(x: ArrayLike, z: ArrayLike, cut: float) -> Array:
     scores, human = joint(x, z)
     yes, no = human > 0, human <= 0
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         right = (
             (yes & (scores >= cut)).sum(1) / yes.sum(1),
             (no & (scores < cut)).sum(1) / no.sum(1),
@@ -130,7 +130,7 @@ class Coefficient(NamedTuple):
 
 def _accuracy(x: Array, z: Array, options: Options, copies: Array | float) -> Array:
     counts = pair_counts(x, z, options.epsilon)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         return (counts.concordant + counts.tied_both - copies) / (counts.pairs - copies)
 
 

@@ -81,7 +81,7 @@ def rows_at(level: str, scores: Array, human: Array) -> tuple[Array, Array]:
     if level == "pooled":
         there = ~missing
         return x[there][None], z[there][None]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         rated = (~missing).sum(1)
         return (
             (np.where(missing, 0, scores).sum(1) / rated)[None],

@@ -208,9 +208,7 @@ def _main(agreements: Sequence[Agreement]) -> Table:
 
 
 def _cell(row: AgreementRow | None) -> Score:
-    if row is None:
-        return Score("–")
-    if row.value != row.value:
+    if row is None or row.value != row.value:
         return Score("–")
     bounds = f"[{row.low:.3f}, {row.high:.3f}]" if row.low == row.low else ""
     return Score(f"{row.value:.3f}", interval=bounds)

@@ -84,7 +84,7 @@ class Inputs:
                 )
             metrics, ratings, labels = _flattened(metrics, ratings)
         first = next(iter(metrics.values()))
-        size = len(first) if hasattr(first, "__len__") else len(list(first))
+        size = len(list(first))
         read = {name: read_scores(name, values, size) for name, values in metrics.items()}
         directions = check_directions(metrics, better)
         return cls(

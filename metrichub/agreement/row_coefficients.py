@@ -83,11 +83,7 @@ def mid_ranks(x: Array) -> Array:
 
 
 def pair_counts(x: ArrayLike, z: ArrayLike, epsilon: float = 0.0) -> PairCounts:
-    """How each row's pairs are ordered; the metric (x) ties those that differ by at most `epsilon`.
-
-    Raises:
-        ValueError: an epsilon above 0 for rows of very many values.
-    """
+    """How each row's pairs are ordered; the metric (x) ties scores at most `epsilon` apart."""
     scores, human = joint(x, z)
     if scores.shape[1] > _FEW and not epsilon:
         return PairCounts._make(grouped_pair_counts(scores, human))
@@ -122,7 +118,7 @@ def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
 def tau_b_of(counts: PairCounts) -> Array:
     """Kendall's tau-b: (C - D) / sqrt((pairs not tied by people)(pairs not tied by the metric))."""
     c, d, tied_x, tied_z = counts[:4]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         # The product of two numbers of pairs outgrows what a float64 holds exactly, so two roots.
         tau = (c - d) / np.sqrt(c + d + tied_x) / np.sqrt(c + d + tied_z)
     return np.clip(tau, -1, 1)
@@ -141,7 +137,7 @@ def accuracy_of(counts: PairCounts) -> Array:
 
     Deutsch et al. (2023), acc_eq.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         return np.asarray((counts.concordant + counts.tied_both) / counts.pairs)
 
 
@@ -151,7 +147,7 @@ def auc_rows(x: ArrayLike, z: ArrayLike) -> Array:
     ranks, yes = mid_ranks(scores), human > 0
     p = yes.sum(1)
     q = (~np.isnan(human)).sum(1) - p
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         return np.asarray((np.where(yes, ranks, 0).sum(1) - p * (p + 1) / 2) / (p * q))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, inf, isnan, lgamma, log, nan, sqrt
+from math import exp, lgamma, log, sqrt
 
 _STEPS = 300
 """Terms of a continued fraction, at most."""
@@ -19,11 +19,7 @@ def quantile(confidence: float) -> float:
 
 
 def t_tail(t: float, freedom: float) -> float:
-    """P(T > t) of Student's t with so many degrees of freedom."""
-    if freedom <= 0 or isnan(t):
-        return nan
-    if abs(t) == inf:
-        return 0.0 if t > 0 else 1.0
+    """P(T > t) of Student's t with so many degrees of freedom, above 0."""
     half = _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
     return half if t > 0 else 1 - half
 

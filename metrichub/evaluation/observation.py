@@ -285,11 +285,6 @@ def _statistic(metric: Metric, key: str, rows: Sequence[Row | None], first: Row 
 
 
 def _observed(metric: Metric, view: View) -> Iterator[Any]:
-    if is_async(metric):
-        from metrichub.evaluation.asynchronous import observe as observe_async
-
-        yield from observe_async({metric.name: (metric, view)}).rows[metric.name]
-        return
     observe = metric.observe  # type: ignore[attr-defined]  # the author's
     names = list(view.arguments)
     row = 0

@@ -174,8 +174,6 @@ class RowsResult(Result):
 
     def against(self, other: RowsResult, units: Units | None = None) -> Swap:
         """What the metric concludes from this system's rows where the mask holds, else other's."""
-        if self.pooled or other.pooled:
-            raise self._pooled_error("a paired test")
         rows, sample = [*self.rows, *other.rows], np.concatenate((self.sample, other.sample))
         mine = np.arange(len(rows)) < len(self.rows)
         # By sample, so that sums of the same rows are the same from either side.
@@ -210,8 +208,6 @@ class RowsResult(Result):
 
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a row, (N,)."""
-        if self.pooled:
-            raise self._pooled_error("a paired test")
         return np.isin(np.arange(self.size), self.sample)
 
     def only(self, samples: NDArray[np.bool_]) -> RowsResult:

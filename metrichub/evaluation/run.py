@@ -254,7 +254,8 @@ def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
             if result.only_sums:
                 own[:] = [_merged_results(own)]
     joined = {name: _merged_results(parts.pop(name)) for name in list(parts)}
-    return replace(whole or Measurement({}, 0, (), {}), results=joined)
+    assert whole is not None, "a run without samples has an empty batch"
+    return replace(whole, results=joined)
 
 
 def _located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:

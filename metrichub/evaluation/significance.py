@@ -333,8 +333,6 @@ def _minus(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[n
 
 
 def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
-    if not blocks:
-        return {}
     return {
         key: {o: np.concatenate([block[key][o] for block in blocks]) for o in outputs}
         for key, outputs in blocks[0].items()

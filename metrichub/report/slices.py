@@ -391,13 +391,12 @@ def _drawable(part: Measurement, cluster: str | None) -> bool:
 
 
 def _corrected(
-    slices: Sequence[Slice],
+    listed: list[Slice],
     metrics: Sequence[str],
     systems: Mapping[str, Measurement],
     pair: Pair | None,
 ) -> list[Slice]:
-    """The slices with p corrected over all of them and the headline outputs of each metric."""
-    listed = [one._replace(tests={m: dict(t) for m, t in one.tests.items()}) for one in slices]
+    """The slices, p corrected in place over all of them and the headline outputs of each metric."""
     for metric in metrics:
         headline = systems[pair[0]].results[metric].metric.headline() if pair else ()
         family = {

@@ -167,8 +167,6 @@ def _long_fragments(texts: InternedIds, pairs: Integers) -> Iterator[tuple[int, 
     `pairs` numbers the two tokens that begin at each place, if both texts have them.
     """
     starts = np.flatnonzero((pairs >= 0) & (texts.side == 0))
-    if not len(starts):
-        return
     places = np.flatnonzero((pairs >= 0) & (texts.side > 0))
     # Those of one pair side by side, from the left.
     places = places[np.argsort(pairs[places], kind="stable")]
