@@ -227,6 +227,21 @@ def test_score_may_ask_for_the_number_of_scored_samples() -> None:
 # Unscored is counted and never zero.
 
 
+def test_samples_say_of_an_output_what_the_card_cannot() -> None:
+    class Told(Metric):
+        card = card("told", "prediction", outputs=["words"])
+
+        def observe(self, prediction: str) -> Mapping[str, float]:
+            return {"score": 1.0, "words": float(len(prediction.split()))}
+
+        def scales(self, totals: Mapping[str, Any], count: int) -> Mapping[str, Scale]:
+            return {"score": Scale(0, 1, "lower")} if totals["words"] > count else {}
+
+    for text, better in (("a b", "lower"), ("a", "higher")):
+        scale = Hub(Told()).evaluate(predictions=[text]).results["told"].scale
+        assert [one and one.better for one in map(scale, ("score", "words"))] == [better, "higher"]
+
+
 def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
     @dataclass(frozen=True, kw_only=True)
     class Moody(Metric):

@@ -19,7 +19,9 @@ from metrichub.agreement.bootstrap import (
     weighted_items,
 )
 from metrichub.agreement.coefficients import Options
+from metrichub.agreement.levels import rows_at
 from metrichub.agreement.soft_pairwise import pairwise_p
+from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
 
@@ -52,15 +54,33 @@ def test_a_draw_is_the_mean_of_scipy_over_the_items_that_it_drew(draw: str) -> N
         assert drawn_values[k] == pytest.approx(np.nanmean(values), abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["pearson", "tau_b", "tau_23", "acc_eq"])
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [("pearson", 0), ("tau_b", 0), ("tau_23", 0), ("acc_eq", 0), ("acc_eq", 0.25)],
+)
 @pytest.mark.parametrize("draw", DRAWN)
-def test_sums_over_weighted_pairs_equal_drawn_matrices(name: str, draw: str) -> None:
+def test_sums_over_weighted_pairs_equal_drawn_matrices(
+    name: str, epsilon: float, draw: str
+) -> None:
     x, z = matrices(1)
-    drawn = Drawn(draw, 40, 5)
-    slow = [_materialised("item", name, x, z, b, Options()) for b in _blocks(x.shape, drawn)]
-    assert resampled("item", name, x, z, drawn) == pytest.approx(
+    # Some scores are exactly epsilon apart.
+    x = np.round(8 * x) / 8
+    drawn, options = Drawn(draw, 40, 5), Options(epsilon=epsilon)
+    slow = [_materialised("item", name, x, z, b, options) for b in _blocks(x.shape, drawn)]
+    assert resampled("item", name, x, z, drawn, options) == pytest.approx(
         np.concatenate(slow), abs=1e-6, nan_ok=True
     )
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_calibrated_accuracy_is_drawn_with_the_threshold_of_all(draw: str) -> None:
+    _, z = matrices()
+    x = z + np.random.default_rng(2).uniform(0, 0.25, z.shape)
+    epsilon = calibrate(*rows_at("item", x, z)).epsilon
+    assert epsilon > 0
+    calibrated = resampled("item", "acc_eq_calibrated", x, z, Drawn(draw, 30))
+    told = resampled("item", "acc_eq", x, z, Drawn(draw, 30), Options(epsilon=epsilon))
+    assert calibrated.tolist() == told.tolist()
 
 
 @pytest.mark.parametrize("draw", DRAWN)

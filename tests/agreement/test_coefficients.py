@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -64,7 +64,14 @@ def test_a_coefficient_equals_scipy(of, values) -> None:
     assert of(x, z) == pytest.approx(by_scipy(of.__name__, x, z), abs=1e-9, nan_ok=True)
 
 
+def test_rounding_takes_no_correlation_out_of_its_range() -> None:
+    # In floats the sum of products over the root of those of squares is 1.0000000000000002.
+    x, z = np.array([0.0, 1, 3]), np.array([0.0, 3, 9])
+    assert (pearson(x, z), pearson(x, -z)) == (1, -1)
+
+
 @given(values=PAIRS, epsilon=st.sampled_from([0.0, 1.0, 2.5]))
+@example(values=[(i % 7, i % 5) for i in range(70)], epsilon=2.5)
 def test_pairwise_accuracy_equals_counting_pairs(values, epsilon) -> None:
     x, z = np.array(values).T
     there = [i for i in range(len(x)) if x[i] == x[i] and z[i] == z[i]]
@@ -146,6 +153,14 @@ def test_without_pairs_there_is_nothing_to_calibrate(scores: list[list[float]]) 
     found = calibrate(np.asarray(scores), np.asarray(scores))
     assert (found.epsilon, found.ties_nearly_all) == (0, False)
     assert np.isnan(found.accuracy)
+
+
+def test_a_group_without_pairs_calibrates_nothing() -> None:
+    scores, human = np.array([[1.0, 2, 4], [1, 3, 9]]), np.array([[1.0, 1, 2], [2, 3, 1]])
+    alone = calibrate(scores, human)
+    none = [[1.0, np.nan, np.nan]]
+    for at in (0, 1, 2):
+        assert calibrate(*(np.insert(side, at, none, 0) for side in (scores, human))) == alone
 
 
 def test_a_constant_needs_no_threshold_to_tie_all_pairs() -> None:

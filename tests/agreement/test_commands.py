@@ -52,6 +52,33 @@ def test_a_metric_is_correlated_with_a_column_of_ratings() -> None:
     )
 
 
+def test_a_file_is_read_and_reduced_as_the_options_say() -> None:
+    rows = [{**row, "prediction": [row["prediction"], "x"], "kept": True} for row in ROWS]
+    write("rated.log", [*rows, {**rows[0], "kept": False}])
+    reading = (
+        "--input-format",
+        "jsonl",
+        "--where",
+        "kept=true",
+        "--draws",
+        "0",
+        "--format",
+        "json",
+    )
+    arguments = ("agreement", "rated.log", "-m", "token_f1", "--human", "good", *reading)
+    assert json.loads(run(*arguments).stdout)["data"]["samples"] == 6
+    # The worse of two predictions shares no word with any reference.
+    said = run(*arguments, "--reduce", "worst").stderr
+    assert "token_f1 gives every rated sample the same score" in said
+
+
+def test_notes_are_told_beside_the_table() -> None:
+    result = run(
+        "agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--level", "system"
+    )
+    assert "the system level compares only 3 systems" in result.stderr
+
+
 def test_scores_that_the_file_has_need_no_metric() -> None:
     write("rated.jsonl", [{**row, "mine": -f} for row, f in zip(ROWS, F1, strict=True)])
     arguments = ("--score", "mine", "--better", "mine=lower", "--human", "good")
@@ -59,13 +86,26 @@ def test_scores_that_the_file_has_need_no_metric() -> None:
 
 
 def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
-    rows = [{**row, "references": ["b c d e", "x y z"]} for row in ROWS]
+    rows = [{**row, "references": ["b c d e", "b x"]} for row in ROWS]
     write("rated.jsonl", rows)
     document = measured("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
-    # The second reference shares no word: all scores are halved, and the order is the same.
+    # By the second reference "b" has 2/3, "b c" 1/2 and so on: the means keep the order, while by
+    # the better reference "b" and "b c" were equal.
     assert document["results"][3]["value"] == pytest.approx(2 / 3)
     assert document["protocol"] == "g-eval"
     assert document["signatures"]["token_f1"].endswith("|mean of each")
+
+
+def test_metrics_keep_their_order_where_some_read_no_references() -> None:
+    names = ("readability", "token_f1", "ttr", "wer")
+    metrics = [word for name in names for word in ("-m", name)]
+    rows = [{**row, "references": ["b c d e", "b x"]} for row in ROWS]
+    write("rated.jsonl", rows)
+    document = measured(*metrics, "--human", "good", "--protocol", "g-eval", "--draws", "0")
+    shown = dict.fromkeys(row["metric"].partition(".")[0] for row in document["results"])
+    assert [name for name in shown if name in names] == list(names)
+    each = {n for n, line in document["signatures"].items() if line.endswith("|mean of each")}
+    assert each == {"token_f1", "wer"}
 
 
 def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
@@ -104,7 +144,7 @@ def test_ranks_and_citations_are_in_the_document() -> None:
     document = measured("-m", "token_f1", "--human", "good", "--ranks", "--cite", "--draws", "9")
     assert document["ranks"][0]["ranks"] == {"token_f1": 1}
     assert document["cite"].startswith(document["line"])
-    assert "@" in document["cite"]
+    assert "@inproceedings{rajpurkar-etal-2016-squad" in document["cite"]
 
 
 def test_agreement_below_a_bound_ends_with_one() -> None:
@@ -133,6 +173,7 @@ MISTAKES = {
     ("--human", "good", "--better", "mine=lower"): (2, "write COLUMN=higher, lower or neither"),
     ("--human", "good", "--fail-under", "blue=1"): (2, "no such metric (metrics: token_f1)"),
     ("--human", "good", "--fail-under", "token_f1"): (2, "isn't METRIC=N"),
+    ("--human", "good", "--score", "token_f1"): (2, "--score token_f1 has the name of a chosen"),
 }
 
 
@@ -253,8 +294,28 @@ def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.Monkey
     assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in result.stderr
     (study,) = json.loads(Path("agreement.json").read_text())["studies"]
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
-    assert study["results"][0]["dimension"] == "good"
+    # Rows of the ceiling and of chance are columns of the metric's.
+    names = ["pearson", "spearman", "tau_b"]
+    assert [(r["dimension"], r["coefficient"]) for r in study["results"]] == [
+        ("good", name) for name in names
+    ]
+    assert (study["protocol"], study["draws"], study["confidence"]) == (
+        "no named one",
+        9,
+        0.95,
+    )
+    assert study["references"] == "references as the metric takes them"
     assert "unchanged: agreement.json" in run(*arguments, "--write", "mine").stderr
+    other = ("--protocol", "g-eval", "--confidence", "0.9", "--write", "other")
+    assert run(*arguments, *other).exit_code == 0
+    *_, study = json.loads(Path("agreement.json").read_text())["studies"]
+    assert (study["data"]["name"], study["protocol"]) == ("other", "g-eval")
+    assert study["confidence"] == 0.9
+    assert study["references"] != "references as the metric takes them"
+    assert run(*arguments[:2], "-m", "rouge", *arguments[4:], "--write", "third").exit_code == 0
+    *_, study = json.loads(Path("agreement.json").read_text())["studies"]
+    outputs = list(dict.fromkeys(row["output"] for row in study["results"]))
+    assert outputs == ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
 def test_ranks_and_citations_are_shown_on_request_alone() -> None:
@@ -315,7 +376,8 @@ def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None
 
 
 def test_a_page_shows_agreement_with_preferences() -> None:
-    write("pairs.jsonl", [{"a": "b c", "b": "x", "references": ["b c"], "winner": "a"}] * 3)
+    rows = [{"a": "b c", "b": "x y", "references": ["b c"], "winner": "a"}] * 3
+    write("pairs.jsonl", rows)
     pairs = ("agreement", "pairs.jsonl", "-m", "token_f1", "--pair", "a,b", "--human", "winner")
     result = run(*pairs, "--draws", "0", "--report", "p.html", "--title", "Mine")
     assert result.exit_code == 0, result.stderr
@@ -323,6 +385,10 @@ def test_a_page_shows_agreement_with_preferences() -> None:
     assert "<h1>Mine</h1>" in page
     assert "<td>token_f1</td>" in page.partition('id="people"')[2]
     assert '"ratings":[' not in page
+    assert '"x y"' in page
+    for side in "ab":
+        write("pairs.jsonl", [*rows[:2], {**rows[2], side: 3}])
+        assert "pairs.jsonl:3: predictions" in run(*pairs).stderr
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -372,7 +373,7 @@ def test_a_protocol_stands_alone_and_near_names_are_told() -> None:
 
 
 WRONG = {
-    "system 'x' has 2 samples of item 'a'; there has to be one": {"system": list("xxzxyz")},
+    "system 'y' has 2 samples of item 'a'; there has to be one": {"system": list("xyyxyz")},
     "there is one system, and level 'item' compares systems": {
         "item": list("abcdef"),
         "system": ["x"] * 6,
@@ -452,6 +453,44 @@ def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
     labels_too = {"label": [True, False, True, False], "rating": [4, 1, 5, 2]}
     agreement = correlate([0.9, 0.1, 0.7, 0.3], labels_too, draws=0)
     assert {row.coefficient for row in agreement.rows} == {"pearson", "spearman", "tau_b"}
+
+
+@pytest.mark.parametrize(("systems", "counts"), [(2, (1, 0)), (1, (0, 1))])
+def test_soft_pairwise_accuracy_is_of_one_group(systems: int, counts: tuple[int, int]) -> None:
+    scores = np.arange(40.0 * systems).reshape(systems, 40)
+    assert value_at("system", "soft_pairwise_accuracy", scores, scores)[1:3] == counts
+
+
+@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "acc_eq_calibrated"])
+def test_items_of_a_single_output_are_undefined_and_those_of_none_are_not_counted(
+    name: str,
+) -> None:
+    scores = np.array([[1, 2, np.nan, 3], [2, np.nan, np.nan, 1]])
+    assert value_at("item", name, scores, np.ones((2, 1)) * [1, 2, 3, 4] + [[0], [1]])[1:3] == (
+        2,
+        1,
+    )
+
+
+def test_the_ceiling_and_chance_count_no_groups() -> None:
+    agreement = correlate(SCORES, [[one, one + 1] for one in HUMAN], item=ITEM, draws=0)
+    for name in ("human ceiling", "chance"):
+        row = agreement.row(name, coefficient="tau_b")
+        assert (row.used, row.undefined, row.unscored) == (0, 0, 0)
+
+
+def test_the_data_are_the_same_in_any_order_of_dimensions() -> None:
+    human: dict[str, Any] = {"fluency": HUMAN, "relevance": [[one, one + 1] for one in HUMAN]}
+    data = correlate(SCORES, human, draws=0).data
+    assert correlate(SCORES, dict(reversed(human.items())), draws=0).data == data
+    # Two raters of relevance, one of fluency.
+    assert data.raters == 2
+
+
+def test_agreement_without_its_data_tests_nothing() -> None:
+    agreement = replace(few(coefficient="tau_b"), _inputs=None)
+    with pytest.raises(InputError, match="read from a file has no scores to test"):
+        agreement.compare("score", "score")
 
 
 def test_chance_of_soft_pairwise_accuracy_knows_no_better_system() -> None:

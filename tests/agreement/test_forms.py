@@ -267,7 +267,13 @@ MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
         2,
         "--pair needs exactly one --human",
     ),
+    ("--pair", "one,two", "--severity", "winner", "--item", "id"): (
+        2,
+        "--pair needs exactly one --human",
+    ),
     ("--pair", "one,two", "--preferences", "votes.csv"): (2, "replaces --human"),
+    ("--human", "ab", "--preferences", "votes.csv"): (2, "replaces --human"),
+    ("--severity", "winner", "--item", "id", "--preferences", "v.csv"): (2, "replaces --human"),
     ("--preferences", "none.csv"): (3, "none.csv"),
     ("--severity", "winner"): (2, "--severity needs --item COLUMN"),
     ("--category", "winner", "--human", "id"): (2, "--category needs --severity"),

@@ -21,6 +21,7 @@ from metrichub.agreement import (
 from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.bootstrap import Drawn, interval_of, resampled
 from metrichub.agreement.coefficients import Options
+from metrichub.agreement.interval_rules import DrawnUnits
 from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.shares import agresti_coull
 
@@ -289,3 +290,31 @@ def test_a_label_that_five_samples_have_carries_an_interval() -> None:
     assert [row.note for row in rows] == ["", ""]
     for row in rows:
         assert row.low < row.value < row.high
+
+
+@pytest.mark.parametrize(
+    ("units", "level", "fewest", "many"),
+    [
+        # Items of which a mean is taken, or all; those that have a value count.
+        (("items", 100, 1, 100), "item", (100, "item"), True),
+        (("items", 100, 1, 99), "item", (99, "item"), True),
+        (("items", 99, 50, 99), "item", (99, "item"), False),
+        (("items", 100, 1, 7), "pooled", (100, "item"), True),
+        # Ten systems beside a hundred items are enough for a mean over items alone.
+        (("both", 100, 10, 100), "item", (10, "system"), True),
+        (("both", 100, 9, 100), "item", (9, "system"), False),
+        (("both", 99, 10, 99), "item", (10, "system"), False),
+        (("both", 100, 10, 100), "pooled", (10, "system"), False),
+        (("both", 100, 100, 1), "pooled", (100, "item"), True),
+        (("both", 100, 99, 1), "pooled", (99, "system"), False),
+        (("systems", 5, 100, 5), "item", (100, "system"), True),
+        (("systems", 500, 99, 500), "item", (99, "system"), False),
+        (("systems", 500, 120, 99), "within_system", (99, "system"), False),
+        (("systems", 500, 120, 100), "within_system", (100, "system"), True),
+    ],
+)
+def test_what_was_drawn_decides_by_the_fewest_units(
+    units: tuple[str, int, int, int], level: str, fewest: tuple[int, str], many: bool
+) -> None:
+    assert DrawnUnits(*units).fewest(level) == fewest
+    assert DrawnUnits(*units).many(level) == many

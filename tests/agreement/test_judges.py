@@ -111,9 +111,11 @@ def test_a_judge_at_chance_or_below_corrects_no_rate(rate: float) -> None:
 
 
 def test_the_tail_of_student_s_t_is_scipy_s() -> None:
-    for t in (-np.inf, -30, -2.5, -0.01, 0, 0.3, 1, 4, 50, np.inf):
+    for t in (-np.inf, -30, -2.5, -0.01, 0, 0.3, 1, 4, 50, np.inf, NAN):
         for freedom in (1, 2, 3.5, 10, 99, 1000):
-            assert t_tail(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), abs=1e-12)
+            assert t_tail(t, freedom) == pytest.approx(
+                scipy.stats.t.sf(t, freedom), abs=1e-12, nan_ok=True
+            )
 
 
 def test_williams_test_says_nothing_of_the_same_perfect_metric_twice() -> None:
@@ -176,6 +178,30 @@ def test_error_spans_become_scores_of_segments() -> None:
         span_scores(["s1"], [])
 
 
+@pytest.mark.parametrize(
+    ("severity", "category", "weight"),
+    [
+        ("Major", "", 5), ("critical", "Style", 5), (" minor ", "", 1), ("neutral", "", 0),
+        ("no error", "", 0), ("No-Error", "", 0),
+        # Punctuation counts little as a minor error alone, and some categories by themselves.
+        ("minor", "Fluency/Punctuation", 0.1), ("major", "fluency/punctuation", 5),
+        ("minor", "No-error", 0), ("major", " no error", 0),
+        ("minor", "Non-translation!", 25), ("neutral", "non-translation", 25),
+    ],
+)  # fmt: skip
+def test_an_error_weighs_by_severity_and_category(
+    severity: str, category: str, weight: float
+) -> None:
+    assert error_weight(severity, category) == weight
+
+
+@pytest.mark.parametrize("lengths", [(2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2)])
+def test_columns_of_errors_have_one_length(lengths: tuple[int, ...]) -> None:
+    columns: Any = [["minor"] * number for number in lengths]
+    with pytest.raises(InputError, match="one entry per error"):
+        rater_span_scores(*columns)
+
+
 def test_lists_of_errors_in_a_column_are_ratings() -> None:
     minor, major = {"severity": "minor"}, {"severity": "major", "category": "Accuracy"}
     point = {"severity": "minor", "category": "Fluency/Punctuation"}
@@ -235,6 +261,10 @@ def test_the_false_discovery_rate_is_benjamini_and_yekutieli_s(
     assert alternative_test(judge, raters).p_values == pytest.approx((p, p, p))
     rate = factor * p * (1 + 1 / 2 + 1 / 3)
     assert alternative_test(judge, raters, rate=rate).winning_rate == winning
+
+
+def test_a_rater_of_a_single_sample_has_no_p_value() -> None:
+    assert np.isnan(alternative_test([1, 0], [[1, 1, 1], [NAN, NAN, NAN]]).p_values).all()
 
 
 def test_a_certain_difference_is_significant_at_any_rate() -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from metrichub import Hub
+from metrichub.agreement import correlate
 from metrichub.agreement import page as people
 from metrichub.agreement.page import parted_samples
-from metrichub.agreement.page_columns import MOST, rated_columns
+from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.errors import MissingColumn, ReportError
 from metrichub.metric import Metric
 from metrichub.report.html.document import SCRIPTS
@@ -110,6 +111,12 @@ def test_more_whole_numbers_than_a_scale_has_are_no_ratings() -> None:
         assert ("mine" in columns.ratings) == is_rating
 
 
+def test_more_than_ten_numbers_that_count_samples_are_no_ratings() -> None:
+    for size, is_rating in ((10, True), (11, False)):
+        columns = rated_columns({"": report_of([1] * size, mine=range(1, size + 1))})
+        assert ("mine" in columns.ratings) == is_rating
+
+
 def test_fractions_and_numbers_that_recur_are_ratings_however_many_there_are() -> None:
     whole = [3 * i for i in range(102)]
     for numbers in ([i + 0.5 for i in whole], [*whole[:-1], whole[0]]):
@@ -123,10 +130,10 @@ def test_labels_of_samples_and_clusters_are_no_ratings() -> None:
 
 
 def test_columns_are_bounded_and_the_rest_is_named() -> None:
-    many = {f"r{k}": [1, 2, 2, 3] for k in range(MOST + 1)}
+    many = {f"r{k}": [1, 2, 2, 3] for k in range(9)}
     columns = rated_columns({"": report_of([1, 2, 3, 4], **many)})
-    assert len(columns.ratings) == MOST
-    assert columns.left_out == {f"r{MOST}": f"more than {MOST} columns"}
+    assert len(columns.ratings) == 8
+    assert columns.left_out == {"r8": "more than 8 columns"}
 
 
 def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
@@ -305,3 +312,60 @@ def test_where_more_is_better_people_part_from_the_high(tmp_path: Path) -> None:
 def test_what_is_missing_for_every_system_is_the_same_for_all() -> None:
     systems = {name: report_of([1, 2, 3], mine=[1, 2, None]) for name in "ab"}
     assert rated_columns(systems).left_out == {"mine": "the same for every system"}
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("ratings", "told"),
+    [
+        # A sample that only one system's people rated is in no pair.
+        (
+            [[1.0, 4.0, 2.0, 5.0], [1.0, 3.0, 2.5, NAN]],
+            "x: a 3, b 2.17 (a rated higher in 1 of 3 samples, b in 1)",
+        ),
+        ([[1.0, 2.0], [3.0, 3.0], [2.0, 2.5]], "x: b 3, c 2.25, a 1.5"),
+        ([[1.0, 2.0], [NAN, NAN], [2.0, 3.0]], "x: c 2.5, a 1.5 (c rated higher in 2 of 2 "
+         "samples, a in 0)"),
+    ],
+)  # fmt: skip
+def test_systems_are_ordered_by_their_ratings(ratings: list[list[float]], told: str) -> None:
+    names = ["a", "b", "c"][: len(ratings)]
+    columns = RatedColumns({"x": [np.array(own) for own in ratings]}, frozenset(), {}, names)
+    assert people._mean_ratings(names, columns) == [told]
+    assert people._mean_ratings(names[:1], columns._replace(rated=names[:1])) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "system", "options", "drawn"),
+    [
+        (None, None, {}, "9 bootstrap draws of samples"),
+        (list("aabbcc"), list("xyxyxy"), {"draw": "items"}, "9 bootstrap draws of items"),
+        (list("aabbcc"), list("xyxyxy"), {}, "9 bootstrap draws of systems and items"),
+    ],
+)
+def test_a_page_says_what_was_drawn(item: Any, system: Any, options: Any, drawn: str) -> None:
+    scores, human = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
+    told = {"coefficient": "tau_b", "confidence": 0.9, "item": item, "system": system, **options}
+    sentences = people._how([correlate(scores, human, **told, draws=9)])
+    level = "over all outputs at once" if item is None else "over the outputs of each item"
+    assert sentences[0].startswith(f"human: Kendall's tau-b {level}")
+    assert sentences[1] == f"In brackets: 90% intervals, by {drawn}."
+    assert sentences[-1] == "Chance is the value for a constant score."
+    # Each reason for which there is none, once.
+    assert len(sentences) == len({*sentences})
+    assert any(line.startswith("No interval: ") for line in sentences)
+    none = people._how([correlate(scores, human, **told, draws=0)])
+    assert none[1].startswith("There are too many samples for intervals on a page")
+
+
+def test_ranks_come_before_other_coefficients_on_a_page() -> None:
+    scores, human = [0.1, 0.4, 0.3, 0.9], [1, 3, 2, 5]
+    for names, first in ((["pearson", "spearman"], "spearman"), (["tau_b", "pearson"], "tau_b")):
+        rows = people._read_first(correlate(scores, human, coefficient=names, draws=0))
+        assert {row.coefficient for row in rows} == {first}
+    table = people._main([correlate(scores, {"x": human, "y": human}, draws=0)])
+    assert table.head == ["metric", "x", "y"]
+    assert [row[0] for row in table.rows] == ["score", "human ceiling", "chance"]
+    assert [str(cell) for cell in table.rows[1][1:]] == ["–", "–"]

@@ -80,6 +80,13 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
+def test_the_data_are_the_same_in_any_order_of_dimensions() -> None:
+    preferred = {"style": PREFERRED, "facts": [[side, "a"] for side in PREFERRED]}
+    data = correlated(preferred=preferred).data
+    assert correlated(preferred=dict(reversed(preferred.items()))).data == data
+    assert data.raters == 2
+
+
 def test_a_rater_who_says_nothing_has_no_vote() -> None:
     # The second pair has one vote, for a, and the others two.
     votes = [["a", "a"], ["a", None], ["b", "b"]]

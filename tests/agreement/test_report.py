@@ -11,7 +11,7 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.agreement import correlate, protocols
 from metrichub.authoring import Choice, Metric
-from metrichub.errors import InputError, MissingColumn, ParameterError, ReportError
+from metrichub.errors import InputError, JudgeError, MissingColumn, ParameterError, ReportError
 from metrichub.testing import Scripted
 
 # token_f1 with "b c d e": 2/5, 2/3, 6/7 for item i; 2/3, 6/7, 1 for j.
@@ -92,13 +92,22 @@ class ByLength(Scripted):
         return Choice(int(b > a), "by length")
 
 
-def pairs(winners: list[str | None], **options: Any):
+class Failing(ByLength):
+    """The same, but gives no answer on a text of one letter."""
+
+    async def choose(self, prompt, candidates, fields):
+        if "b" in candidates:
+            raise JudgeError("no answer")
+        return await super().choose(prompt, candidates, fields)
+
+
+def pairs(winners: list[str | None], judge: type[ByLength] = ByLength, **options: Any):
     texts = [("long text", "short"), ("b", "longer"), ("same", "size"), ("longest", "c")]
     rows = [
         {"prediction": a, "reference": b, "winner": winner}
         for (a, b), winner in zip(texts, winners, strict=True)
     ]
-    metric = load_metric("pairwise", judge=ByLength({}), question=False)
+    metric = load_metric("pairwise", judge=judge({}), question=False)
     return Hub(metric).evaluate(rows, **options)
 
 
@@ -108,6 +117,12 @@ def test_a_judge_that_compares_agrees_with_what_people_prefer() -> None:
     assert agreement.row("pairwise", coefficient="accuracy").value == pytest.approx(2 / 3)
     same = pairs(["a", "b", "tie", None]).agreement("winner", coefficient="kappa", draws=0)
     assert (same.row().value, same.row().used) == (1, 3)
+
+
+def test_a_pair_without_an_answer_is_no_tie() -> None:
+    report = pairs(["a", "tie", "tie", "A"], Failing, max_errors=1)
+    row = report.agreement("winner", coefficient="kappa", draws=0).row()
+    assert (row.value, row.used, row.unscored) == (1, 3, 1)
 
 
 def test_a_judge_that_is_asked_in_both_orders_shows_whether_they_agree() -> None:
@@ -169,6 +184,23 @@ def test_a_judge_that_compares_nothing_shows_its_runs_alone() -> None:
     (judge,) = report.agreement("good", draws=0).judges
     assert (judge.runs, judge.same.value) == (2, 2 / 4)
     assert isnan(judge.order.value)
+
+
+def test_a_smaller_confidence_makes_every_interval_narrower() -> None:
+    rows = [
+        {"prediction": "abc"[i % 3], "reference": "a", "label": i % 4 < 2 if i < 24 else None}
+        for i in range(32)
+    ]
+    report = Hub("exact_match").evaluate(rows)
+
+    def widths(confidence: float) -> list[float]:
+        mean = report.calibrated("label", confidence=confidence)["exact_match"]["score"]
+        verdicts = report.verdicts("label", "exact_match", confidence=confidence)
+        low = [mean.low, mean.labels_low, verdicts.tpr.low, verdicts.tnr.low]
+        high = [mean.high, mean.labels_high, verdicts.tpr.high, verdicts.tnr.high]
+        return [b - a for a, b in zip(low, high, strict=True)]
+
+    assert all(a < b for a, b in zip(widths(0.5), widths(0.95), strict=True))
 
 
 def test_mistakes_are_named() -> None:
@@ -251,6 +283,7 @@ def test_a_forest_plot_draws_each_metric_on_a_line_of_its_own() -> None:
     for y, row, drawn in ((0, rows[0], point), (1, rows[1], other_point)):
         assert [list(side) for side in drawn.get_data()] == [[row.value], [y]]
         assert drawn.get_marker() == "o"
+    assert len({line.get_color() for line in (interval, point, other_interval, other_point)}) == 1
     # The first metric is above the second, half a line from the edge.
     assert panel.get_ylim() == (1.5, -0.5)
     assert panel.get_title() == "human"

@@ -71,6 +71,20 @@ def test_a_declared_share_alone_is_taken_for_one() -> None:
     assert mean.why == "4 samples are too few; an interval needs 5"
 
 
+@pytest.mark.parametrize("units", [10, 200])
+def test_resamples_without_a_score_say_nothing_of_one(units: int) -> None:
+    drawn = np.full(1000, np.nan)
+    found = score_interval(drawn, 0.5, UnitCount(units, units), None, 0.95)
+    assert found.why == NOT_ESTIMATED
+    assert np.isnan(found[:4]).all()
+
+
+def test_resamples_that_differ_by_rounding_are_alike() -> None:
+    drawn = np.array([0, 1e-17] * 500)
+    found = difference_interval(drawn, 0.0, UnitCount(10, 10), None, 0.95)
+    assert found.why == "all resamples have the same difference"
+
+
 def test_clusters_count_as_the_samples_that_they_are_worth() -> None:
     # 8 clusters of 5 samples each that are all alike are worth 8 samples, or 7 with Bessel's
     # correction of their variance.

@@ -10,6 +10,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
+from metrichub.evaluation import significance
 from metrichub.evaluation.paired_tests import RankedOutput, in_words, p_text
 from metrichub.evaluation.resample import NOT_ESTIMATED, holm
 from metrichub.evaluation.significance import TOO_SLOW
@@ -239,6 +240,13 @@ def test_any_name_of_a_system_stands_as_it_is() -> None:
     one, other = with_right(12, 0).values()
     ranking = compare_all({"{}{0}": one, "%s {x}": other}, resamples=9, trials=TRIALS)
     assert ranking.sentence.startswith("{}{0} beats %s {x} on exact_match (p")
+
+
+def test_products_of_many_columns_are_made_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = with_right(12, 7, metric=["exact_match", "wer"]).values()
+    whole = a.compare(b, resamples=20, trials=50)
+    monkeypatch.setattr(significance, "_PRODUCT", 1)
+    assert str(a.compare(b, resamples=20, trials=50)) == str(whole)
 
 
 def test_one_pair_equals_compare() -> None:

@@ -71,12 +71,21 @@ def test_an_iterator_is_kept_only_when_asked() -> None:
 
 
 def test_pooled_and_saved_reports_hold_no_texts(tmp_path: Path) -> None:
-    report = Hub("bleu").evaluate(**COLUMNS)
-    assert report.pool().texts is None
+    report = Hub("bleu").evaluate({**COLUMNS, "language": ["en", "de", "en"]})
+    assert report.metadata
+    assert (report.pool().texts, report.pool().metadata) == (None, {})
     assert Hub("bleu").evaluate(**COLUMNS, samples=False).texts is None
     report.save(tmp_path / "report.json")
     assert '"c d"' not in (tmp_path / "report.json").read_text("utf-8")
     assert Report.load(tmp_path / "report.json").texts is None
+
+
+def test_a_saved_report_knows_why_a_row_of_a_corpus_metric_is_missing(tmp_path: Path) -> None:
+    report = Hub("distinct").evaluate(predictions=["", "a b"])
+    report.save(tmp_path / "report.json")
+    loaded = Report.load(tmp_path / "report.json")
+    assert loaded.explain("distinct", 0).reason == "the text has no token"
+    assert loaded.take([0]).results["distinct"].unanswered == {"no_tokens": 1}
 
 
 def test_merged_reports_show_all_samples_if_all_parts_do() -> None:

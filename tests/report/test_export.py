@@ -7,14 +7,15 @@ import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeError, ParameterError, ReportError
+from metrichub.errors import JudgeError, ParameterError, ReportError, UnknownParameter
 from metrichub.models.usage import Usage
-from metrichub.report.export import usage_counts
+from metrichub.report.export import samples_text, usage_counts
 from metrichub.testing import Scripted
 
 COLUMNS: dict[str, Any] = {
@@ -43,6 +44,31 @@ def test_a_metric_is_looked_up_by_its_name(report: Report) -> None:
         report["blue"]
     with pytest.raises(ReportError, match="choose metrics by their names"):
         report[0]  # type: ignore[index]  # a list would take it
+
+
+def test_a_document_of_repeated_runs_has_each_run_and_no_samples() -> None:
+    hub = Hub("faithfulness", judge="offline")
+    report = hub.evaluate(predictions=["It is old."], contexts=[["It is old."]], repeats=2)
+    repeated = report.to_dict()["repeated"]["faithfulness"]["score"]
+    assert repeated == {"mean": 1, "std": 0, "low": 1, "high": 1, "runs": (1, 1)}
+
+
+def test_an_option_that_pages_lack_is_named(report: Report, tmp_path: Path) -> None:
+    with pytest.raises(UnknownParameter, match="no parameter 'colour'; did you mean 'cluster'"):
+        report.to_html(tmp_path / "page.html", colour=1)
+
+
+@pytest.mark.parametrize(("suffix", "second"), [(".csv", "?"), (".jsonl", "\\ud800")])
+def test_samples_are_written_with_what_stands_behind_them(
+    judged: Report, suffix: str, second: str
+) -> None:
+    named = replace(judged, metadata={"name": ["é", "\ud800"]})
+    lines = samples_text({"": named}, suffix).splitlines()[-2:]
+    # A text that has no UTF-8 is written otherwise, the others as they are.
+    assert "é" in lines[0]
+    assert second in lines[1]
+    why = judged.explain("faithfulness", 1)
+    assert all(text in lines[1] for text in (why.status, str(why.reason)))
 
 
 def test_keys_are_flat_and_a_metrics_own_name_is_its_score(report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -281,3 +282,8 @@ def test_a_language_is_no_tokenizer() -> None:
     report = Hub(InLanguage()).evaluate(predictions=[CHINESE], references=[CHINESE])
     (note,) = report.notes()["in_language"]
     assert note.endswith("the metric offers no tokenizer for them")
+
+
+def test_a_single_letter_that_is_dropped_is_all_of_them() -> None:
+    assert Letters(1, dropped=Counter({"Han": 1})).lost == 1
+    assert Letters().lost == 0

@@ -14,6 +14,8 @@ from metrichub import Hub, Ranking, Report, compare_all
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.report import ranking as module
+from metrichub.report.captions import without_intervals
+from metrichub.report.scoreboard import ScoreFormat, differences, output_columns
 from metrichub.report.tables import Score, Table
 
 SIZE = 16
@@ -55,6 +57,30 @@ def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
     assert "Result: right_1 and one & off beat [none] on exact_match (p ≤ .000" in caption
     assert "intervals" not in caption
     assert [text.strip("`\n")[:12] for text in signatures] == ["exact_match(", "edit_similar"]
+
+
+def test_a_system_without_a_metric_has_no_difference_in_it() -> None:
+    columns = {"predictions": ["a b", "c d"] * 5, "references": ["a b", "c x"] * 5}
+    both, one = Hub(["wer", "exact_match"]).evaluate(**columns), Hub("wer").evaluate(**columns)
+    ranking = compare_all({"first": both, "lacks it": one, "has both": both}, **HOW)
+    assert [row[:2] for row in differences(ranking, ScoreFormat()).rows] == [
+        ["wer ↓", "lacks it"],
+        ["wer ↓", "has both"],
+        ["exact_match ↑", "has both"],
+    ]
+
+
+def test_an_interval_that_one_system_lacks_is_told_with_its_name() -> None:
+    systems = {
+        name: Hub("wer").evaluate(predictions=["a b", "a c"] * n, references=["a b"] * 2 * n)
+        for name, n in (("many", 4), ("few", 2))
+    }
+    intervals = {name: report.intervals(resamples=50) for name, report in systems.items()}
+    columns = output_columns(systems, ScoreFormat())
+    why = "4 samples are too few; an interval needs 5"
+    assert without_intervals(columns, intervals) == [f"no interval for wer of few: {why}"]
+    few = {"few": intervals["few"]}
+    assert without_intervals(columns, few) == [f"no interval for wer: {why}"]
 
 
 def test_latex_is_escaped_and_has_a_caption(ranking: Ranking) -> None:

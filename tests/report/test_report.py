@@ -8,7 +8,7 @@ import json
 import pickle
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
@@ -112,6 +112,30 @@ def test_a_report_does_not_merge_with_itself() -> None:
     report = Hub("wer").evaluate(predictions=["a"], references=["b"])
     with pytest.raises(ReportError, match="can't be merged with itself"):
         report.merge(report)
+
+
+@pytest.mark.parametrize("column", ["system", "epoch"])
+def test_a_sample_is_named_by_its_id_with_its_system_and_epoch(column: str) -> None:
+    one, same, other = (
+        Hub("wer").evaluate([{"prediction": "a", "reference": "a", "id": 1, column: value}])
+        for value in (1, 1, 2)
+    )
+    assert one.merge(other).size == 2
+    with pytest.raises(ReportError, match="same 'id', such as 1, which would count twice"):
+        one.merge(same)
+
+
+def test_ids_that_recur_in_a_part_name_no_sample() -> None:
+    rows = [{"prediction": "a", "reference": "a", "id": i} for i in (1, 1)]
+    assert Hub("wer").evaluate(rows).merge(Hub("wer").evaluate(rows)).size == 4
+
+
+def test_parts_that_counted_no_extraction_add_nothing() -> None:
+    hub = Hub("exact_match", extract="last_number")
+    report = hub.evaluate(predictions=["none", "3"], references=["3", "3"])
+    before = replace(hub.evaluate([]), unextracted={})
+    for merged in (report.merge(before), before.merge(report)):
+        assert merged.unextracted == {"last_number": 1}
 
 
 def test_a_report_without_samples_merges_any_number_of_times() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from metrichub import Hub, Report
 from metrichub.errors import ReportError
+from metrichub.report.deserialize import _models_named
 from tests.toy_metrics import Overlap
 
 OLD = Path(__file__).parents[1] / "data" / "report-0.1.0.json"
@@ -117,6 +118,20 @@ def test_reports_of_two_versions_compare_and_merge_and_both_are_recorded(tmp_pat
     again = Report.load(tmp_path / "merged.json")
     assert again.signatures() == merged.signatures()
     assert now.merge(again).signatures() == merged.signatures()
+
+
+@pytest.mark.parametrize(
+    ("signature", "models"),
+    [
+        ("m(judge='offline', k=2)|definition:1", {"judge": "offline"}),
+        # A bar may stand within a text.
+        ("m(pattern='a|b', embedder='offline')|definition:1", {"embedder": "offline"}),
+        ("m(k=2)", {}),
+        ("m(k=<lambda>)|judge='offline'", {}),
+    ],
+)
+def test_a_signature_names_its_models(signature: str, models: dict[str, str]) -> None:
+    assert _models_named(signature) == models
 
 
 def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -> None:

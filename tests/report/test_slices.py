@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from math import isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from metrichub import Hub, Report
@@ -13,18 +15,18 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.lengths import sample_lengths, word_counts
 from metrichub.evaluation.resample import holm
 from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report import slices as module
 from metrichub.report.slices import (
-    FEWEST,
-    MOST_VALUES,
-    TRIALS_A_TEST,
     Grouping,
     groupings_of,
     slices_of,
+    text_lengths,
     verdict_groupings,
 )
 
 OPTIONS = SignificanceOptions(resamples=30, trials=99)
 SIZE = 24
+FEWEST, MOST_VALUES, TRIALS_A_TEST = 20, 50, 40
 
 
 def rows(right: int, size: int = SIZE, **more: Any) -> list[dict[str, Any]]:
@@ -119,6 +121,83 @@ def test_a_column_that_is_asked_for_comes_whatever_it_holds() -> None:
         groupings_of(systems, by="sight")
 
 
+@pytest.mark.parametrize(("values", "shown"), [(50, 50), (51, 51)])
+def test_more_values_than_fifty_leave_others(values: int, shown: int) -> None:
+    kind = [f"k{i:02}" for i in range(values)] * 2
+    (grouping, *_) = groupings_of({"": report(0, len(kind), kind=kind)}, by="kind")
+    assert len(grouping.values) == shown
+    assert (grouping.values[-1] == "others") == bool(grouping.about) == (values > 50)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        # Numbers in their order, and before texts.
+        ([10, 9, "b", "a"] * 6, ["9", "10", "a", "b"]),
+        ([True, False] * 12, ["False", "True"]),
+        ([2.0, 0.125] * 12, ["0.125", "2"]),
+        # Twelve numbers are values, thirteen are a scale.
+        ([k // 2 / 8 for k in range(SIZE)], [str(k / 8).removesuffix(".0") for k in range(12)]),
+        (
+            [min(k, 12) / 8 for k in range(SIZE)],
+            ["0 to 0.625", "0.75 to 1.375", "1.5"],
+        ),
+        # One value makes no groups, and values that hardly recur make too many.
+        (["x"] * SIZE, None),
+        ([f"v{k // 2}" for k in range(SIZE)], [f"v{k}" for k in sorted(range(12), key=str)]),
+        ([f"v{min(k, 12)}" for k in range(SIZE)], None),
+        ([None] * SIZE, None),
+    ],
+    ids=str,
+)
+def test_a_column_makes_groups_of_its_values(column: list[Any], values: list[str] | None) -> None:
+    rows_of = [row | {"kind": kind} for row, kind in zip(rows(0), column, strict=True)]
+    found = by_name(groupings_of({"": Hub("exact_match").evaluate(rows_of)}))
+    assert (found["kind"].values if "kind" in found else None) == values
+
+
+def test_the_first_four_columns_are_shown_and_the_one_that_is_asked_for_comes_first() -> None:
+    more = {name: [name, "x"] * 12 for name in "abcde"}
+    systems = {"": report(0, **more)}
+    keys = [grouping.key for grouping in groupings_of(systems, by="e")]
+    assert keys == ["e", "language", "a", "b", "length"]
+
+
+def test_lengths_have_another_name_beside_a_column_of_theirs() -> None:
+    keys = [one.key for one in groupings_of({"": report(0, length=["x", "y"] * 12)})]
+    assert keys == ["language", "length", "length of texts"]
+
+
+@pytest.mark.parametrize(("size", "grouped"), [(19, False), (20, True)])
+def test_fewer_than_twenty_samples_have_no_groups_by_length(size: int, grouped: bool) -> None:
+    assert ("words of the reference" in by_name(groupings_of({"": report(0, size)}))) == grouped
+
+
+@pytest.mark.parametrize(("most", "drawn"), [(SIZE, True), (SIZE - 1, False)])
+def test_slices_of_very_many_samples_have_scores_alone(
+    most: int, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_SAMPLES", most)
+    one, other = report(12, domain=["x"] * SIZE), report(3, domain=["x"] * SIZE)
+    groupings = groupings_of({"": one}, by="domain")[:1]
+    (alone,) = slices_of({"": one}, groupings, None, OPTIONS).slices
+    assert alone.scores[""]["exact_match"]["score"] == 12 / SIZE
+    assert bool(alone.intervals) == drawn
+    pair = slices_of({"a": one, "b": other}, groupings, ("b", "a"), OPTIONS)
+    assert bool(pair.slices[0].tests) == bool(pair.trials) == drawn
+
+
+def test_many_samples_take_fewer_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    systems = {"a": report(12), "b": report(3)}
+    grouping = by_name(groupings_of(systems, by="language"))["language"]
+    # Of three slices of 8 samples none is tested, and one metric is scored.
+    monkeypatch.setattr(module, "_WORK", 48 * SIZE)
+    found = slices_of(systems, [grouping], ("b", "a"), OPTIONS)
+    assert found.trials == 0
+    whole = grouping._replace(values=["all"], of=np.zeros(SIZE, np.int64))
+    assert slices_of(systems, [whole], ("b", "a"), OPTIONS).trials == 48
+
+
 def test_numbers_of_many_values_are_cut_into_quarters() -> None:
     share = [k / 3 for k in range(SIZE)]
     grouping = by_name(groupings_of({"": report(0, share=[*share[:-1], None])}))["share"]
@@ -200,6 +279,46 @@ def test_small_slices_have_no_test_and_do_not_count() -> None:
     assert not z.tests
     test = x.tests["exact_match"]["score"]
     assert test.p == 2 * test.randomisation_p
+
+
+def test_slices_of_too_few_scored_samples_or_withheld_ones_do_not_count() -> None:
+    # An empty text has no score: x lacks one of one system alone, y of both, and 19 are left.
+    texts = ["a a", "b b b", "c d"] * FEWEST
+    other, domain = [text.replace("a a", "a c") for text in texts], sorted("xyz" * FEWEST)
+    other[0] = texts[FEWEST] = other[FEWEST] = ""
+    systems = {
+        name: Hub("ttr").evaluate({"predictions": column, "domain": domain})
+        for name, column in (("a", texts), ("b", other))
+    }
+    found = slices_of(systems, groupings_of(systems, by="domain")[:1], ("b", "a"), OPTIONS)
+    of_z = found.slices[2].tests["ttr"]
+    x, y, z = (part.tests["ttr"]["score"] for part in found.slices)
+    assert (x.samples, y.samples, z.samples) == (19, 19, 20)
+    assert x.withheld
+    assert not y.withheld
+    assert isnan(x.p)
+    assert isnan(y.p)
+    corrected = holm({o: t.randomisation_p for o, t in of_z.items() if not isnan(t.p)})
+    assert z.p == corrected["score"]
+
+
+def test_outputs_beside_the_headline_have_no_p_and_do_not_count() -> None:
+    columns = {"references": ["a b"] * FEWEST, "domain": ["x"] * FEWEST}
+    systems = {
+        name: Hub("wer").evaluate({"predictions": [text] * FEWEST, **columns})
+        for name, text in (("a", "a b"), ("b", "a c"))
+    }
+    found = slices_of(systems, groupings_of(systems, by="domain")[:1], ("b", "a"), OPTIONS)
+    tests = found.slices[0].tests["wer"]
+    assert [name for name, test in tests.items() if not isnan(test.p)] == ["score"]
+    assert tests["score"].p == tests["score"].randomisation_p
+    assert len(tests) > 1
+
+
+def test_an_empty_reference_has_no_words_and_the_others_tell_their_length() -> None:
+    texts = ["", *(" ".join("a" * k) for k in range(1, SIZE))]
+    found = Hub("exact_match").evaluate(predictions=["x"] * SIZE, references=texts)
+    assert text_lengths(found) == ("reference", pytest.approx(range(SIZE)))
 
 
 def test_there_are_trials_enough_for_a_small_p_after_the_correction() -> None:

@@ -47,3 +47,9 @@ def test_a_note_names_what_is_written_in_two_forms(text: str, tmp_path: Path) ->
 )
 def test_texts_of_one_form_have_no_note(prediction: str, reference: str) -> None:
     assert not evaluated(prediction, reference).mixed_forms
+
+
+def test_the_characters_of_two_forms_are_in_order() -> None:
+    text = "üéèêëàùçñõ"
+    report = evaluated(unicodedata.normalize("NFD", text), text)
+    assert report.mixed_forms["bleu"] == tuple(sorted(text))

@@ -86,6 +86,19 @@ def test_rouge_lsum_is_rouge_scores(stride, rows):
         assert score.recall == hits / max(expected, 1)
 
 
+def test_a_common_subsequence_is_the_same_by_any_stride(monkeypatch):
+    source = np.random.default_rng(4)
+    for _ in range(30):
+        reference, candidate = (source.integers(0, 4, 40).tolist() for _ in range(2))
+        places = subsequence.occurrences(reference)
+        whole = subsequence.subsequence(places, 40, candidate)
+        assert whole.bit_count() == twins.lcs(candidate, reference)
+        for stride in (1, 7):
+            monkeypatch.setattr(subsequence, "STRIDE", stride)
+            assert subsequence.subsequence(places, 40, candidate) == whole
+        monkeypatch.undo()
+
+
 @given(rows=pairs(word_texts | any_text), name=NAMES)
 def test_fragments_equal_their_definition(rows, name):
     copied = align.fragments(*columns_of(rows), name)

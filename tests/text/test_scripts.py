@@ -9,7 +9,7 @@ import pytest
 
 from metrichub.text import RaggedTexts, Texts, clipped_matches, equal_rows
 from metrichub.text.column import watched
-from metrichub.text.scripts import EXAMPLES, ScriptCounts, treatment
+from metrichub.text.scripts import EMOJI, EXAMPLES, ScriptCounts, dropped_scripts, treatment
 from metrichub.text.tokenize.reference import UNSPACED, category, is_unspaced
 
 
@@ -109,3 +109,9 @@ def test_rows_are_equal_if_their_tokens_are() -> None:
     assert equal.tolist() == [True, True, True, True]
     assert equal_rows(first, second, "chars").tolist() == [False, True, False, False]
     assert not tokenizations
+
+
+def test_emoji_count_for_no_script_that_a_tokenizer_drops() -> None:
+    dropped = {script for script in EXAMPLES if treatment("rouge", script) == "dropped"}
+    assert EMOJI in dropped
+    assert dropped_scripts("rouge") == dropped - {EMOJI}

@@ -59,6 +59,18 @@ def test_a_column_has_the_tokens_of_its_texts(column):
         assert made.lengths.tolist() == [len(row) for row in expected], name
 
 
+def test_what_is_known_of_tokens_is_forgotten_when_it_is_much(monkeypatch):
+    monkeypatch.setattr(tokens, "KNOWN", 2)
+    images = tokens._Images(str.upper)
+    assert [images[token] for token in (b"a", b"b", b"c")] == [b"A", b"B", b"C"]
+    assert list(images) == [b"c"]
+
+
+def test_tokens_that_are_characters_say_so():
+    texts = Texts(["ab c"])
+    assert [texts.tokens(name).characters for name in ("chars", "13a")] == [True, False]
+
+
 @given(text=any_text)
 def test_the_definition_is_the_official_one(text):
     for name, official in OFFICIAL.items():
