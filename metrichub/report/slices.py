@@ -329,6 +329,8 @@ def slices_of(
             report,
             texts=None,
             traces={},
+            # `take` counts it from a column that is left out here.
+            unextracted={},
             metadata={k: v for k, v in report.metadata.items() if k == options.cluster},
         )
         for name, report in systems.items()

@@ -214,6 +214,20 @@ def test_numbers_of_many_values_are_cut_into_quarters() -> None:
     assert "run" not in by_name(groupings_of({"": report(0, run=[9 * k for k in range(SIZE)])}))
 
 
+def test_metrics_that_read_an_answer_have_slices() -> None:
+    one = Hub("exact_match(extract='last_number')").evaluate(
+        [
+            {**row, "prediction": "It is 4." if row["id"] < 12 else "Who knows?", "reference": "4"}
+            for row in rows(0)
+        ]
+    )
+    (by_language, *_) = groupings_of({"": one})
+    found = slices_of({"": one}, [by_language], None, OPTIONS).slices
+    # Twelve of 24 samples are right, four of the eight of each language.
+    scores = [next(iter(part.scores[""].values()))["score"] for part in found]
+    assert scores == [0.5, 0.5, 0.5]
+
+
 def test_columns_that_differ_make_no_slices_and_are_refused() -> None:
     systems = {"a": report(0, domain="x", same=1), "b": report(0, domain="y", same=1)}
     assert list(by_name(groupings_of(systems))) == ["language", "words of the reference"]
