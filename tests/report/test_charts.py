@@ -82,6 +82,16 @@ def test_ticks_are_round_numbers_inside_the_axis(values: list[float], ticks: str
     assert all(LEFT <= tick.place <= RIGHT for tick in chart.columns)
 
 
+@pytest.mark.parametrize("size", [2, 10, 12])
+def test_a_single_value_is_in_the_middle_of_its_bar(size: int) -> None:
+    (chart,) = charts.difference_histograms(
+        [(0, scores(a=[1.0] * size, b=[1.0] * size))], ("b", "a")
+    )
+    (bar,) = chart.shapes
+    chosen = json.loads(bar.select)
+    assert chosen["low"] == pytest.approx(-chosen["high"])
+
+
 def test_metrics_are_drawn_against_each_other_of_the_first_system() -> None:
     outputs = [scores(name, a=[0.0, k], b=[9.0, 9.0]) for k, name in enumerate("vwxyz", 1)]
     found = [(chart.across, chart.up) for chart in charts.scatter_charts(outputs)]

@@ -222,7 +222,8 @@ def bin_edges(values: Values) -> Values:
     bins = min(30, 5 + len(values) // 10)
     # There is no room for bins between values that differ by rounding alone.
     same = len(values) > 0 and np.allclose(values, values[0], rtol=1e-9, atol=1e-12)
-    return np.histogram_bin_edges(values[:1] if same else values, bins)
+    # Of an odd number, one is in the middle.
+    return np.histogram_bin_edges(values[:1] if same else values, bins | same)
 
 
 def is_dense(x: Values, y: Values) -> bool:
