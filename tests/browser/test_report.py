@@ -285,7 +285,8 @@ def test_a_sample_of_three_systems_and_eleven_references_fits_on_a_screen(
 
 
 def test_texts_are_aligned_by_their_own_direction(page: Page, tmp_path: Path) -> None:
-    report = Hub("exact_match").evaluate(predictions=["سبت"], references=["Saturday"])
+    texts = ["سبت", "Saturday"]
+    report = Hub("exact_match").evaluate(predictions=texts, references=texts[::-1])
     report.to_html(tmp_path / "report.html", resamples=2)
     page.goto((tmp_path / "report.html").as_uri())
     page.get_by_role("button", name="sample 0").click()
@@ -293,6 +294,9 @@ def test_texts_are_aligned_by_their_own_direction(page: Page, tmp_path: Path) ->
     for name, direction in (("references", "ltr"), ("prediction", "rtl")):
         shown = page.locator(f"#sample-0 .label:text-is('{name}') + .text")
         assert shown.evaluate(sides) == [direction, "start"]
+    # In the table a label stands before the text.
+    shown = page.locator("#table .reference:has-text('سبت') bdi")
+    assert shown.evaluate("made => getComputedStyle(made).direction") == "rtl"
 
 
 def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ const sampleCells = (data, details, output) => {
     return parts.filter(([, , text]) => text).flatMap(([className, name, text]) => {
       const { made, whole } = reading.part(text, null, GIVEN, pattern);
       made.classList.add(className);
-      made.prepend(element("span", "label", `${name} `));
+      // The label doesn't give the text its direction.
+      made.replaceChildren(element("span", "label", `${name} `), element("bdi", "", ...made.childNodes));
       return whole ? [made] : [made, more(all(text))];
     });
   };
