@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 
 from tests.browser.kinds import KINDS, LARGE
+from tests.browser.reports import unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.browser
 BOXES = Path(__file__).with_name("boxes.js").read_text(encoding="utf-8")
 # Large pages take minutes, and are for those who look at them.
 SHOWN = (*KINDS, *LARGE) if os.environ.get("METRICHUB_SCREENSHOTS") else KINDS
+PAPER = {"width": 790, "height": 1000}
+"""A4 with Chromium's margins, and a tenth, as browsers shrink what is wider."""
 OPEN = """() => {
     document.querySelector("#table tbody button[data-sample]").click();
     for (const made of document.querySelectorAll("details")) made.open = true;
@@ -58,6 +61,66 @@ def test_nothing_is_cut_or_covered(
     # It takes seconds; what is opened is least on a phone.
     if width == 390:
         assert violations(page) == []
+
+
+WATCH = """() => {
+    const all = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+    const shown = [...document.querySelectorAll(all)].filter(
+        made => !made.disabled && made.tabIndex >= 0 && made.checkVisibility());
+    const reached = new Set(), wrong = [];
+    const called = made => `${made.tagName}#${made.id} ${made.ariaLabel ?? made.textContent}`;
+    addEventListener("focusin", ({ target }) => {
+        reached.add(target);
+        const { outlineStyle } = getComputedStyle(target);
+        if (outlineStyle === "none") wrong.push(`unseen: ${called(target)}`);
+        const [box] = target.getClientRects();
+        const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
+        const middle = (box.left + Math.min(box.right, innerWidth)) / 2;
+        const at = document.elementFromPoint(middle, (top + bottom) / 2);
+        if (!target.contains(at) && !at?.contains(target)) wrong.push(`hidden: ${called(target)}`);
+    });
+    window.result = () => [...wrong,
+        ...shown.filter(made => !reached.has(made)).map(made => `not reached: ${called(made)}`)];
+    return shown.length;
+}"""
+
+
+def walked(page: Page) -> list[str]:
+    """What the Tab key doesn't reach in a page, or what one doesn't see when it does."""
+    page.locator("#table tbody button[data-sample]").first.click()
+    unfold(page)
+    page.evaluate("() => document.activeElement.blur()")
+    page.goto(f"{page.url.partition('#')[0]}#")
+    for _ in range(page.evaluate(WATCH) + 9):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement === document.body"):
+            return list(page.evaluate("() => result()"))
+    return ["the focus never leaves the page"]
+
+
+def test_the_keyboard_reaches_and_leaves_everything(page: Page, kind: str) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(kind)
+    assert walked(page) == []
+
+
+def printed(page: Page, kind: str) -> list[str]:
+    """What is cut on paper, and the controls that are on it."""
+    page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a size
+    page.goto(kind)
+    page.evaluate(OPEN)
+    page.emulate_media(media="print")
+    controls = page.locator("input, select, textarea, .buttons button, #theme").all()
+    wrong = [str(one.evaluate("made => made.outerHTML")) for one in controls if one.is_visible()]
+    return wrong + list(page.evaluate(BOXES, True))
+
+
+def test_on_paper_nothing_is_cut_and_there_are_no_controls(
+    page: Page, kind: str, shoot: Callable[[Page, str], None]
+) -> None:
+    wrong = printed(page, kind)
+    shoot(page, f"{name_of(kind)}-print")
+    assert wrong == []
 
 
 def test_without_scripts_the_answer_and_the_tables_are_there(browser: Browser, kind: str) -> None:
