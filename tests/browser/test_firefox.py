@@ -1,4 +1,4 @@
-"""Five paths through the site, a report and the app in Debian's Firefox, by Node and puppeteer."""
+"""Six paths through the site, a report and the app in Debian's Firefox, by Node and puppeteer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,15 @@ pytest.importorskip("fastapi", reason="the extra app is not installed")
 
 from metrichub.site.commands import build_site
 from tests.app_browser import file_of, running
+from tests.browser import kinds
 from tests.browser.reports import write_two
 from tests.browser.servers import serving_folder
 
 pytestmark = pytest.mark.firefox
 
 HOME = Path(__file__).parent / "firefox"
-PATHS = ("home", "card", "report", "address", "app")
+PATHS = ("home", "card", "report", "address", "kinds", "app")
+KINDS = (kinds.ten_rated, kinds.judged, kinds.conversations, kinds.scripts, kinds.long_names)
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +42,23 @@ def browsers() -> Mapping[str, str]:
 @pytest.fixture(scope="module")
 def addresses(
     browsers: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Mapping[str, str]]:
-    """Where the site, a report of two systems and the app are, and a file of samples."""
+) -> Iterator[Mapping[str, Any]]:
+    """Where the site, reports and the app are, and a file of samples."""
     folder = tmp_path_factory.mktemp("firefox")
     build_site(folder / "site")
     report, file = write_two(folder), file_of(folder)
+    pages = {}
+    for kind in KINDS:
+        home = folder / kind.__name__
+        home.mkdir()
+        pages[kind.__name__] = kind(home)
     shots = os.environ.get("METRICHUB_SCREENSHOTS", "")
     with serving_folder(folder / "site") as site, running(folder / "plugins") as app:
         yield {
             "firefox": browsers["firefox-esr"],
             "site": site,
             "report": report,
+            "kinds": pages,
             "app": app,
             "file": str(file),
             "shots": shots,
@@ -57,7 +66,7 @@ def addresses(
 
 
 @pytest.fixture(scope="module")
-def walked(browsers: Mapping[str, str], addresses: Mapping[str, str]) -> Mapping[str, list[str]]:
+def walked(browsers: Mapping[str, str], addresses: Mapping[str, Any]) -> Mapping[str, list[str]]:
     """What went wrong on each path, in one Firefox that has a profile for each."""
     line = [browsers["node"], "paths.mjs", json.dumps(addresses)]
     ran = subprocess.run(line, cwd=HOME, capture_output=True, text=True, timeout=600, check=False)

@@ -1,7 +1,11 @@
-// Five paths through the site, a report and the app in Firefox, over WebDriver BiDi.
+// Six paths through the site, a report and the app in Firefox, over WebDriver BiDi.
 // node paths.mjs '{"firefox": …, "site": …, …}' prints what went wrong on each path, as JSON.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
+
+/** What is cut or covered in a page: the function that Chromium runs too. */
+const boxes = (0, eval)(readFileSync(new URL("../boxes.js", import.meta.url), "utf8"));
 
 /** What a function finds in the page, as soon as it does. */
 async function until(page, find, ...given) {
@@ -110,6 +114,15 @@ const paths = {
     await page.waitForSelector("#sample-8");
     assert.equal(page.url(), before);
     assert.deepEqual(await listed(page), [7, 8]);
+  },
+
+  async kinds(page, at) {
+    for (const [name, address] of Object.entries(at.kinds)) {
+      await page.goto(address);
+      await (await page.waitForSelector("#table tbody button[data-sample]")).click();
+      await page.$$eval("details", (all) => all.forEach((made) => { made.open = true; }));
+      assert.deepEqual(await page.evaluate(boxes, false), [], name);
+    }
   },
 
   async app(page, at) {
