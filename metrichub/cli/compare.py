@@ -106,8 +106,8 @@ def compare(
     For every headline output, it shows the scores and ranks, the difference from the baseline with
     its paired bootstrap interval, and the p-value of two-sided approximate randomization, corrected
     by Holm's method over all pairs of systems and the headline outputs of the metric. A system
-    ranks below another group only if every system in that group beats it significantly. --outputs
-    all adds the uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score
+    ranks one below the lowest-ranked of those that beat it significantly. --outputs all adds the
+    uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score
     --save'; name a system as in ours=FILE. It may also be a folder with another tool's logs, of one
     system or of several.
 

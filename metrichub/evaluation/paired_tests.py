@@ -1,8 +1,8 @@
 """Paired tests: which systems are better than which, of all pairs, corrected and in words.
 
 Holm (1979) corrects the p-values over the pairs of systems and the headline outputs of a metric. A
-system ranks below others only if each of them beats it, so that some of one rank may beat others of
-it: WMT's clusters.
+system's rank is one below the lowest of those that beat it: of one rank none beats another, and of
+the first none is beaten. Where all above beat all below, as in WMT's clusters, sentences say so.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class PairedTests:
     """What paired tests say of several systems on the same samples.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
-    one that was named first; `ranks` metric -> headline output -> system -> rank, below
-    others only where each of them beats it; `withheld` has why a metric, or an output alone, ranks
-    none. `scores` holds system -> metric -> output -> score of all its samples, as its report has
-    it, while a test is of those that both systems have scores of. `sentences` sum it up, alike ones
-    of several metrics as one.
+    one that was named first; `ranks` metric -> headline output -> system -> rank, one below the
+    lowest of those that beat it; `withheld` has why a metric, or an output alone, ranks none.
+    `scores` holds system -> metric -> output -> score of all its samples, as its report has it,
+    while a test is of those that both systems have scores of. `sentences` sum it up, alike ones of
+    several metrics as one.
     """
 
     systems: tuple[str, ...]
@@ -240,8 +240,6 @@ class RankedOutput:
     @cached_property
     def clusters(self) -> list[list[str]]:
         """The systems, best first, cut wherever all those before beat all those after."""
-        if self.better == "neither" or self.reason:
-            return []
         sign = -1 if self.better == "higher" else 1
         order = sorted(self.scores, key=lambda name: (isnan(s := sign * self.scores[name]), s))
         cuts = [k for k in range(1, len(order)) if self._all_beat(order[:k], order[k:])]
@@ -249,8 +247,18 @@ class RankedOutput:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """The rank of every system, 1 for the best cluster; empty where none can be ranked."""
-        return {name: k for k, part in enumerate(self.clusters, start=1) for name in part}
+        """The rank of every system, 1 for those that none beats; empty where none can be ranked."""
+        if self.better == "neither" or self.reason:
+            return {}
+        ranks: dict[str, int] = {}
+        won = [pair for pair in permutations(self.scores, 2) if self.beats(*pair)]
+        left = {*self.scores}
+        while left:
+            # Tests on different samples may form a circle, whose systems are level.
+            best = left - {loser for winner, loser in won if winner in left} or left
+            ranks |= dict.fromkeys(best, 1 + max(ranks.values(), default=0))
+            left = left - best
+        return {name: ranks[name] for name in self.scores}
 
     def beats(self, system: str, other: str) -> bool:
         """Whether one system is significantly better than another."""
@@ -292,8 +300,8 @@ class RankedOutput:
 
     def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
         if len(self.clusters) > 1:
-            ranks = self.ranks
-            across = [test.p for (a, b), test in self.tests.items() if ranks[a] != ranks[b]]
+            of = {name: k for k, part in enumerate(self.clusters) for name in part}
+            across = [test.p for (a, b), test in self.tests.items() if of[a] != of[b]]
             p = p_text(max(across), "=" if len(across) == 1 else "≤")
             yield (f"{_chain(self.clusters)} on {_LABELS}",) * 2, f"{self.label} ({p})"
         for part in self.clusters:

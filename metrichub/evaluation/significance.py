@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
     is too small: at .05 it finds 11 to 20 false positives in 100 comparisons of equal systems.
 
     `rank` and `other_rank` are the systems' ranks among all that were compared, 1 for the best:
-    a system is ranked below others only if each of them beats it. They are None for outputs that
+    a system's is one below the lowest of those that beat it. They are None for outputs that
     aren't headlines or of which neither more nor less is better, and where `withheld` says why
     neither system can be called better. `sentence` says the result in words.
     """

@@ -56,9 +56,7 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
     meanings = []
     if any(score.rank for score in scores):
-        meanings.append(
-            "in parentheses: ranks; a system ranks below others only if all of them beat it"
-        )
+        meanings.append("in parentheses: ranks; a system ranks one below the lowest that beats it")
     if tests and any(score.mark for score in scores):
         p = p_text(1 - tests.options.level).removeprefix("p = ")
         meanings.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")

@@ -49,11 +49,11 @@ class Ranking(PairedTests):
     """Paired tests of several systems on the same samples, and the ranks that follow.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
-    system that was passed first. `ranks` holds metric -> headline output -> system -> rank; a
-    system ranks below others only if each of them beats it. `withheld` says why a metric, or one
-    of its outputs, ranks no system. `scores` holds system -> metric -> output -> score over all
-    samples of a system, as in its report, whereas a test uses the samples that both systems have
-    scores for. `sentences` sum up the result, and `sentence` joins them.
+    system that was passed first. `ranks` holds metric -> headline output -> system -> rank, one
+    below the lowest of those that beat it. `withheld` says why a metric, or one of its outputs,
+    ranks no system. `scores` holds system -> metric -> output -> score over all samples of a
+    system, as in its report, whereas a test uses the samples that both systems have scores for.
+    `sentences` sum up the result, and `sentence` joins them.
     """
 
     @classmethod

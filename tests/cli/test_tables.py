@@ -52,7 +52,7 @@ wer % ↓              b       +75.0 [+67.5, +82.5]       < .0001
 edit_similarity % ↑  b       -90.0 [-95.6, -84.4]       < .0001
 
 a beats b on wer (p < .0001) and edit_similarity (p < .0001)
-in parentheses: ranks; a system ranks below others only if all of them beat it
+in parentheses: ranks; a system ranks one below the lowest that beats it
 """
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
 from metrichub.evaluation import significance
 from metrichub.evaluation.paired_tests import RankedOutput, in_words, p_text
-from metrichub.evaluation.resample import NOT_ESTIMATED, holm
-from metrichub.evaluation.significance import TOO_SLOW
+from metrichub.evaluation.resample import NOT_ESTIMATED, Interval, holm
+from metrichub.evaluation.significance import TOO_SLOW, Comparison
 from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import TIE, rows_of_scores, rows_of_tests
 from tests.toy_metrics import Variety
@@ -22,6 +25,9 @@ SIZE = 12
 """With k samples that only the better system has right, p is 2 of 2 ** k, so 2 ** (1 - k)."""
 REFERENCES = ["all right"] * SIZE
 TRIALS = 20_000
+COMPARISON = Comparison(
+    0.0, 0.0, 0.0, Interval(0.0, 0.0, 0.0, 0.0), 1.0, 1.0, 1.0, 9, 0, None, None, None, None
+)
 CHAIN = {"a": 16, "b": 8, "c": 0}
 """How many samples of 16 each of three systems has right."""
 
@@ -86,15 +92,44 @@ def test_systems_that_no_test_tells_apart_share_a_rank() -> None:
     assert str(beaten.sentence).startswith("a beats b on exact_match")
 
 
-def test_one_that_fails_to_beat_another_doesn_t_rank_above_it() -> None:
+def test_one_that_nobody_beats_ranks_first_whomever_it_beats() -> None:
     # a and c differ in 4 samples, c and b in 5: p is .125 and .06 * 2; a and b in 9: .004 * 3.
     ranking = compare_all(with_right(12, 3, 8), resamples=9, trials=TRIALS)
-    assert set(ranking.ranks["exact_match"]["score"].values()) == {1}
+    assert ranking.ranks["exact_match"]["score"] == {"a": 1, "c": 1, "b": 2}
     assert ranking.sentence.startswith("a beats b on exact_match (p = .0")
     assert ranking.sentence.endswith(
         "; no significant difference between a and c or b and c on exact_match"
     )
-    assert not rows_of_tests(ranking).best
+    assert {rows_of_tests(ranking).rows[row][2] for row, _ in rows_of_tests(ranking).best} == {
+        "a",
+        "c",
+    }
+
+
+@given(st.lists(st.sampled_from([0.01, 0.9]), min_size=10, max_size=10))
+def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
+    # Five systems, each of which has a lower score than those before.
+    names = "abcde"
+    tests = {
+        (other, name): COMPARISON._replace(difference=-1.0, p=p)
+        for (name, other), p in zip(combinations(names, 2), ps, strict=True)
+    }
+    scores = {name: -float(place) for place, name in enumerate(names)}
+    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    for name in names:
+        above = [
+            output.ranks[other] for other in names if name != other and output.beats(other, name)
+        ]
+        assert output.ranks[name] == 1 + max(above, default=0)
+
+
+def test_systems_that_beat_each_other_in_a_circle_are_level() -> None:
+    # Where pairs have scores of different samples, a may beat b, b c, and c a.
+    lost = [("b", "a"), ("c", "b"), ("a", "c")]
+    tests = {pair: COMPARISON._replace(difference=-1.0, p=0.01) for pair in lost}
+    scores = dict.fromkeys("abc", 0.5)
+    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    assert output.ranks == {"a": 1, "b": 1, "c": 1}
 
 
 def test_lower_is_better_where_the_card_says_so() -> None:

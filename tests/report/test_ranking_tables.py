@@ -179,7 +179,7 @@ def test_the_differences_say_that_only_p_is_corrected(ranking: Ranking) -> None:
 
 def test_marks_are_explained_below_the_tables(ranking: Ranking) -> None:
     assert ranking.foot()[-1] == (
-        "in parentheses: ranks; a system ranks below others only if all of them beat it; "
+        "in parentheses: ranks; a system ranks one below the lowest that beats it; "
         "≈: no significant difference from right_1 (p > .05)"
     )
 
