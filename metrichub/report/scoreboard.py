@@ -120,7 +120,7 @@ def scoreboard(
     for name, report in reports.items():
         row: list[Cell] = [name, report.size] if sizes else [name]
         for column in columns:
-            ranks = _ranks(tests, column)
+            ranks = ranks_of(tests, column)
             if name in first_of(ranks):
                 best.add((len(rows), len(row)))
             interval = intervals.get(name, {}).get(column.metric, {}).get(column.output)
@@ -314,7 +314,8 @@ def decimals_of(value: float) -> int:
     return 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
 
 
-def _ranks(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:
+def ranks_of(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:
+    """The rank of every system by an output; none without tests or a direction."""
     return tests.ranks.get(column.metric, {}).get(column.output, {}) if tests else {}
 
 

@@ -19,7 +19,10 @@ BAD = ["nothing of it at all", "a cat"] * 6
 
 def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageAnswer, dict[str, Report]]:
     hub = Hub(list(metrics))
-    found = {n: hub.evaluate(predictions=t, references=REFERENCES) for n, t in systems.items()}
+    found = {
+        n: hub.evaluate(predictions=t, references=REFERENCES[:1] * len(t))
+        for n, t in systems.items()
+    }
     ranking = compare_all(found, resamples=50, trials=5000) if len(found) > 1 else None
     intervals = {name: report.intervals(resamples=50) for name, report in found.items()}
     return answer_of(found, ranking, intervals, SignificanceOptions(resamples=50)), found
@@ -163,6 +166,24 @@ def test_letters_overlap_where_neighbours_have_no_significant_difference() -> No
     # Nobody beats the first two, whom the title names.
     assert [row.rank for row in told.board] == [1, 1, 2]
     assert told.title == "high and middle lead on exact_match"
+
+
+def test_title_ranks_and_letters_say_the_same_of_every_output() -> None:
+    # "exact" has 8 of 24 right and nothing of the others, "near" has five words of six in each.
+    systems = {
+        "bad": ["nothing"] * 24,
+        "exact": REFERENCES[:8] + ["nothing"] * 16,
+        "near": ["the cat sat on the"] * 24,
+    }
+    told, _ = answer(systems, "exact_match", "token_f1")
+    assert told.title == "exact leads on exact_match; near leads on token_f1"
+    assert {row.system: row.cells[0][1:] for row in told.board} == {
+        "exact": ("a", True), "near": ("b", False), "bad": ("b", False),
+    }  # fmt: skip
+    # Each output has letters in its own order, whatever the rows are sorted by.
+    assert {row.system: row.cells[1][1:] for row in told.board} == {
+        "exact": ("b", False), "near": ("a", True), "bad": ("c", False),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

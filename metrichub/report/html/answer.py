@@ -16,7 +16,13 @@ from metrichub.evaluation.significance import Comparison, Pair, SignificanceOpti
 from metrichub.report.captions import captioned, without_differences, without_intervals
 from metrichub.report.html.forest import Axis, Forest, ForestRow, better_of, p_of, verdict_of
 from metrichub.report.ranking import Ranking
-from metrichub.report.scoreboard import OutputColumn, ScoreFormat, first_of, output_columns
+from metrichub.report.scoreboard import (
+    OutputColumn,
+    ScoreFormat,
+    first_of,
+    output_columns,
+    ranks_of,
+)
 from metrichub.report.tables import Table
 
 _MOST_NAMES = 3
@@ -29,11 +35,9 @@ _LINKS = {
     "no winner": "no winner against",
     "not tested": "not tested against",
 }
+_OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
 
 Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
-
-
-_OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
 
 
 class LeaderboardRow(NamedTuple):
@@ -164,23 +168,24 @@ class _Tests(NamedTuple):
 
     def ranked(self) -> OutputColumn:
         """The first output that ranks systems; where none does, the first."""
-        ranks = self.ranking.ranks
-        having = (c for c in self.columns if ranks.get(c.metric, {}).get(c.output))
+        having = (column for column in self.columns if ranks_of(self.ranking, column))
         return next(having, self.columns[0])
 
     def shown_pair(self) -> Pair:
         """The best of the others by the first output that ranks, and the baseline."""
         baseline, *others = self.ranking.systems
-        return min(others, key=self._order), baseline
+        return self._sorted(self.ranked(), others)[0], baseline
 
-    def _order(self, system: str) -> tuple[int, float]:
-        """The rank and the score by the first output that ranks systems."""
-        for column in self.columns:
-            ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
-            if system in ranks:
-                score = _value(self.ranking.reports[system], column)
-                return ranks[system], -score if self.better(column) == "higher" else score
-        return 0, 0.0
+    def _sorted(self, column: OutputColumn, systems: Sequence[str]) -> list[str]:
+        """The systems by rank and score, the best first; as they come without ranks."""
+        ranks = ranks_of(self.ranking, column)
+        sign = -1 if self.better(column) == "higher" else 1
+
+        def order(system: str) -> tuple[float, float]:
+            score = _value(self.ranking.reports[system], column)
+            return ranks.get(system, math.inf), sign * score if system in ranks else 0.0
+
+        return sorted(systems, key=order)
 
     def title_of_two(self) -> str:
         other, baseline = pair = self.shown_pair()
@@ -208,12 +213,12 @@ class _Tests(NamedTuple):
         return f"{other} vs {baseline}: {', '.join(parts)}"
 
     def title_of_several(self) -> str:
-        """Who leads on what, that is, whom no other beats, in at most sixty words."""
+        """Who leads on what, that is, ranks first, in at most sixty words."""
         leaders: dict[str, list[str]] = {}
         names = without_common_start(self.ranking.systems)
         for column in self.columns:
-            ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
-            first = [name for name in ranks if not self._beaten(name, column)]
+            ranks = ranks_of(self.ranking, column)
+            first = [name for name, rank in ranks.items() if rank == 1]
             if not ranks:
                 text = "no ranks"
             elif len(first) == len(ranks):
@@ -232,38 +237,32 @@ class _Tests(NamedTuple):
         title = "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
         return f"N{title[1:]}" if title.startswith("no ") else title
 
-    def _beaten(self, system: str, column: OutputColumn) -> bool:
-        """Whether any other system is significantly better."""
-        verdicts = {"worse": 0, "better": 1}
-        return any(
-            pair[verdicts[verdict]] == system
-            for pair in self.ranking.pairs
-            if (verdict := self.verdict(self.test(pair, column), column)) in verdicts
-        )
-
     def leaderboard(self) -> list[LeaderboardRow]:
         """The systems by rank, with letters: those that share one don't differ significantly."""
-        order = sorted(self.ranking.systems, key=self._order)
-        letters = [self._letters(column, order) for column in self.columns]
-        rows = []
+        order = self._sorted(self.ranked(), self.ranking.systems)
+        letters = [self._letters(column) for column in self.columns]
+        ranks, rows = ranks_of(self.ranking, self.ranked()), []
         for system in order:
             cells = []
             for column, of_column in zip(self.columns, letters, strict=True):
-                ranks = self.ranking.ranks.get(column.metric, {}).get(column.output, {})
                 number = column.number(_value(self.ranking.reports[system], column))
-                cells.append((number, of_column.get(system, ""), system in first_of(ranks)))
-            rank = self._order(system)[0] or None
+                best = system in first_of(ranks_of(self.ranking, column))
+                cells.append((number, of_column.get(system, ""), best))
             against = [self._outcome(system, other) for other in order]
-            rows.append(LeaderboardRow(rank, system, cells, against))
+            rows.append(LeaderboardRow(ranks.get(system), system, cells, against))
         return rows
 
-    def _letters(self, column: OutputColumn, order: Sequence[str]) -> dict[str, str]:
-        """Letters of systems that don't differ: Piepho's insertion and absorption (2004)."""
+    def _letters(self, column: OutputColumn) -> dict[str, str]:
+        """Letters of systems that don't differ: Piepho's insertion and absorption (2004).
+
+        All that rank first have the letter a.
+        """
         tests = {pair: self.test(pair, column) for pair in self.ranking.pairs}
         if self.better(column) == "neither" or any(
             test is None or test.withheld or math.isnan(test.p) for test in tests.values()
         ):
             return {}
+        order = self._sorted(column, self.ranking.systems)
         sets = [frozenset(order)]
         for pair, test in tests.items():
             if self.verdict(test, column) in ("better", "worse"):
@@ -285,9 +284,7 @@ class _Tests(NamedTuple):
         verdict = self.verdict(test, column)
         if turned:
             verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
-        kind = {"better": "win", "worse": "loss", "no significant difference": "tie"}.get(
-            verdict, "none"
-        )
+        kind = _OUTCOMES.get(verdict, "none")
         if test is None:
             return kind, "–", verdict
         difference = column.number(-test.difference if turned else test.difference, "+")
@@ -309,7 +306,7 @@ class _Tests(NamedTuple):
         for column in self.columns:
             lines = [
                 (name, column, test, [name])
-                for name in sorted(others, key=self._order)
+                for name in self._sorted(self.ranked(), others)
                 if (test := self.test((name, baseline), column))
             ]
             if lines:
