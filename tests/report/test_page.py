@@ -108,7 +108,8 @@ def test_a_page_says_what_it_is_of(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     # The answer stands below a title of one's own.
     assert page.text.startswith("<Mine> ")
     assert "<Mine> A: faithfulness 1.000 samples 1 date 1970-01-02" in page.text
-    assert "file run.jsonl (SHA-256 abababababab) file folder versions metrichub" in page.text
+    assert "date 1970-01-02 system A versions metrichub" in page.text
+    assert "Method file run.jsonl (SHA-256 abababababab) file folder command metrichub" in page.text
     assert "ab" * 32 in page.values("title")
     assert "judge offline(version=" in page.text
     assert "command metrichub score run.jsonl -m 'x<y'" in page.text

@@ -112,6 +112,14 @@ class Provenance(NamedTuple):
         """With the hashes of files, each given by the name that is shown and its path."""
         return cls(command, [(name, _file_digest(Path(path))) for name, path in files])
 
+    def facts(self) -> list[_Fact]:
+        """The files and the command, for the end of the page: they may be many and long."""
+        facts = [
+            _Fact("file", f"{name} (SHA-256 {digest[:12]})" if digest else name, digest)
+            for name, digest in self.files
+        ]
+        return [*facts, _Fact("command", self.command, code=True)] if self.command else facts
+
 
 class PageOptions(NamedTuple):
     """What a page is to show, beside how its tests are made; see `write`."""
@@ -173,6 +181,7 @@ def report_page(
     }
     tables = slice_tables(slices, systems, answer.columns, options.level)
     metrics = _metrics(systems)
+    provenance = shown.provenance or Provenance()
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table: Markup(_rounded(table).html())}
     return _readable(
@@ -192,7 +201,8 @@ def report_page(
             title=shown.title or answer.title,
             answer=answer,
             wins=_wins(outputs, answer.ranked) if answer.board and answer.ranked else {},
-            facts=_facts(systems, shown.provenance or Provenance()),
+            facts=_facts(systems, provenance),
+            origin=provenance.facts(),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
             exports=list(exports),
@@ -246,15 +256,12 @@ class _Fact(NamedTuple):
 
 
 def _facts(systems: Mapping[str, Measurement], provenance: Provenance) -> list[_Fact]:
-    """When and of what the page was made, as far as one knows."""
+    """When and of what the page was made, but for files and the command."""
     size = next(iter(systems.values())).size
     named = [name for name in systems if name]
     facts = [_Fact("samples", f"{size:,}"), _Fact("date", provenance.date or _today())]
-    if len(named) > 1 or (named and not provenance.files):
+    if named:
         facts.append(_Fact("systems" if len(named) > 1 else "system", ", ".join(named)))
-    for name, digest in provenance.files:
-        text = f"{name} (SHA-256 {digest[:12]})" if digest else name
-        facts.append(_Fact("file", text, digest))
     results = [result for report in systems.values() for result in report.results.values()]
     homes = [result.signature for result in results]
     own = f"metrichub {version('metrichub')}"
@@ -266,8 +273,6 @@ def _facts(systems: Mapping[str, Measurement], provenance: Provenance) -> list[_
         values = re.findall(rf"\b{name}=(?:'([^']*)'|\"([^\"]*)\")", labels)
         if chosen := dict.fromkeys(one or other for one, other in values):
             facts.append(_Fact(name, ", ".join(chosen)))
-    if provenance.command:
-        facts.append(_Fact("command", provenance.command, code=True))
     return facts
 
 
