@@ -471,3 +471,18 @@ def test_copies_have_the_differences_that_are_shown(tmp_path: Path, number: int)
     # The leaderboard comes first where there is one.
     assert copies["Markdown"].startswith("| metric | s0 | s1 |" if number == 2 else "| ")
     assert copies["Markdown"].count("| system | wer ↓ |") == (number > 1)
+
+
+def test_a_score_that_is_another_output_is_named_after_it(tmp_path: Path) -> None:
+    # The words in another order: ROUGE-1 finds all, ROUGE-2 and ROUGE-L don't.
+    columns = {"predictions": ["sat on the mat the cat"], "references": ["the cat sat on the mat"]}
+    hub = Hub(["rouge", "rouge2 = rouge(variant='rouge2')", "wer"])
+    hub.evaluate(columns).to_html(tmp_path / "a.html", **FEW)
+    labels = {
+        (one["metric"], one["output"]): one["label"]
+        for one in Page(tmp_path / "a.html").data["outputs"]
+    }
+    assert labels["rouge", "score"] == "rouge (rougeL)"
+    assert labels["rouge2", "score"] == "rouge2 (rouge2)"
+    assert labels["rouge", "rouge1_recall"] == "rouge1_recall"
+    assert labels["wer", "score"] == "wer"

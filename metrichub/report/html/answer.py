@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from metrichub.errors import listed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions
 from metrichub.report.captions import captioned, without_differences, without_intervals
 from metrichub.report.html.forest import Axis, Forest, ForestRow, better_of, p_of, verdict_of
+from metrichub.report.html.records import are_equal
 from metrichub.report.ranking import Ranking
 from metrichub.report.scoreboard import (
     OutputColumn,
@@ -100,7 +99,7 @@ def merged_columns(
     """The columns, those of one metric that are equal in every system and sample as one."""
     merged: list[OutputColumn] = []
     for column in columns:
-        twin = next((k for k, other in enumerate(merged) if _equal(systems, column, other)), None)
+        twin = next((k for k, other in enumerate(merged) if _twins(systems, column, other)), None)
         if twin is None:
             merged.append(column)
             continue
@@ -110,20 +109,8 @@ def merged_columns(
     return merged
 
 
-def _equal(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
-    if one.metric != other.metric:
-        return False
-    for report in systems.values():
-        result = report.results.get(one.metric)
-        if result is None:
-            continue
-        scores, samples = result.scores(), result.samples()
-        for values in (scores, samples):
-            if not {one.output, other.output} <= values.keys() or not np.array_equal(
-                values[one.output], values[other.output], equal_nan=True
-            ):
-                return False
-    return True
+def _twins(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
+    return one.metric == other.metric and are_equal(systems, one.metric, one.output, other.output)
 
 
 def without_common_start(names: Sequence[str]) -> dict[str, str]:

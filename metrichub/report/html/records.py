@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from metrichub.data.columns import CONVERSATIONS
 from metrichub.data.values import json_value
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.paired_tests import output_label
 from metrichub.report.scoreboard import chosen_outputs
 from metrichub.text.conversation import Message
 
@@ -81,14 +82,26 @@ def outputs_of(systems: Mapping[str, Measurement]) -> list[tuple[str, str, Score
     listed = []
     for metric, output in dict.fromkeys(keys):
         values = {name: s.get(metric, {}).get(output, none) for name, s in samples.items()}
-        label = metric if output == "score" else f"{metric} {output}"
-        listed.append((metric, output, Scores(label, _better(systems, metric, output), values)))
+        of = next(r.results[metric].metric for r in systems.values() if metric in r.results)
+        label = output_label(metric, of.card.name, output)
+        if output == "score" and output not in of.headline():
+            # Such as that of ROUGE, which is the F-score of one of its variants.
+            named = (own for own in of.headline() if are_equal(systems, metric, own, output))
+            label += "".join(f" ({own})" for own in islice(named, 1))
+        listed.append((metric, output, Scores(label, of.card.better(output), values)))
     return listed
 
 
-def _better(systems: Mapping[str, Measurement], metric: str, output: str) -> str:
-    result = next(r.results[metric] for r in systems.values() if metric in r.results)
-    return result.metric.card.better(output)
+def are_equal(systems: Mapping[str, Measurement], metric: str, one: str, other: str) -> bool:
+    """Whether two outputs of a metric are equal in every system and sample."""
+    for report in systems.values():
+        result = report.results.get(metric)
+        for values in (result.scores(), result.samples()) if result else ():
+            if not {one, other} <= values.keys() or not np.array_equal(
+                values[one], values[other], equal_nan=True
+            ):
+                return False
+    return True
 
 
 def score_columns(
@@ -100,6 +113,7 @@ def score_columns(
         {
             "metric": metric,
             "output": output,
+            "label": scores.label,
             "better": scores.better,
             "headline": (metric, output) in first,
             "values": [page_numbers(values) for values in scores.systems.values()],

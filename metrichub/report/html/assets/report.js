@@ -3,7 +3,6 @@ const report = (() => {
   const read = id => JSON.parse(document.getElementById(id).textContent);
   const data = read("data");
   for (const output of data.outputs) {
-    output.label = output.output === "score" ? output.metric : `${output.metric} ${output.output}`;
     // There may be millions of numbers, of which few outputs are read.
     const lists = output.values;
     let values, whole;
