@@ -19,7 +19,7 @@ from metrichub import Hub
 from metrichub.metric import Metric
 from metrichub.report.html import write
 from metrichub.report.report import Report
-from tests.browser.reports import numbered, unfold
+from tests.browser.reports import numbered, unfold, write_many
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -166,6 +166,22 @@ def test_charts_are_saved_as_svg_files_that_need_nothing_else(page: Page, tmp_pa
     # A line a system in the chart, and one in its key; colours and dashes tell them apart.
     assert len({(one.get("stroke"), one.get("stroke-dasharray")) for one in lines}) == 2
     assert len(lines) == 4
+
+
+def test_the_leaderboard_and_each_forest_are_saved_as_svg_files(page: Page, tmp_path: Path) -> None:
+    page.goto(write_many(tmp_path, 3))
+    page.locator("details:has(#forest-1) > summary").click()
+    saved = {}
+    for button in page.locator("#scores").get_by_role("button", name="Save as SVG").all():
+        with page.expect_download() as download:
+            button.click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        saved[download.value.suggested_filename] = ElementTree.fromstring(text)
+    assert sorted(saved) == ["board.svg", "forest-1.svg"]
+    said = [one.text for one in saved["board.svg"].iter("{http://www.w3.org/2000/svg}text")]
+    assert said[:3] == ["rank", "system", "wer ↓"]
+    # Two systems against the first.
+    assert len(saved["forest-1.svg"].findall(".//{*}circle")) == 2
 
 
 def test_a_text_is_found_among_all_samples(page: Page, large: str) -> None:
