@@ -120,6 +120,16 @@ class Classification(CorpusMetric):
         rates = table_of("label", pairs.labels, counts)
         return {"confusion matrix": pairs.table(), "labels": rates}
 
+    def cells_of_rows(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Where the confusion matrix counts each pair."""
+        shown = {row[0] for row in self.tables(rows)["confusion matrix"]}
+
+        def name(label: str | None) -> str:
+            return "no label" if label is None else label if label in shown else "other labels"
+
+        cells = [(name(row[0]), f"predicted {name(row[1])}") for row in rows]
+        return {"confusion matrix": cells}
+
     def _scores(self, pairs: Confusion) -> Mapping[str, Array]:
         scores = pairs.scores()
         return {"score": scores[self.mode], **scores}

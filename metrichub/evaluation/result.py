@@ -205,6 +205,10 @@ class Result(ABC):
         """What the metric shows beside the corpus scores, by the headings of the tables."""
         return {}
 
+    def cells(self) -> Mapping[str, Sequence[tuple[str, str] | None]]:
+        """By the headings of tables, the heads of the cell that counts each sample, (N,)."""
+        return {}
+
     def notes(self) -> Sequence[str]:
         """Remarks that a reader of the corpus score has to know."""
         return ()

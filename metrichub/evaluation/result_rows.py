@@ -142,6 +142,18 @@ class RowsResult(Result):
         with scoring_errors(self.metric):
             return self.corpus_metric.tables(self.rows) if self.rows else {}
 
+    def cells(self) -> Mapping[str, Sequence[tuple[str, str] | None]]:
+        """What the metric says of each sample's last row; nothing once rows are gone."""
+        if self.pooled:
+            return {}
+        row = dict(zip(self.sample.tolist(), range(len(self.rows)), strict=True))
+        with scoring_errors(self.metric):
+            cells = self.corpus_metric.cells_of_rows(self.rows)
+        return {
+            heading: [own[row[i]] if i in row else None for i in range(self.size)]
+            for heading, own in cells.items()
+        }
+
     def samples(self) -> Outputs:
         """The mean over each sample's rows of what the metric says of single rows."""
         if self.pooled:

@@ -80,6 +80,13 @@ class CorpusMetric(Metric):
         """
         return {}
 
+    def cells_of_rows(self, rows: Sequence[Any]) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """The cell of a table that counts each row, as the heads of its row and its column.
+
+        By the headings of `tables`. A report's page shows the samples of a cell that is clicked.
+        """
+        return {}
+
     def notes_of_rows(self, rows: Sequence[Any]) -> Sequence[str]:
         """Notes for the reader of the corpus score, from all rows, of which some may be condensed.
 

@@ -188,6 +188,26 @@ def verdict_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
     return found
 
 
+def cell_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
+    """By the cell of each system's tables that counts a sample, as of a confusion matrix."""
+    found = []
+    for system, report in systems.items():
+        for metric, result in report.results.items():
+            for heading, cells in result.cells().items():
+                key = cell_key(system, metric, heading)
+                said = [cell and " → ".join(cell) for cell in cells]
+                values = [text for text, _ in Counter(filter(None, said)).most_common()]
+                place = {text: k for k, text in enumerate(values)}
+                of = [place.get(text or "", -1) for text in said]
+                found.append(Grouping(key, key, values, np.array(of, np.int64)))
+    return found
+
+
+def cell_key(system: str, metric: str, heading: str) -> str:
+    """The grouping by a system's table."""
+    return f"{heading} of {' on '.join(filter(None, (metric, system)))}"
+
+
 def _verdicts(step: Any) -> Iterator[str]:
     if isinstance(step, Mapping):
         if isinstance(verdict := step.get("verdict"), str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,8 +135,11 @@ class Table(NamedTuple):
             ]
         return "\n".join([*lines, ""])
 
-    def html(self, caption: str = "") -> str:
-        """The table in HTML, the best in bold; nothing in it can be more than text."""
+    def html(self, caption: str = "", links: Mapping[tuple[int, int], str] | None = None) -> str:
+        """The table in HTML, the best in bold; nothing in it can be more than text.
+
+        The cells of `links`, by row and column, are buttons with this in `data-select`.
+        """
         caption = caption or self.caption
         lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
         right = self._numbers()
@@ -146,7 +149,10 @@ class Table(NamedTuple):
             for name, kind in zip(self.head, kinds, strict=True)
         )
         lines.append(f"<thead><tr>{head}</tr></thead>")
-        for cells in self._cells(escape, "<strong>{}</strong>"):
+        for number, cells in enumerate(self._cells(escape, "<strong>{}</strong>")):
+            for i, cell in enumerate(cells):
+                if select := escape((links or {}).get((number, i), "")):
+                    cells[i] = f'<button type="button" data-select="{select}">{cell}</button>'
             row = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(cells, kinds, strict=True))
             lines.append(f"<tr>{row}</tr>")
         return "<table>{}</table>\n".format("\n".join(lines))

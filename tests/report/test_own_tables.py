@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +17,7 @@ import pytest
 from metrichub import Hub, Report
 from metrichub.authoring import CorpusMetric
 from metrichub.errors import InputError
+from metrichub.report.html import write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +61,30 @@ def test_the_page_shows_them_by_system(tmp_path: Path) -> None:
     assert "<summary>one · letters · how often</summary>" in page
     assert '<tr><td>&lt;b&gt;</td><td class="number">2</td></tr>' in page
     assert "<summary>two · letters · how often</summary>" in page
+
+
+def test_a_cell_of_the_confusion_matrix_selects_the_samples_that_it_counts(tmp_path: Path) -> None:
+    said = {"one": ["a", "a", "b", "?", "b"], "two": ["b"] * 5}
+    hub = Hub("classification(labels=['a', 'b'])")
+    one, two = (
+        hub.evaluate(predictions=texts, references=["a", "a", "a", "b", "b"])
+        for texts in said.values()
+    )
+    write(tmp_path / "r.html", {"one": one, "two": two}, trials=9, resamples=9)
+    page = (tmp_path / "r.html").read_text("utf-8")
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    groupings = {own["name"]: own for own in data["groupings"]}
+    own = groupings["confusion matrix of classification on one"]
+    assert [own["values"][place] for place in own["of"]] == [
+        "a → predicted a", "a → predicted a", "a → predicted b", "b → predicted no label",
+        "b → predicted b",
+    ]  # fmt: skip
+    cells = re.findall('data-select="([^"]*confusion[^"]*)">(.*?)</button>', page)
+    assert len(cells) == 6
+    for select, number in cells:
+        chosen = json.loads(html.unescape(select))
+        own = groupings[chosen["group"]]
+        assert own["of"].count(own["values"].index(chosen["value"])) == int(number)
 
 
 def test_whatever_a_sample_has_is_one_object_to_a_metric_that_reads_it_whole() -> None:

@@ -65,7 +65,10 @@ from metrichub.report.scoreboard import (
 from metrichub.report.slices import (
     FEWEST,
     MOST_SAMPLES,
+    Grouping,
     Slices,
+    cell_groupings,
+    cell_key,
     groupings_of,
     slices_of,
     verdict_groupings,
@@ -167,7 +170,8 @@ def report_page(
     scripts = [f'"use strict";\n{_asset(name)}' for name in names]
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
-    data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems))]
+    cells = cell_groupings(systems)
+    data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems), *cells)]
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -209,7 +213,7 @@ def report_page(
             exports_json=Markup(inside_script(script_json(exports))),
             width=WIDTH,
             all_scores=_all_scores(systems, intervals, options),
-            own_tables=_own_tables(systems),
+            own_tables=_own_tables(systems, cells),
             tests=_tests(ranking, options),
             slices=tables,
             largest=largest_gap(tables),
@@ -492,14 +496,28 @@ def _tests(ranking: Ranking | None, options: SignificanceOptions) -> Table | Non
     return differences(ranking, form, lambda p: Score(p_of(p).removeprefix("p ").lstrip("= ")))
 
 
-def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
-    """The tables that metrics show beside their scores, with a heading each."""
-    return [
-        (" · ".join(filter(None, (name, metric, heading))), Table([*map(str, head)], rows))
-        for name, report in systems.items()
-        for metric, tables in report.tables().items()
-        for heading, (head, *rows) in tables.items()
-    ]
+def _own_tables(
+    systems: Mapping[str, Measurement], groupings: Sequence[Grouping]
+) -> list[tuple[str, Markup]]:
+    """The tables that metrics show beside their scores, with a heading each.
+
+    A cell whose samples a grouping knows selects them.
+    """
+    known = {grouping.key: {*grouping.values} for grouping in groupings}
+    listed = []
+    for name, report in systems.items():
+        for metric, tables in report.tables().items():
+            for heading, (head, *rows) in tables.items():
+                key = cell_key(name, metric, heading)
+                links = {
+                    (i, k): script_json({"group": key, "value": value})
+                    for i, row in enumerate(rows)
+                    for k, column in enumerate(head)
+                    if (value := f"{row[0]} → {column}") in known.get(key, ())
+                }
+                shown = _rounded(Table([*map(str, head)], rows)).html(links=links)
+                listed.append((" · ".join(filter(None, (name, metric, heading))), Markup(shown)))
+    return listed
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:
