@@ -93,8 +93,8 @@ def paired_tests(
         mine, theirs = systems[name].results, systems[other].results
         if metrics is not None or systems[name].buckets is None:
             for metric in common:
-                mine[metric].check_testable()
-                theirs[metric].check_testable()
+                mine[metric].check_units()
+                theirs[metric].check_units()
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
     first, *others = systems.values()
     if options.cluster is not None:

@@ -157,9 +157,9 @@ class Result(ABC):
         return None
 
     @property
-    def untestable(self) -> bool:
-        """Whether neither rows nor buckets are left, so that nothing can be drawn or swapped."""
-        return self.pooled and self.buckets is None
+    def has_units(self) -> bool:
+        """Whether rows or buckets are left, which can be drawn or swapped."""
+        return not self.pooled or self.buckets is not None
 
     @property
     def statistics(self) -> Stats | None:
@@ -213,9 +213,9 @@ class Result(ABC):
         """Remarks that a reader of the corpus score has to know."""
         return ()
 
-    def check_testable(self) -> None:
+    def check_units(self) -> None:
         """Raise `ReportError` where neither rows nor buckets are left."""
-        if self.untestable:
+        if not self.has_units:
             raise self._pooled_error("a paired test")
 
     def _pooled_error(self, what: str) -> ReportError:

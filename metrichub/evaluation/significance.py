@@ -163,7 +163,7 @@ class _Test(NamedTuple):
             return cls(mine, theirs, min(mine.count, theirs.count), reason or TOO_SLOW, made=False)
         if mine.buckets is not None and theirs.buckets is not None:
             return cls._of_buckets(mine, theirs, reason)
-        if mine.untestable and theirs.untestable:
+        if not (mine.has_units or theirs.has_units):
             return cls(mine, theirs, mine.count, reason or NOT_KEPT, made=False)
         common = mine.scored() & theirs.scored()
         return cls(_only(mine, common), _only(theirs, common), int(common.sum()), reason)

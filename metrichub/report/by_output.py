@@ -69,7 +69,7 @@ def intervals_of(
             NO_INTERVAL._replace(why=None if result.mostly_unread else significance.NOT_KEPT),
         )
         for name, result in results.items()
-        if result.mostly_unread or (summed and result.untestable)
+        if result.mostly_unread or (summed and not result.has_units)
     }
     drawn = {name: result for name, result in results.items() if name not in none}
     units = partial(measurement.units, cluster=cluster)

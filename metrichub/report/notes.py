@@ -60,7 +60,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
-                if result.untestable
+                if not result.has_units
                 else measurement.buckets.notes()
             )
         if lost := measurement.unextracted.get(result.metric.extraction or "", 0):

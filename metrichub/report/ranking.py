@@ -209,7 +209,7 @@ def quick_tests(
         for name, result in report.results.items():
             if not result.adds_up or report.size > QUICK_SAMPLES:
                 reasons.setdefault(name, slow)
-            if result.untestable:
+            if not result.has_units:
                 reasons[name] = "a report was pooled, so there are no samples to test"
     testable = {
         name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
