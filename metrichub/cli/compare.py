@@ -190,7 +190,8 @@ def _slices(
     """The groups of samples by a column, with tests of every other system against the first."""
     if by is None:
         return []
-    from metrichub.report.slices import groupings_of, slices_of
+    from metrichub.report.groupings import groupings_of
+    from metrichub.report.slices import slices_of
 
     baseline, *others = reports
     groupings = [g for g in groupings_of(reports, by=by) if g.key == by]

@@ -16,13 +16,8 @@ from metrichub.evaluation.lengths import sample_lengths, word_counts
 from metrichub.evaluation.resample import holm
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report import slices as module
-from metrichub.report.slices import (
-    Grouping,
-    groupings_of,
-    slices_of,
-    text_lengths,
-    verdict_groupings,
-)
+from metrichub.report.groupings import Grouping, groupings_of, text_lengths, verdict_groupings
+from metrichub.report.slices import slices_of
 
 OPTIONS = SignificanceOptions(resamples=30, trials=99)
 SIZE = 24

@@ -30,6 +30,14 @@ from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.metric import Metric, has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
+from metrichub.report.groupings import (
+    FEWEST,
+    Grouping,
+    cell_groupings,
+    cell_key,
+    groupings_of,
+    verdict_groupings,
+)
 from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH, largest_gap, p_of, slice_tables
@@ -62,17 +70,7 @@ from metrichub.report.scoreboard import (
     rows_of_scores,
     rows_of_tests,
 )
-from metrichub.report.slices import (
-    FEWEST,
-    MOST_SAMPLES,
-    Grouping,
-    Slices,
-    cell_groupings,
-    cell_key,
-    groupings_of,
-    slices_of,
-    verdict_groupings,
-)
+from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
 from metrichub.report.tables import Cell, Score, Table
 
 SCRIPTS = (

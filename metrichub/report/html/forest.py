@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import Comparison
+from metrichub.report.groupings import FEWEST
 from metrichub.report.html.charts import Tick, ticks
 from metrichub.report.scoreboard import OutputColumn
-from metrichub.report.slices import FEWEST, Slice, Slices
+from metrichub.report.slices import Slice, Slices
 
 WIDTH = 260
 """How wide a row is drawn, in units of its own."""

@@ -1,0 +1,239 @@
+"""Groupings: samples by a column, by length, by frequency, or by what judges and tables say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.errors import ReportError
+from metrichub.evaluation.lengths import COUNTED, sample_lengths
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.resampling_units import groups
+from metrichub.text import Integers, Texts
+
+FEWEST = 20
+"""Smaller slices have no test, and don't count in the correction."""
+MOST_VALUES = 50
+_MOST_COLUMNS, _MOST_NUMBERS = 4, 12
+_HUGE = 10**300
+"""Larger numbers have no place on a scale."""
+_NO_VALUE, _OTHERS = "no value", "others"
+_LENGTHS = ("references", "sources", "predictions")
+"""The columns that tell how long a sample is, the first that is there."""
+_BLOCK = 10_000
+"""Samples whose references are cut into words together."""
+
+
+class Grouping(NamedTuple):
+    """Which value each sample has: `of` (N,) are places in `values`, -1 for none."""
+
+    name: str
+    key: str
+    values: Sequence[str]
+    of: NDArray[np.int64]
+    about: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """What a page's script reads."""
+        return {
+            "name": self.name,
+            "key": self.key,
+            "values": list(self.values),
+            "of": self.of.tolist(),
+        }
+
+
+def groupings_of(
+    systems: Mapping[str, Measurement], ratings: Collection[str] = (), by: str | None = None
+) -> list[Grouping]:
+    """By the columns that all systems share, by length and by the rarest word of the reference.
+
+    The column `by` always comes, whatever it holds; the first others of few values or of numbers
+    follow, without `ratings`.
+
+    Raises:
+        ReportError: there is no column `by`, it holds lists, or the systems differ in it.
+    """
+    first, *others = systems.values()
+    if by is not None:
+        groups(by, first.metadata, first.size)
+    columns = []
+    for name, values in first.metadata.items():
+        if name != by and (name in (*ratings, "id") or any(isinstance(v, list) for v in values)):
+            continue
+        if any(other.metadata.get(name) != values for other in others):
+            if name == by:
+                raise ReportError(f"the systems differ in {by}, so it makes no slices of samples")
+            continue
+        if grouping := _by_column(name, values, asked=name == by):
+            columns.append(grouping)
+    columns.sort(key=lambda grouping: grouping.key != by)
+    return [*columns[:_MOST_COLUMNS], *_by_texts(first)]
+
+
+def verdict_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
+    """By what judges found in each sample: the different verdicts, "no and yes"."""
+    found = []
+    for system, report in systems.items():
+        for metric, trace in report.traces.items():
+            said = {
+                sample: " and ".join(sorted({*_verdicts(steps)}))
+                for sample, steps in trace.steps.items()
+            }
+            values = [text for text, _ in Counter(filter(None, said.values())).most_common()]
+            if values:
+                name = f"verdicts of {metric}{f' on {system}' if len(systems) > 1 else ''}"
+                place = {text: k for k, text in enumerate(values[:MOST_VALUES])}
+                of = [place.get(said.get(i, ""), -1) for i in range(report.size)]
+                found.append(Grouping(name, name, values[:MOST_VALUES], np.array(of, np.int64)))
+    return found
+
+
+def cell_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
+    """By the cell of each system's tables that counts a sample, as of a confusion matrix."""
+    found = []
+    for system, report in systems.items():
+        for metric, result in report.results.items():
+            for heading, cells in result.cells().items():
+                key = cell_key(system, metric, heading)
+                said = [cell and " → ".join(cell) for cell in cells]
+                values = [text for text, _ in Counter(filter(None, said)).most_common()]
+                place = {text: k for k, text in enumerate(values)}
+                of = [place.get(text or "", -1) for text in said]
+                found.append(Grouping(key, key, values, np.array(of, np.int64)))
+    return found
+
+
+def cell_key(system: str, metric: str, heading: str) -> str:
+    """The grouping by a system's table."""
+    return f"{heading} of {' on '.join(filter(None, (metric, system)))}"
+
+
+def _verdicts(step: Any) -> Iterator[str]:
+    if isinstance(step, Mapping):
+        if isinstance(verdict := step.get("verdict"), str):
+            yield verdict
+        step = list(step.values())
+    if isinstance(step, list | tuple):
+        for part in step:
+            yield from _verdicts(part)
+
+
+def _by_column(name: str, values: Sequence[Any], *, asked: bool) -> Grouping | None:
+    """By value, or numbers of many values by quarters; None for what makes no groups."""
+    known = [value for value in values if value is not None]
+    if all(
+        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < _HUGE for v in known
+    ):
+        distinct = len({*known})
+        if distinct > _MOST_NUMBERS:
+            numbered = distinct == len(known) and all(float(v).is_integer() for v in known)
+            return _by_quarters(name, name, values) if asked or not numbered else None
+    order = sorted({*known}, key=lambda v: (isinstance(v, str), v))
+    labels = dict.fromkeys(map(_label, order))
+    counts = Counter(map(_label, values))
+    if not asked and not 1 < len(counts) <= min(MOST_VALUES, len(values) / 2):
+        return None
+    about = ""
+    if len(labels) > MOST_VALUES:
+        about = f"The {MOST_VALUES} largest of {len(labels):,} values of {name}."
+        largest = {text for text, _ in counts.most_common() if text != _NO_VALUE}
+        labels = dict.fromkeys(
+            [text for text, _ in counts.most_common() if text in largest][:MOST_VALUES]
+        )
+    shown = [*labels, *[_OTHERS] * bool(about), *[_NO_VALUE] * (len(known) < len(values))]
+    place = {text: k for k, text in enumerate(shown)}
+    rest = place.get(_OTHERS, -1)
+    return Grouping(
+        name, name, shown, np.array([place.get(_label(v), rest) for v in values]), about
+    )
+
+
+def _label(value: Any) -> str:
+    if value is None:
+        return _NO_VALUE
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.6g}"
+    return str(value)
+
+
+def _by_quarters(name: str, key: str, values: Any, about: str = "") -> Grouping | None:
+    """Four groups of about equal size; samples without a number make one of their own."""
+    numbers = np.array([np.nan if v is None else v for v in values], np.float64)
+    there = ~np.isnan(numbers)
+    if not there.any():
+        return None
+    cuts = np.unique(np.quantile(numbers[there], [0.25, 0.5, 0.75], method="lower"))
+    place = np.where(there, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
+    labels: list[str] = []
+    of = np.zeros(len(numbers), np.int64)
+    for group in np.unique(place).tolist():
+        inside = place == group
+        of[inside] = len(labels)
+        low, high = _label(float(numbers[inside].min())), _label(float(numbers[inside].max()))
+        text = low if low == high else f"{low} to {high}"
+        labels.append(_NO_VALUE if group > len(cuts) else text)
+    return Grouping(name, key, labels, of, about) if len(labels) > 1 else None
+
+
+def text_lengths(report: Measurement) -> tuple[str, NDArray[np.int64]] | None:
+    """What tells how long a sample is, such as its reference, and its words; None without texts."""
+    if not report.texts:
+        return None
+    for column in _LENGTHS:
+        lengths = sample_lengths(report.texts, column)
+        if lengths is not None and lengths.any():
+            return column.removesuffix("s"), lengths
+    return None
+
+
+def _by_texts(report: Measurement) -> Iterator[Grouping]:
+    measured = text_lengths(report)
+    if measured is None or report.size < FEWEST:
+        return
+    text, lengths = measured
+    taken = [*report.metadata]
+    name = f"words of the {text}"
+    about = f"Length is that of the {text} in words: {COUNTED}."
+    if by_length := _by_quarters(name, _unused("length", taken), lengths, about):
+        yield by_length
+    if text == "reference" and (rarest := _rarest_words(report)) is not None:
+        name = "frequency of the rarest word"
+        about = (
+            "The rarest word of a reference is the one that the fewest references here have; its "
+            "frequency is their number. Of several references of a sample the first counts."
+        )
+        if by_frequency := _by_quarters(name, _unused("frequency", taken), rarest, about):
+            yield by_frequency
+
+
+def _unused(key: str, taken: Collection[str]) -> str:
+    return f"{key} of texts" if key in taken else key
+
+
+def _rarest_words(report: Measurement) -> list[int | None] | None:
+    """In how many samples' references the rarest word of each reference is; None without words."""
+    assert report.texts is not None
+    hashes, lengths = [], []
+    for batch in report.texts.batches:
+        if "references" not in batch.columns:
+            return None
+        items, offsets = batch.columns["references"]
+        ends: Sequence[int] = range(len(items) + 1) if offsets is None else offsets.tolist()
+        firsts = [items[i] if i < j else "" for i, j in pairwise(ends)]
+        for start in range(0, len(firsts), _BLOCK):
+            tokens = Texts(firsts[start : start + _BLOCK]).tokens("unicode")
+            hashes.append(tokens.hashes)
+            lengths.append(tokens.lengths)
+    counts: Integers = np.concatenate(lengths)
+    _, word = np.unique(np.concatenate(hashes), return_inverse=True)
+    sample = np.repeat(np.arange(len(counts)), counts)
+    frequency = np.bincount(np.unique(word * len(counts) + sample) // max(len(counts), 1))
+    rarest = np.full(len(counts), len(counts) + 1)
+    np.minimum.at(rarest, sample, frequency[word])
+    return [None if n > len(counts) else n for n in rarest.tolist()]
