@@ -24,7 +24,7 @@ from metrichub.data.source import open_source, short_names
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
 from metrichub.report import captions, export, notes, scoreboard
-from metrichub.report.html.document import Provenance
+from metrichub.report.html.provenance import Provenance
 
 if TYPE_CHECKING:
     from metrichub import Report

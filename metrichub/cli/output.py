@@ -21,7 +21,7 @@ from metrichub.data.values import json_value
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.report.html.document import Provenance
+    from metrichub.report.html.provenance import Provenance
     from metrichub.report.report import Report
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -217,7 +217,7 @@ def write_page(
 
 def _provenance() -> Provenance:
     """The command that runs, as it was typed but for secrets and folders, and what it read."""
-    from metrichub.report.html.document import Provenance
+    from metrichub.report.html.provenance import Provenance
 
     context = click.get_current_context()
     typed = map(_without_folder, context.meta.get(TYPED, ()))

@@ -16,7 +16,8 @@ import pytest
 from metrichub import Hub
 from metrichub.errors import ReportError
 from metrichub.report.html import write
-from metrichub.report.html.document import SCRIPTS, Provenance
+from metrichub.report.html.document import SCRIPTS
+from metrichub.report.html.provenance import Provenance
 from metrichub.report.html.records import CHUNK, SCREEN, SHARE
 from tests.entered import loaded
 

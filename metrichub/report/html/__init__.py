@@ -10,7 +10,7 @@ from metrichub.evaluation.resample import SEED
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
-    from metrichub.report.html.document import Provenance
+    from metrichub.report.html.provenance import Provenance
     from metrichub.report.ranking import Ranking
 
 EXPLAINED = 100

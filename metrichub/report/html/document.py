@@ -5,29 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, datetime
-from importlib.metadata import metadata, version
 from importlib.resources import files
 from itertools import permutations
-from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from metrichub.catalog.registry import origin
 from metrichub.catalog.requirements import optional_package
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ReportError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.metric import Metric, has_sample_scores
+from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.groupings import (
@@ -42,6 +36,7 @@ from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH, largest_gap, p_of, slice_tables
 from metrichub.report.html.ngrams import ngrams_of
+from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
 from metrichub.report.html.records import (
     CHUNK,
     PageLimits,
@@ -96,30 +91,6 @@ SCRIPTS = (
 )
 STYLES = ("report.css", "samples.css")
 OF_RATINGS = ("scatter.js", "people.js")
-
-
-class Provenance(NamedTuple):
-    """Where a page's numbers are from: the command, and files, each with its SHA-256 or "".
-
-    `date` is by default the day of SOURCE_DATE_EPOCH, or today.
-    """
-
-    command: str = ""
-    files: Sequence[tuple[str, str]] = ()
-    date: str = ""
-
-    @classmethod
-    def of(cls, files: Iterable[tuple[str, str | Path]], command: str = "") -> Provenance:
-        """With the hashes of files, each given by the name that is shown and its path."""
-        return cls(command, [(name, _file_digest(Path(path))) for name, path in files])
-
-    def facts(self) -> list[_Fact]:
-        """The files and the command, for the end of the page: they may be many and long."""
-        facts = [
-            _Fact("file", f"{name} (SHA-256 {digest[:12]})" if digest else name, digest)
-            for name, digest in self.files
-        ]
-        return [*facts, _Fact("command", self.command, code=True)] if self.command else facts
 
 
 class PageOptions(NamedTuple):
@@ -182,7 +153,7 @@ def report_page(
         "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
     tables = slice_tables(slices, systems, answer.columns, options.level)
-    metrics = _metrics(systems)
+    metrics = metrics_of(systems)
     provenance = shown.provenance or Provenance()
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table: Markup(_rounded(table).html())}
@@ -203,7 +174,7 @@ def report_page(
             title=shown.title or answer.title,
             answer=answer,
             wins=_wins(outputs, answer.ranked) if answer.board and answer.ranked else {},
-            facts=_facts(systems, provenance),
+            facts=facts_of(systems, provenance),
             origin=provenance.facts(),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
@@ -246,74 +217,6 @@ def _differences(answer: PageAnswer) -> Table:
         for row in plot.rows
     ]
     return Table(head, rows)
-
-
-class _Fact(NamedTuple):
-    """A line of what is known of a page's origin; `whole` is shown where one points at it."""
-
-    name: str
-    text: str
-    whole: str = ""
-    code: bool = False
-
-
-def _facts(systems: Mapping[str, Measurement], provenance: Provenance) -> list[_Fact]:
-    """When and of what the page was made, but for files and the command."""
-    size = next(iter(systems.values())).size
-    named = [name for name in systems if name]
-    facts = [_Fact("samples", f"{size:,}"), _Fact("date", provenance.date or _today())]
-    if named:
-        facts.append(_Fact("systems" if len(named) > 1 else "system", ", ".join(named)))
-    results = [result for report in systems.values() for result in report.results.values()]
-    homes = [result.signature for result in results]
-    own = f"metrichub {version('metrichub')}"
-    versions = (f"{s.home} {', '.join(s.versions)}" for s in homes if s.versions)
-    facts.append(_Fact("versions", "; ".join(dict.fromkeys((own, *versions)))))
-    # Labels hold no secrets.
-    labels = "; ".join(dict.fromkeys(str(signature) for signature in homes))
-    for name in ("judge", "embedder", "model", "language"):
-        values = re.findall(rf"\b{name}=(?:'([^']*)'|\"([^\"]*)\")", labels)
-        if chosen := dict.fromkeys(one or other for one, other in values):
-            facts.append(_Fact(name, ", ".join(chosen)))
-    return facts
-
-
-def _today() -> str:
-    """The day in UTC, or that of SOURCE_DATE_EPOCH, by which builds are reproduced."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    when = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
-    return when.date().isoformat()
-
-
-class _About(NamedTuple):
-    """What a metric's name opens: what the metric measures, and where its card is."""
-
-    metric: str
-    name: str
-    title: str
-    summary: str
-    link: str
-
-
-def _metrics(systems: Mapping[str, Measurement]) -> list[_About]:
-    metrics = {name: r.metric for report in systems.values() for name, r in report.results.items()}
-    cards = {name: (metric.card, _card_address(metric)) for name, metric in metrics.items()}
-    return [
-        _About(name, card.name, card.title, card.summary, address)
-        for name, (card, address) in cards.items()
-    ]
-
-
-def _card_address(metric: Metric) -> str:
-    """Where the metric's card is shown, if its distribution names a repository on GitHub."""
-    entry = origin(type(metric))
-    lines = (metadata(entry.distribution).get_all("Project-URL") or []) if entry else []
-    named: dict[str, str] = dict(line.split(", ", 1) for line in lines if ", " in line)
-    address = named.get("Repository") or named.get("Source") or ""
-    if entry is None or not address.startswith("https://github.com/"):
-        return ""
-    folder = entry.value.partition(":")[0].replace(".", "/")
-    return f"{address}/blob/HEAD/{folder}/README.md"
 
 
 def _rounded(table: Table) -> Table:
@@ -426,14 +329,6 @@ def _policy(scripts: Sequence[str], style: str) -> str:
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
-
-
-def _file_digest(path: Path) -> str:
-    """A file's SHA-256; "" of a folder or of what isn't on this machine."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(text: str) -> str:
