@@ -171,7 +171,7 @@ def compare(
 
 def _lost(ranking: Ranking) -> Iterator[str]:
     """The headline outputs on which a system is worse than the baseline, or isn't tested."""
-    from metrichub.report.html.forest import verdict_of
+    from metrichub.report.html.shown_tests import verdict_of
 
     baseline, *_ = ranking.systems
     for system, tests in ranking.against(baseline).items():

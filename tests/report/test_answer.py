@@ -10,7 +10,8 @@ from metrichub import Hub, Report, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
-from metrichub.report.html.forest import WIDTH, p_of
+from metrichub.report.html.forest import WIDTH
+from metrichub.report.html.shown_tests import p_of
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6

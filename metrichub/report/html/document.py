@@ -34,7 +34,7 @@ from metrichub.report.groupings import (
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
-from metrichub.report.html.forest import WIDTH, largest_gap, p_of, slice_tables
+from metrichub.report.html.forest import WIDTH, largest_gap, slice_tables
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
 from metrichub.report.html.records import (
@@ -52,6 +52,7 @@ from metrichub.report.html.records import (
     score_columns,
     script_json,
 )
+from metrichub.report.html.shown_tests import p_of
 from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all

@@ -11,6 +11,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import Comparison
 from metrichub.report.groupings import FEWEST
 from metrichub.report.html.charts import Tick, ticks
+from metrichub.report.html.shown_tests import better_of, p_of, verdict_of
 from metrichub.report.scoreboard import OutputColumn
 from metrichub.report.slices import Slice, Slices
 
@@ -84,35 +85,6 @@ class Axis(NamedTuple):
     def ticks(self) -> list[Tick]:
         """Round numbers between the ends."""
         return ticks(self.low, self.high, lambda value: self.place(value) or 0.0)
-
-
-def p_of(p: float) -> str:
-    """A p-value as the page prints it, rounded up to three decimals: "p = .003", "p < .001"."""
-    if math.isnan(p):
-        return "–"
-    if p < 0.001:
-        return "p < .001"
-    rounded = math.ceil(p * 1000 - 1e-6) / 1000
-    return "p = 1" if rounded >= 1 else f"p = {rounded:.3f}".replace("0.", ".", 1)
-
-
-def better_of(systems: Mapping[str, Measurement], column: OutputColumn) -> str:
-    """The direction of an output: "higher", "lower" or "neither"."""
-    results = (report.results.get(column.metric) for report in systems.values())
-    return next(filter(None, results)).metric.card.better(column.output)
-
-
-def verdict_of(test: Comparison | None, better: str, level: float) -> str:
-    """What a test says of the first system of its pair."""
-    if test is None or (math.isnan(test.p) and not test.withheld):
-        return "not tested"
-    if test.withheld:
-        return "no winner"
-    if test.p > 1 - level + 1e-12:
-        return "no significant difference"
-    if better == "neither":
-        return "different"
-    return "better" if (test.difference > 0) == (better == "higher") else "worse"
 
 
 def slice_tables(
