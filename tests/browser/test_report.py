@@ -234,11 +234,11 @@ def test_systems_stand_side_by_side_with_the_worst_loss_first(page: Page, two: s
     assert cells[0].startswith("7 id7")
     # 7 of 11 words are wrong, then 10 of 11.
     assert [text.split("\n")[0] for text in cells[1:]] == [
-        "0.6364 7\N{NO-BREAK SPACE}missing",
-        "0.9091 +0.2727 · 10\N{NO-BREAK SPACE}missing",
+        "0.636 7\N{NO-BREAK SPACE}missing",
+        "0.909 +0.273 · 10\N{NO-BREAK SPACE}missing",
     ]
     page.get_by_role("button", name="sample 7").click()
-    expect(page.locator("#sample-7")).to_contain_text("b.jsonl 0.9091 worst here")
+    expect(page.locator("#sample-7")).to_contain_text("b.jsonl 0.909 worst here")
     page.get_by_label("Text", exact=True).fill("id12")
     expect(page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
 

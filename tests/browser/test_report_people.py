@@ -76,7 +76,7 @@ def test_a_sample_on_which_both_part_is_a_click_away(page: Page, one: str) -> No
     first = page.locator("#parted table").first
     expect(first).to_contain_text("wer ranks them higher than people do")
     cells = first.locator("tbody tr").first.locator("td").all_inner_texts()
-    assert cells[1:4] == ["id0", "0.0000", "1"]
+    assert cells[1:4] == ["id0", "0.000", "1"]
     first.get_by_role("button", name="show sample 0 (id0)").click()
     expect(page.locator("#sample-0")).to_be_in_viewport()
     expect(page.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
@@ -108,7 +108,7 @@ def test_a_point_shows_its_sample(page: Page, one: str) -> None:
     assert box["y"] == min(other["y"] for other in boxes)
     at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.move(*at)
-    expect(page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.8182")
+    expect(page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
     page.mouse.click(*at)
     expect(page.locator("#sample-29")).to_be_in_viewport()
 
@@ -126,9 +126,9 @@ def test_the_points_are_walked_by_keyboard(page: Page, one: str) -> None:
     expect(page.locator("#pointed")).to_contain_text("sample 29")
     page.keyboard.press("Home")
     # Of those with one star the one with fewest.
-    expect(page.locator("#pointed")).to_have_text("sample 0 (id0): stars 1, wer 0.0000")
+    expect(page.locator("#pointed")).to_have_text("sample 0 (id0): stars 1, wer 0.000")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#pointed")).to_contain_text("stars 1, wer 0.7273")
+    expect(page.locator("#pointed")).to_contain_text("stars 1, wer 0.727")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
@@ -141,7 +141,7 @@ def test_other_scores_and_ratings_can_be_chosen(page: Page, one: str) -> None:
     page.get_by_label("Rating", exact=True).select_option("fluency")
     page.locator("#scatter").press("Home")
     # The raters of sample 0 gave 1 and 2.
-    expect(page.locator("#pointed")).to_contain_text("fluency 1.5000, bleu")
+    expect(page.locator("#pointed")).to_contain_text("fluency 1.500, bleu")
     expect(page.locator("#parted caption").first).to_contain_text("bleu")
     # The samples are then read by this score, too.
     page.keyboard.press("Enter")
@@ -154,8 +154,8 @@ def test_names_of_systems_and_columns_stay_as_they_are(page: Page, several: str)
     expect(page.locator("#kinds li")).to_have_text([" by_a", " by_b_2"])
     page.locator("#parted tbody button").first.click()
     shown = page.locator(".sample")
-    expect(shown).to_contain_text("by_a 0.0000 best here")
-    expect(shown).to_contain_text("by_b_2 0.3636 worst here")
+    expect(shown).to_contain_text("by_a 0.000 best here")
+    expect(shown).to_contain_text("by_b_2 0.364 worst here")
     expect(shown).to_contain_text("my_stars of by_a")
     expect(page.locator("#people table").first.locator("th")).to_have_text(["metric", "my_stars"])
 

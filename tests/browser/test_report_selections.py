@@ -243,21 +243,21 @@ def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
         "",
         "> the cat sat on",
         "",
-        "a, wer 0.2500:",
+        "a, wer 0.250:",
         "",
         "> the cat sat ~~on~~",
         "",
-        "b, wer 0.5000 (+0.2500 from a):",
+        "b, wer 0.500 (+0.250 from a):",
         "",
         "> the **dog** ~~cat~~ sat ~~on~~",
         "",
         "Against reference: **only here**, *elsewhere in the other text*, "
         "~~only in the other text~~",
         "",
-        "- wer, a: score 0.2500",
-        "- wer, b: score 0.5000",
-        "- token_f1, a: score 0.8000 · precision 1.0000 · recall 0.6667",
-        "- token_f1, b: score 0.4000 · precision 0.5000 · recall 0.3333",
+        "- wer, a: score 0.250",
+        "- wer, b: score 0.500",
+        "- token_f1, a: score 0.800 · precision 1.000 · recall 0.667",
+        "- token_f1, b: score 0.400 · precision 0.500 · recall 0.333",
     ]
 
 

@@ -48,15 +48,18 @@ const steps = (() => {
   const own = (object, key) => (object && Object.hasOwn(object, key) ? object[key] : undefined);
   const words = name => name.replaceAll("_", " ");
 
+  // As tables round: three decimals for fractions, fewer for more.
+  const rounded = value => value.toFixed(Math.abs(value) < 10 ? 3 : Math.abs(value) < 100 ? 2 : 1);
+
   const shown = value => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    if (typeof value === "number" && !Number.isInteger(value)) return value.toFixed(4);
+    if (typeof value === "number" && !Number.isInteger(value)) return rounded(value);
     if (Array.isArray(value)) return value.map(shown).join(", ");
     if (isObject(value)) return Object.entries(value).map(([name, inner]) => `${words(name)} ${shown(inner)}`).join(", ");
     return String(value);
   };
 
-  const number = (value, whole) => (Number.isFinite(value) && !whole ? value.toFixed(4) : shown(value));
+  const number = (value, whole) => (Number.isFinite(value) && !whole ? rounded(value) : shown(value));
 
   // What of a judge's items says more than their verdicts: neither a place that is the row's own
   // nor a weight of one; the others as shares.
