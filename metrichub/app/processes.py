@@ -85,7 +85,8 @@ def _work(
     # Ctrl+C goes to the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Nobody reads what libraries write past Python, and a full pipe would stop them.
-    os.dup2(sys.stderr.fileno(), 2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
     _limit(seconds, memory)
     try:
         return job(*arguments)
