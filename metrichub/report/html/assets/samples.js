@@ -11,6 +11,8 @@ const samples = (() => {
   const { output } = filters;
   const cells = sampleCells(data, details, output);
   const narrow = matchMedia("(max-width: 40rem)");
+  // An opened sample has the whole id.
+  const shortened = id => (id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-8)}` : id);
 
   // `typed` is the field that one types in.
   let waiting;
@@ -85,7 +87,7 @@ const samples = (() => {
     toggle.setAttribute("aria-expanded", "false");
     toggle.dataset.sample = sample;
     toggle.dataset.key = `sample ${sample}`;
-    const id = data.ids ? [" ", element("span", "id", String(data.ids[sample]))] : [];
+    const id = data.ids ? [" ", element("span", "id", shortened(String(data.ids[sample])))] : [];
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle, ...id), ...cells.given(found, state.pattern)),
       ...columns.systems().map(k => {
