@@ -119,6 +119,8 @@ def score(
     # Without -m, the name of a metric looks like a file.
     systems = _unread_systems(unread, texts, chosen)
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
+    if not files:
+        texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
     if resampling.cluster and not (display.with_intervals or results.page or len(systems) > 1):

@@ -37,6 +37,13 @@ class TextFiles:
         columns = {column: [path] for column, path in single.items() if path}
         return columns | ({"references": list(self.references)} if self.references else {})
 
+    def check(self, needs: Mapping[str, str]) -> None:
+        """Raise `UsageError` if a metric needs a column that plain text can give, and it wasn't."""
+        options = {"predictions": "-p", "references": "-r", "questions": "-q"}
+        for column, metric in needs.items():
+            if (option := options.get(column)) and column not in self.columns():
+                raise click.UsageError(f"{metric} needs {column}; add {option} FILE")
+
 
 text_options = option_group(
     "texts",

@@ -58,6 +58,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns or plain text"),
         (("-r", "r.txt", "-m", "wer"), "the predictions are missing; add -p FILE"),
         (("-p", "-", "-r", "-", "-m", "wer"), "standard input can be read only once"),
+        (("-p", "a.jsonl", "-m", "readability", "-m", "wer"), "wer needs references; add -r FILE"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' isn't a valid threshold"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer=nan"), "'wer=nan' isn't a valid threshold"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wet=1"), "did you mean 'wer'"),
