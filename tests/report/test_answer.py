@@ -118,6 +118,15 @@ def test_of_several_systems_the_leaders_are_named() -> None:
     assert answer({**many, "bad": BAD}, "wer")[0].title == "10 of 11 systems lead on wer"
 
 
+def test_sets_of_as_many_leaders_are_not_merged() -> None:
+    # "exact" are right on half and have nothing of the rest; "near" have 5 of 6 words in each.
+    exact, near = REFERENCES[:1] * 30 + ["nothing"] * 30, ["the cat sat on the"] * 60
+    systems = {f"exact {k}": exact for k in range(4)} | {f"near {k}": near for k in range(4)}
+    told, _ = answer(systems, "exact_match", "token_f1")
+    lead = "4 of 8 systems lead on"
+    assert told.title == f"{lead} exact_match; {lead} token_f1"
+
+
 def test_prose_on_ten_systems_and_many_outputs_stays_short() -> None:
     many = {f"system number {k}": BAD if k > 2 else GOOD for k in range(10)}
     metrics = ("rouge", "bleu", "chrf", "wer", "cer", "token_f1", "exact_match", "ter", "distinct")

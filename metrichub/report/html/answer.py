@@ -149,7 +149,7 @@ def _title_of_two(tests: ShownTests) -> str:
 
 def _title_of_several(tests: ShownTests) -> str:
     """Who leads on what, that is, ranks first, in at most sixty words."""
-    leaders: dict[str, list[str]] = {}
+    leaders: dict[tuple[str, ...], list[str]] = {}
     names = without_common_start(tests.ranking.systems)
     for column in tests.columns:
         ranks = ranks_of(tests.ranking, column)
@@ -162,14 +162,15 @@ def _title_of_several(tests: ShownTests) -> str:
             text = f"{len(first)} of {len(ranks)} systems lead"
         else:
             text = f"{listed([names[name] for name in first])} lead{'s' * (len(first) == 1)}"
-        leaders.setdefault(text, []).extend(column.label.split(", "))
+        # Sets of as many systems may differ.
+        leaders.setdefault((text, *first), []).extend(column.label.split(", "))
     parts = []
-    for text, labels in leaders.items():
+    for (text, *_), labels in leaders.items():
         more = len(labels) - _MOST_SCORES
         shown = [*labels[:_MOST_SCORES], *([f"{more} more"] if more > 0 else [])]
         parts.append(f"{text} on {listed(shown)}")
     more = len(parts) - 3
-    title = "; ".join(parts[:3]) + (f"; {more} other results below" if more > 0 else "")
+    title = "; ".join(parts[:3]) + (f"; {more} other result{'s' * (more > 1)} below" if more > 0 else "")
     return f"N{title[1:]}" if title.startswith("no ") else title
 
 
