@@ -378,5 +378,12 @@ def test_the_heading_names_what_differs_significantly_else_the_largest_gap(tmp_p
         assert found
         return found[1]
 
-    assert heading(of(True), of(False)) == "exact_match ↑: worse on kind other"
-    assert heading(of(True), of(True)).startswith("largest gap by exact_match ↑: ")
+    assert heading(of(True), of(False)) == (
+        "two loses most against one where kind is other (exact_match -1.000)"
+    )
+    assert heading(of(False), of(True)) == (
+        "two wins most against one where kind is other (exact_match +1.000)"
+    )
+    assert heading(of(True), of(True)) == (
+        "no significant difference; the largest where kind is other (exact_match +0.000)"
+    )

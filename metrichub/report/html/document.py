@@ -186,7 +186,7 @@ def report_page(
             own_tables=_own_tables(systems, cells),
             tests=_tests(ranking, options),
             slices=tables,
-            largest=largest_gap(tables),
+            largest=largest_gap(tables, slices.pair),
             about_slices=_about_slices(slices, first.size),
             about_groupings=[g.about for g in groupings if g.about],
             charts={

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.significance import Comparison
+from metrichub.evaluation.significance import Comparison, Pair
 from metrichub.report.groupings import FEWEST
 from metrichub.report.html.charts import Tick, ticks
 from metrichub.report.html.shown_tests import better_of, p_of, verdict_of
@@ -97,32 +97,40 @@ def slice_tables(
     return [table for column in columns if (table := _slice_table(column, slices, systems, level))]
 
 
-_TOLD = 3
-"""So many slices the heading names."""
+def largest_gap(tables: Sequence[SliceTable], pair: Pair | None) -> str:
+    """Where the first of the pair loses and wins most: of the first output with such slices.
 
-
-def largest_gap(tables: Sequence[SliceTable]) -> str:
-    """The slices that differ significantly, else the largest gap by the first output.
-
-    It is "" for one system.
+    Without any it tells the largest difference by the first output; it is "" without a pair.
     """
-    if not tables or tables[0].zero is None:
+    if not tables or not pair:
         return ""
-    told = [
-        f"{table.title}: {row.row.kind} on {name} {row.row.label}"
-        for table in tables
-        for name, _, rows in table.groups
-        for row in rows
-        if row.row.kind in ("better", "worse")
-    ]
-    if told:
-        more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
-        return "; ".join(told[:_TOLD]) + more
-    name, _, rows = tables[0].groups[0]
-    row = rows[0].row
-    if rows[0].size < FEWEST:
+    for table in tables:
+        every = [(name, one) for name, _, rows in table.groups for one in rows]
+        ends = {}
+        for kind, verb in (("worse", "loses"), ("better", "wins")):
+            if own := [one for one in every if one[1].row.kind == kind]:
+                ends[verb] = max(own, key=lambda one: _gap(table, one[1]))
+        if ends:
+            told = [
+                f"{verb} most against {pair[1]} {_where(table, *one)}" for verb, one in ends.items()
+            ]
+            return f"{pair[0]} {' and '.join(told)}"
+    name, _, (row, *_) = tables[0].groups[0]
+    if row.size < FEWEST:
         return ""
-    return f"largest gap by {tables[0].title}: {name} {row.label}, {', '.join(row.cells[-2:])}"
+    return f"no significant difference; the largest {_where(tables[0], name, row)}"
+
+
+def _gap(table: SliceTable, one: SliceRow) -> float:
+    return abs((one.row.at or 0.0) - (table.zero or 0.0))
+
+
+def _where(table: SliceTable, name: str, one: SliceRow) -> str:
+    """A slice in words, with its difference: "where kind is other (chrf -0.083)"."""
+    value, difference = one.row.label, one.row.cells[-2].split()[0]
+    text = name.removeprefix("words of ")
+    where = f"{name} is {value}" if text == name else f"{text} has {value} words"
+    return f"where {where} ({table.title.rstrip(' ↑↓')} {difference})"
 
 
 def _slice_table(
