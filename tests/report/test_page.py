@@ -281,6 +281,20 @@ def test_the_page_says_why_there_is_no_interval(systems: int, tmp_path: Path) ->
     assert (apart in text) == (systems == 2)
 
 
+@pytest.mark.parametrize(
+    ("references", "said"),
+    [(["a", "b"], ""), ([["a"], ["b", "c"]], "references 1 to 2 per sample"),
+     ([["a", "x"], ["b", "c"]], "references 2 per sample")],
+)  # fmt: skip
+def test_the_head_says_how_many_references_samples_have(
+    tmp_path: Path, references: list[Any], said: str
+) -> None:
+    found = Hub("exact_match").evaluate(predictions=["a", "b"], references=references)
+    found.to_html(tmp_path / "a.html", **FEW)
+    text = Page(tmp_path / "a.html").text
+    assert f"samples 2 {said or 'date'}" in text
+
+
 def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Path) -> None:
     hub = Hub("exact_match")
     many = {column: texts * 8 for column, texts in COLUMNS.items()}
@@ -289,6 +303,8 @@ def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Pat
     one.to_html(tmp_path / "a.html", name="old", others={"new": other}, **{**FEW, "trials": 99})
     page = Page(tmp_path / "a.html")
     assert page.text.startswith("new vs old: better on exact_match (+0.667 [")
+    assert "systems old (baseline), new versions" in page.text
+    assert "difference from old [95% interval]" in page.text
     # One of 100 trials at least, rounded to three decimals.
     assert "], p = .010)" in page.text
     assert "0.333 1.000 +0.667 [" in page.text

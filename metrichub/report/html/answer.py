@@ -228,7 +228,8 @@ def _forest(
         cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
         rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], *places))
     level = f"{100 * tests.ranking.options.level:g}%"
-    head = [*head, f"difference [{level} interval]", "relative", "verdict"]
+    differs = f"difference from {tests.ranking.systems[0]} [{level} interval]"
+    head = [*head, differs, "relative", "verdict"]
     return Forest(title, head, rows, axis.ticks(), axis.place(0.0))
 
 

@@ -51,10 +51,15 @@ class Provenance(NamedTuple):
 
 def facts_of(systems: Mapping[str, Measurement], provenance: Provenance) -> list[Fact]:
     """When and of what the page was made, but for files and the command."""
-    size = next(iter(systems.values())).size
-    named = [name for name in systems if name]
-    facts = [Fact("samples", f"{size:,}"), Fact("date", provenance.date or _today())]
-    if named:
+    first = next(iter(systems.values()))
+    facts = [Fact("samples", f"{first.size:,}"), Fact("date", provenance.date or _today())]
+    low, high = first.candidates.get("references", (1, 1))
+    if high > 1:
+        number = str(high) if low == high else f"{low} to {high}"
+        facts.insert(1, Fact("references", f"{number} per sample"))
+    if named := [name for name in systems if name]:
+        if len(named) > 1:
+            named[0] += " (baseline)"
         facts.append(Fact("systems" if len(named) > 1 else "system", ", ".join(named)))
     results = [result for report in systems.values() for result in report.results.values()]
     homes = [result.signature for result in results]
