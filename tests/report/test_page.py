@@ -483,11 +483,36 @@ def test_copies_have_the_differences_that_are_shown(tmp_path: Path, number: int)
     copies = json.loads(Page(tmp_path / "report.html").scripts["exports"])
     # One of six words is wrong: a sixth more than none.
     for name, difference in (("Markdown", "+0.167 "), ("LaTeX", "+0.167 "), ("CSV", ",0.1666")):
-        assert (difference in copies[name]) == (number > 1)
-    assert ("| metric | system | score |" in copies["Markdown"]) == (number > 2)
-    # The leaderboard comes first where there is one.
+        assert (difference in copies[name]) == (number == 2 or (number == 3 and name == "CSV"))
     assert copies["Markdown"].startswith("| metric | s0 | s1 |" if number == 2 else "| ")
     assert copies["Markdown"].count("| system | wer ↓ |") == (number > 1)
+    *_, signature = copies["LaTeX"].splitlines()
+    assert signature.startswith("% wer(")
+
+
+def test_the_copied_leaderboard_is_the_page_s(tmp_path: Path) -> None:
+    texts = {"base": ["x"] * 40, "good": ["a"] * 40, "near": ["a"] * 39 + ["b"]}
+    hub = Hub("exact_match")
+    systems = {n: hub.evaluate(predictions=t, references=["a"] * 40) for n, t in texts.items()}
+    write(tmp_path / "report.html", systems, resamples=20, trials=2000)
+    copies = json.loads(Page(tmp_path / "report.html").scripts["exports"])
+    lines = copies["Markdown"].splitlines()
+    assert lines[0] == "| rank | system | exact_match ↑ |"
+    assert lines[2:5] == [
+        "| 1 | good | **1.000** (a) |",
+        "| 1 | near | **0.975** (a) |",
+        "| 2 | base | 0.000 (b) |",
+    ]
+    caption = "3 systems on 40 samples, ranked by exact_match. Bold: the systems that rank first."
+    caption += " Systems that share a letter don't differ significantly (p > .05)."
+    assert lines[6] == caption
+    assert lines[-1].startswith("Tests: two-sided paired approximate randomization (2,000 trials)")
+    latex = copies["LaTeX"]
+    assert latex.count(r"\begin{tabular}") == 1
+    assert r"\textbf{0.975} (a)" in latex
+    comments = latex.splitlines()[-2:]
+    assert comments[0].startswith("% Tests: ")
+    assert comments[1].startswith("% exact_match(")
 
 
 def test_a_score_that_is_another_output_is_named_after_it(tmp_path: Path) -> None:

@@ -9,9 +9,15 @@ from typing import NamedTuple
 
 from metrichub.errors import listed
 from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions
-from metrichub.report.captions import captioned, without_differences, without_intervals
+from metrichub.report.captions import (
+    about_tests,
+    captioned,
+    without_differences,
+    without_intervals,
+)
 from metrichub.report.html.forest import Axis, Forest, ForestRow
 from metrichub.report.html.leaderboard import LeaderboardRow, leaderboard
 from metrichub.report.html.records import are_equal
@@ -23,7 +29,7 @@ from metrichub.report.scoreboard import (
     output_columns,
     ranks_of,
 )
-from metrichub.report.tables import Table
+from metrichub.report.tables import Cell, Score, Table
 
 _MOST_NAMES = 3
 _MOST_SCORES = 4
@@ -36,7 +42,7 @@ class PageAnswer(NamedTuple):
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and
     losses against the others by `ranked`, the first output that ranks. `paper` is the table with
-    its caption and signatures, as one copies it.
+    its caption and signatures, as one copies it; of the leaderboard `about` says how it was tested.
     """
 
     title: str
@@ -47,6 +53,7 @@ class PageAnswer(NamedTuple):
     paper: Table
     pair: Pair | None
     ranked: OutputColumn | None = None
+    about: str = ""
 
 
 def answer_of(
@@ -69,11 +76,16 @@ def answer_of(
     pair = _shown_pair(tests)
     forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
     title = _title_of_two(tests) if len(systems) == 2 else _title_of_several(tests)
-    board = leaderboard(tests) if len(systems) > 2 else ()
+    board: Sequence[LeaderboardRow] = ()
+    about = ""
+    if len(systems) > 2:
+        board = leaderboard(tests)
+        paper = _paper_of_several(tests, board)._replace(signatures=paper.signatures)
+        about = about_tests(Table((), ()), ranking)
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
     lacking = [*why, *lacking, *without_differences(ranking, form)]
-    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked())
+    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked(), about)
 
 
 def merged_columns(
@@ -170,8 +182,34 @@ def _title_of_several(tests: ShownTests) -> str:
         shown = [*labels[:_MOST_SCORES], *([f"{more} more"] if more > 0 else [])]
         parts.append(f"{text} on {listed(shown)}")
     more = len(parts) - 3
-    title = "; ".join(parts[:3]) + (f"; {more} other result{'s' * (more > 1)} below" if more > 0 else "")
+    title = "; ".join(parts[:3]) + (
+        f"; {more} other result{'s' * (more > 1)} below" if more > 0 else ""
+    )
     return f"N{title[1:]}" if title.startswith("no ") else title
+
+
+def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Table:
+    """The leaderboard as the page has it, its letters in parentheses."""
+    rows: list[list[Cell]] = [
+        [
+            row.rank,
+            row.system,
+            *(Score(n, f"({marks})" if marks else "") for n, marks, _ in row.cells),
+        ]
+        for row in board
+    ]
+    best = {(i, k) for i, row in enumerate(board) for k, cell in enumerate(row.cells, 2) if cell[2]}
+    p = p_text(1 - tests.ranking.options.level).removeprefix("p = ")
+    sentences = [
+        f"{len(board)} systems on {tests.ranking.reports[board[0].system].size:,} samples, "
+        f"ranked by {tests.ranked().label}.",
+        "Bold: the systems that rank first." if best else "",
+        f"Systems that share a letter don't differ significantly (p > {p})."
+        if any(cell[1] for row in board for cell in row.cells)
+        else "",
+    ]
+    head = ["rank", "system", *(column.head for column in tests.columns)]
+    return Table(head, rows, best, " ".join(filter(None, sentences)))
 
 
 def _forest_of_two(tests: ShownTests) -> Iterator[Forest]:

@@ -145,12 +145,14 @@ def report_page(
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
-    # In the page's order: a leaderboard stands above the differences, other scores below.
-    copied = [_differences(answer)] if ranking and answer.forests else []
-    copied.insert(0 if answer.board else len(copied), answer.paper)
+    copied = [_differences(answer)] if answer.pair and answer.forests and not answer.board else []
+    copied.append(answer.paper)
+    about = [answer.about] if answer.about else []
+    comments = [" ".join(line.split()) for line in (*about, *answer.paper.signatures)]
+    latex = [table._replace(signatures=()).latex() for table in copied]
     exports = {
-        "Markdown": "\n".join(table.markdown() for table in copied),
-        "LaTeX": "\n".join(table.latex() for table in copied),
+        "Markdown": "\n".join([*(table.markdown() for table in copied), *about]),
+        "LaTeX": "\n".join([*latex, *(f"% {line}" for line in comments), ""]),
         "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
     tables = slice_tables(slices, systems, answer.columns, options.level)
@@ -210,14 +212,9 @@ def report_page(
 
 
 def _differences(answer: PageAnswer) -> Table:
-    """The forest plots as one table; of several systems, with a metric to each row."""
-    head = ["metric"] * bool(answer.board) + [*answer.forests[0].head]
-    rows = [
-        [*([plot.title] if answer.board else []), row.label, *row.cells]
-        for plot in answer.forests
-        for row in plot.rows
-    ]
-    return Table(head, rows)
+    """The forest plots of two systems as one table."""
+    rows = [[row.label, *row.cells] for plot in answer.forests for row in plot.rows]
+    return Table(answer.forests[0].head, rows)
 
 
 def _rounded(table: Table) -> Table:
