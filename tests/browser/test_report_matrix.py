@@ -115,11 +115,13 @@ def test_a_text_is_marked_against_its_reference_another_system_or_nothing(
     expect(cells(page, 0).nth(1).locator(".figures")).to_have_text(
         "0 −1 · 1\N{NO-BREAK SPACE}missing"
     )
+    expect(page.locator("#legend")).to_contain_text("“missing” counts those of the reference")
     page.get_by_label("Marked against").select_option("b")
     assert cells(page, 0).locator("mark.extra").evaluate_all(marks) == ["cat"]
     assert cells(page, 0).nth(1).locator("mark").count() == 0
     page.get_by_role("button", name="sample 0", exact=True).click()
     expect(page.locator("#sample-0 .side").nth(0).locator("del.missing")).to_have_text("dog")
+    expect(page.locator("#sample-0 .label", has_text="Marks:")).to_contain_text("only in b")
     # What is open stays open.
     page.get_by_label("Marked against").select_option("nothing")
     expect(page.locator("#sample-0")).to_be_visible()
@@ -127,6 +129,12 @@ def test_a_text_is_marked_against_its_reference_another_system_or_nothing(
     page.reload()
     expect(page.get_by_label("Marked against")).to_have_value("plain")
     expect(page.locator("#sample-0")).to_be_visible()
+
+
+def test_the_legend_explains_missing_words_only_where_some_are(page: Page, tmp_path: Path) -> None:
+    page.goto(written(tmp_path, ["the cat sat"], a=["the cat sat"], b=["the cat sat here"]))
+    expect(page.locator("#legend")).to_contain_text("Words that no reference has are underlined")
+    expect(page.locator("#legend")).not_to_contain_text("missing")
 
 
 def test_without_references_a_text_is_marked_against_the_first_system(

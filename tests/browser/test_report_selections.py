@@ -251,8 +251,7 @@ def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
         "",
         "> the **dog** ~~cat~~ sat ~~on~~",
         "",
-        "Against reference: **only here**, *elsewhere in the other text*, "
-        "~~only in the other text~~",
+        "Against reference: **only here**, *elsewhere in the reference*, ~~only in the reference~~",
         "",
         "- wer, a: score 0.250",
         "- wer, b: score 0.500",

@@ -66,11 +66,12 @@ const sampleCells = (data, details, output) => {
     const [low, high] = better === "neither" ? ["lowest", "highest"] : ["worst", "best"];
     const [none, other] = against === "references" ? ["no reference has", "the reference"]
       : [`${data.systems[against]} doesn't have`, data.systems[against]];
+    const lacking = [...by("table").querySelectorAll(".cell > .figures")].some(one => one.textContent.endsWith("\u00a0missing"));
     return [
       `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
       element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
       ...(against === "plain" ? []
-        : [element("mark", "extra", `Words that ${none}`), ` are underlined, upper and lower case aside; “missing” counts those of ${other} that a text lacks. `]),
+        : [element("mark", "extra", `Words that ${none}`), " are underlined, upper and lower case aside", lacking ? `; “missing” counts those of ${other} that a text lacks. ` : ". "]),
       "Enter opens a sample; j and k, or the arrow keys, go from one to the next.",
     ];
   };

@@ -162,12 +162,13 @@ const sampleDetails = data => {
   }));
 
   const KINDS = {
-    extra: "only here", moved: "elsewhere in the other text", missing: "only in the other text",
+    extra: "only here", moved: "elsewhere in {}", missing: "only in {}",
     copied: "shared with the other text", partly: "in shorter n-grams only", novel: "not shared",
   };
-  const legend = made => {
+  const meaning = (kind, against) => KINDS[kind].replace("{}", () => data.systems[against] ?? "the reference");
+  const legend = (made, against) => {
     const kinds = Object.keys(KINDS).filter(kind => made.some(part => part.querySelector?.(`.${kind}`)));
-    const parts = kinds.flatMap((kind, k) => [k ? ", " : "", element(kind === "missing" ? "del" : "mark", kind, KINDS[kind])]);
+    const parts = kinds.flatMap((kind, k) => [k ? ", " : "", element(kind === "missing" ? "del" : "mark", kind, meaning(kind, against))]);
     return parts.length ? [element("p", "label", "Marks: ", ...parts)] : [];
   };
 
@@ -191,7 +192,7 @@ const sampleDetails = data => {
     }
     const told = columns(sample);
     if (told.length) made.push(element("p", "figures", told.map(one => one.join(" ")).join(" · ")));
-    return [...made, ...legend(made)];
+    return [...made, ...legend(made, against)];
   };
 
   // The same as Markdown, for a ticket or a letter: these systems, their scores by this output, and
@@ -214,7 +215,8 @@ const sampleDetails = data => {
         lines.push(`${several ? data.systems[k] : "prediction"}, ${score}:`, "", quoted(marked), "");
       }
     }
-    if (against !== "plain") lines.push(`Against ${againstName(against)}: **${KINDS.extra}**, *${KINDS.moved}*, ~~${KINDS.missing}~~`, "");
+    const [extra, moved, missing] = ["extra", "moved", "missing"].map(kind => meaning(kind, against));
+    if (against !== "plain") lines.push(`Against ${againstName(against)}: **${extra}**, *${moved}*, ~~${missing}~~`, "");
     for (const metric of new Set([chosen.metric, ...metrics])) {
       const own = mainOf(metric, chosen);
       for (const k of systems) lines.push(`- ${metric}${several ? `, ${data.systems[k]}` : ""}: ${scores(sample, metric, k, own)}`);
