@@ -490,12 +490,14 @@ def test_copies_have_the_differences_that_are_shown(tmp_path: Path, number: int)
     assert signature.startswith("% wer(")
 
 
-def test_the_copied_leaderboard_is_the_page_s(tmp_path: Path) -> None:
+def test_the_copied_leaderboard_is_that_of_the_page(tmp_path: Path) -> None:
     texts = {"base": ["x"] * 40, "good": ["a"] * 40, "near": ["a"] * 39 + ["b"]}
     hub = Hub("exact_match")
     systems = {n: hub.evaluate(predictions=t, references=["a"] * 40) for n, t in texts.items()}
     write(tmp_path / "report.html", systems, resamples=20, trials=2000)
-    copies = json.loads(Page(tmp_path / "report.html").scripts["exports"])
+    page = Page(tmp_path / "report.html")
+    assert "row \N{MINUS SIGN} column good near base" in page.text
+    copies = json.loads(page.scripts["exports"])
     lines = copies["Markdown"].splitlines()
     assert lines[0] == "| rank | system | exact_match ↑ |"
     assert lines[2:5] == [
