@@ -131,6 +131,14 @@ def test_a_text_is_marked_against_its_reference_another_system_or_nothing(
     expect(page.locator("#sample-0")).to_be_visible()
 
 
+def test_wins_and_losses_print_in_colour(page: Page, tmp_path: Path) -> None:
+    page.goto(written(tmp_path, ["the cat"], a=["the cat"], b=["the dog"], c=["a dog"]))
+    page.emulate_media(media="print")
+    for kind in (".win", ".loss"):
+        adjusted = page.locator(kind).first.evaluate("e => getComputedStyle(e).printColorAdjust")
+        assert adjusted == "exact"
+
+
 def test_the_legend_explains_missing_words_only_where_some_are(page: Page, tmp_path: Path) -> None:
     page.goto(written(tmp_path, ["the cat sat"], a=["the cat sat"], b=["the cat sat here"]))
     expect(page.locator("#legend")).to_contain_text("Words that no reference has are underlined")
