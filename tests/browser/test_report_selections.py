@@ -195,6 +195,15 @@ def test_an_address_of_another_report_finds_nothing_and_says_so(
     expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
 
 
+def test_a_loaded_page_names_the_systems_of_its_filter(report: Page, address: str) -> None:
+    report.goto(f"{address}#view?better=0>1")
+    report.reload()
+    # The second system ends German texts with two words more.
+    expect(report.locator("#found")).to_have_text(
+        "1 to 10 of 10 samples with a better than b on wer"
+    )
+
+
 def test_what_a_search_finds_is_marked_in_cells_and_opened_samples(report: Page) -> None:
     report.get_by_label("Text", exact=True).fill("WORD54 n25")
     expect(report.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")

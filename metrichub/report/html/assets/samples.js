@@ -127,6 +127,7 @@ const samples = (() => {
     by("table").tBodies[0].replaceChildren(...Array.from(part, sample => rowOf(sample, level)));
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus({ preventScroll: true });
     const say = count => count.toLocaleString("en");
+    filters.name();
     by("page").textContent = `page ${say(state.page + 1)} of ${say(pages())}`;
     const said = filters.said();
     const range = part.length
@@ -141,7 +142,6 @@ const samples = (() => {
       filters.limit(bar ?? {});
       filter();
     });
-    filters.name();
     by("legend").replaceChildren(...cells.legend());
     columns.fit();
     for (const sample of opened) toggleOf(sample) ? unfold(sample) : opened.delete(sample);
