@@ -267,6 +267,23 @@ def test_what_a_chart_selects_stands_in_the_address(
     expect(page.locator("#found")).to_contain_text("of 8 samples")
 
 
+def test_a_win_shows_the_samples_in_words_by_the_largest_difference(page: Page, three: str) -> None:
+    page.goto(three)
+    page.get_by_label("score at least").fill("0.2")
+    expect(page.locator("#found")).to_contain_text("at least 0.2")
+    page.locator("#wins tbody tr").first.locator("button").last.click()
+    # System 2 has two more words wrong than system 0; where that has nine wrong, one more.
+    expect(page.locator("#found")).to_have_text(
+        "1 to 10 of 40 samples with system 0 better than system 2 on wer"
+    )
+    expect(page.get_by_label("Sort by").locator("option:checked")).to_have_text(
+        "system 2 − system 0"
+    )
+    page.get_by_role("button", name="Last", exact=True).click()
+    last = page.locator("#table [data-sample]").all_inner_texts()[-4:]
+    assert last == ["9", "19", "29", "39"]
+
+
 def test_a_bar_that_isn_t_the_last_leaves_its_upper_bound_out(page: Page, three: str) -> None:
     page.goto(three)
     # Samples ending in 8 have two more words wrong by system 2, those in 9 one; all others two.

@@ -266,15 +266,11 @@ def _wins(
     shown = {name: as_shown(values) for name, values in scores.systems.items()}
     names, selects = [*shown], {}
     for one, other in permutations(names, 2):
-        with np.errstate(invalid="ignore"):
-            ahead = shown[one] - shown[other]
-        lower = scores.better == "lower"
-        ahead = ahead[np.isfinite(ahead) & ((ahead < 0) if lower else (ahead > 0))]
-        if len(ahead):
-            # An end that is the highest of all differences would count, as 0 may be.
-            high = float(ahead.max()) / 2 if lower else float(ahead.max())
-            pair = [names.index(other), names.index(one)]
-            chosen = {"output": number, "pair": pair, "low": float(ahead.min()), "high": high}
+        low, high = (one, other) if scores.better == "lower" else (other, one)
+        if (shown[low] < shown[high]).any():
+            # The worst of the other against the first come first: the largest differences.
+            i, j = names.index(one), names.index(other)
+            chosen = {"output": number, "better": f"{i}>{j}", "pair": [i, j]}
             selects[one, other] = script_json(chosen)
     return selects
 

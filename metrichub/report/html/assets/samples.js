@@ -209,15 +209,17 @@ const samples = (() => {
     toggle.scrollIntoView({ block: "start" });
   };
 
-  // What a chart chooses: samples of a group, of a range, or with an n-gram. Other filters stay.
-  const select = ({ group, value, ngram, output: place, system, pair, low, high }) => {
+  // What a chart chooses: samples of a group, of a range, with an n-gram, or that a system does better.
+  // Other filters stay.
+  const select = ({ group, value, ngram, better, output: place, system, pair, low, high }) => {
     if (group !== undefined) {
       filters.set("group", group);
       filters.set("value", value);
     }
     if (ngram !== undefined) filters.set("ngram", ngram);
+    if (better !== undefined) filters.set("better", better);
     readBy(place);
-    if (low !== undefined) {
+    if (pair || low !== undefined) {
       filters.sortBy(pair ? pair.join("-") : String(system ?? 0));
       const most = choice.column(output(), by("sort").value).reduce((a, b) => (b > a ? b : a), -Infinity);
       filters.limit({ low, high, below: high < most });
