@@ -281,6 +281,19 @@ def test_the_focus_stays_where_keys_go_on(report: Page) -> None:
     expect(report.locator(".opened")).to_have_count(1)
     keys.press("Escape")
     expect(report.locator(".opened")).to_have_count(0)
+    # So is, from anywhere in the table, the one that was opened last.
+    toggles = report.locator("#table [data-sample]")
+    toggles.nth(4).click()
+    toggles.nth(2).click()
+    # The table's region has the focus where a text was clicked.
+    report.locator(".sample .text").first.click()
+    keys.press("Escape")
+    expect(toggles.nth(2)).to_have_attribute("aria-expanded", "false")
+    expect(toggles.nth(4)).to_have_attribute("aria-expanded", "true")
+    report.locator("#table thead button").first.focus()
+    keys.press("Escape")
+    expect(report.locator(".opened")).to_have_count(0)
+    expect(report.locator("#table thead button").first).to_be_focused()
     # From a slice to the filter that it sets, and back without it.
     group = report.locator("#slices").get_by_role("button", name="en", exact=True).first
     group.press("Enter")

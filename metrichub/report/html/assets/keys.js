@@ -1,5 +1,6 @@
-// Keys on the rows: j, k and the arrows go from one to the next, Enter opens one, Escape closes it.
-const rowKeys = (table, turn) => {
+// Keys on the rows: j, k and the arrows go from one to the next, Enter opens one, Escape closes it,
+// or from elsewhere in the table the one that was opened last.
+const rowKeys = (table, opened, turn) => {
   const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
   const toggles = () => [...table.querySelectorAll("button[data-sample]")];
   // The row of a sample, also from within what it has opened.
@@ -21,10 +22,10 @@ const rowKeys = (table, turn) => {
   addEventListener("keydown", event => {
     const { target, key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || !target.matches || target.matches("input, select, textarea")) return;
-    if (key === "Escape" && table.contains(target)) {
-      const toggle = rowOf(target)?.querySelector("[aria-expanded=true]");
-      toggle?.click();
-      toggle?.focus();
+    if (key === "Escape" && (table.contains(target) || target.contains(table))) {
+      const own = rowOf(target)?.querySelector("[aria-expanded=true]");
+      (own ?? toggles().find(one => one.dataset.sample === String([...opened].at(-1))))?.click();
+      own?.focus();
     } else if (key in MOVES && (key.length === 1 || target.matches("[data-sample]"))) {
       event.preventDefault();
       move(MOVES[key]);

@@ -273,7 +273,7 @@ const samples = (() => {
   narrow.addEventListener("change", () => { fit(); show(); });
   new ResizeObserver(columns.fit).observe(by("table").parentNode);
 
-  rowKeys(by("table"), step => {
+  rowKeys(by("table"), opened, step => {
     if (by(step > 0 ? "next" : "previous").disabled) return false;
     turnTo(state.page + step);
     return true;
