@@ -183,6 +183,17 @@ def explained_of(page: Page) -> list[int]:
     return [i for i, sample in enumerate(page.samples) if sample["steps"][-1]]
 
 
+def test_samples_start_by_the_first_column_of_the_scores(tmp_path: Path) -> None:
+    # ROUGE-1 finds the fewest words in sample 2; ROUGE-L, which is the score, in sample 3.
+    texts = ["a b c d e f", "a b c d x x", "a b c x x x", "f e d c b x"]
+    report = Hub(["rouge", "wer"]).evaluate(predictions=texts, references=texts[:1] * 4)
+    report.to_html(tmp_path / "report.html", **FEW, explained=1)
+    page = Page(tmp_path / "report.html")
+    assert page.data["outputs"][page.data["start"]]["output"] == "rouge1"
+    explained = [i for i, sample in enumerate(page.samples) if "rouge" in sample["steps"][0]]
+    assert explained == [0, 2, 3]
+
+
 def test_equal_samples_are_explained_in_the_order_of_the_list(tmp_path: Path) -> None:
     # The page lists equal ones by their numbers, from either end.
     wer = Hub("wer").evaluate(predictions=["a"] * 60, references=["b"] * 60)

@@ -58,7 +58,6 @@ from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.scoreboard import (
     Intervals,
-    OutputColumn,
     ScoreFormat,
     decimals_of,
     differences,
@@ -134,12 +133,17 @@ def report_page(
     groupings = groupings_of(systems, rated, shown.by)
     answer = answer_of(systems, ranking, intervals, options)
     slices = slices_of(systems, groupings, answer.pair, options)
-    records = records_of(systems, outputs, limits, tell)
+    begin = answer.ranked or answer.columns[0]
+    keys = [(metric, output) for metric, output, _ in outputs]
+    key = (begin.metric, begin.output)
+    start = keys.index(key) if key in keys else None  # Samples may lack an output.
+    records = records_of(systems, outputs, limits, start, tell)
     tell("drawing", 0, None)
     names = (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))
     scripts = [f'"use strict";\n{_asset(name)}' for name in names]
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
+    data["start"] = start or 0
     cells = cell_groupings(systems)
     data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems), *cells)]
     data |= {"people": people.data} if people and people.data else {}
@@ -176,7 +180,7 @@ def report_page(
             options=options,
             title=shown.title or answer.title,
             answer=answer,
-            wins=_wins(outputs, answer.ranked) if answer.board and answer.ranked else {},
+            wins=_wins(outputs, start) if answer.board and start is not None else {},
             facts=facts_of(systems, provenance),
             origin=provenance.facts(),
             metrics=metrics,
@@ -254,15 +258,9 @@ def _all_scores(
     return Table(["metric", *(systems if len(systems) > 1 else ["score"])], rows)
 
 
-def _wins(
-    outputs: Sequence[tuple[str, str, Scores]], column: OutputColumn
-) -> dict[tuple[str, str], str]:
+def _wins(outputs: Sequence[tuple[str, str, Scores]], number: int) -> dict[tuple[str, str], str]:
     """For each two systems, what selects the samples in which the first is better."""
-    key = (column.metric, column.output)
-    places = [k for k, (metric, output, _) in enumerate(outputs) if (metric, output) == key]
-    if not places:  # An output that samples don't have.
-        return {}
-    number, scores = places[0], outputs[places[0]][2]
+    scores = outputs[number][2]
     shown = {name: as_shown(values) for name, values in scores.systems.items()}
     names, selects = [*shown], {}
     for one, other in permutations(names, 2):

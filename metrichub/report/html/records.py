@@ -197,12 +197,16 @@ def records_of(
     systems: Mapping[str, Measurement],
     outputs: Sequence[tuple[str, str, Scores]],
     limits: PageLimits,
+    start: int | None,
     tell: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Records:
-    """Texts and steps of the samples, those at the ends of each metric first, while they fit."""
+    """Texts and steps of the samples, those at the ends of each metric first, while they fit.
+
+    The list of samples is sorted by the output `start` at first.
+    """
     shown = [SystemRecords(report) for report in systems.values()]
     size = next(iter(systems.values())).size
-    selections = _chosen(outputs, size, limits.explained)
+    selections = _chosen(outputs, size, limits.explained, start)
     explaining = [set(system.explaining()) for system in shown]
     room, records = limits.size, dict[int, str]()
     ends = [selection.samples for selection in selections.values()]
@@ -268,23 +272,26 @@ class _Explained(NamedTuple):
 
 
 def _chosen(
-    outputs: Sequence[tuple[str, str, Scores]], size: int, number: int
+    outputs: Sequence[tuple[str, str, Scores]], size: int, number: int, start: int | None
 ) -> dict[str, _Explained]:
     """For every metric the samples it explains.
 
-    The orders are those by each system's score, and by its difference from the first system's.
+    The orders are those by each system's score, and by its difference from the first system's,
+    and the same of the output `start`.
     """
-    selections = {}
-    for metric, output, scores in outputs:
-        if output != "score":
+    ends_of: dict[str, list[list[int]]] = {}
+    for k, (metric, output, scores) in enumerate(outputs):
+        if output != "score" and k != start:
             continue
         first, *others = map(as_shown, scores.systems.values())
         with np.errstate(invalid="ignore"):
             orders = [first, *others, *(other - first for other in others)]
-        ends = [end for order in orders for end in _ends(order, number)]
-        ends.append([*range(min(size, number))])
-        selections[metric] = _first_of(ends, SHARE * number // len(scores.systems), number)
-    return selections
+        ends = ends_of.setdefault(metric, [[*range(min(size, number))]])
+        ends += (end for order in orders for end in _ends(order, number))
+    return {
+        metric: _first_of(ends, SHARE * number // len(outputs[0][2].systems), number)
+        for metric, ends in ends_of.items()
+    }
 
 
 def _first_of(ends: Sequence[Sequence[int]], most: int, number: int) -> _Explained:

@@ -39,6 +39,7 @@ const sampleFilters = ({ data, record }) => {
   const compared = first && ["references", "reference_messages"].some(name => name in first.shared);
 
   fill("output", data.outputs.map((output, k) => [k, output.label]));
+  by("output").value = String(data.start);
   for (const [group] of GROUPS) fill(group, groupings.map(({ key, name }) => [key, name]));
   fill("sort", several
     ? [minus(0, 1), ...each, ...each.slice(2).map((_, k) => minus(0, k + 2)), ["spread", "range of all systems"]]
