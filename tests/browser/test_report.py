@@ -302,6 +302,28 @@ def test_a_sample_of_three_systems_and_eleven_references_fits_on_a_screen(
     expect(side.locator("> .figures")).to_contain_text("rouge1_recall")
 
 
+@pytest.mark.parametrize(
+    ("metric", "place", "marked"), [("rouge", 3, "z ~~y x w~~"), ("bleu", 2, "п **z**")]
+)
+def test_marks_are_against_the_reference_that_the_score_came_from(
+    page: Page, tmp_path: Path, metric: str, place: int, marked: str
+) -> None:
+    # Of nine words the second reference has in order all but "z", the third "z" and no other; but
+    # as words are read for ROUGE, which are of letters from a to z, the second has none.
+    text = "ж и к л м н о п z"
+    references = ["none", "ж и к л м н о п", "z y x w"]
+    report = Hub(metric).evaluate(predictions=[text], references=[references])
+    report.to_html(tmp_path / "report.html", resamples=2)
+    page.goto((tmp_path / "report.html").as_uri())
+    page.get_by_role("button", name="sample 0").click()
+    side = page.locator("#sample-0 .side").first
+    expect(side).to_contain_text(f"marked against reference {place} of 3")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy as Markdown").last.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert marked in page.evaluate("navigator.clipboard.readText()")
+
+
 def test_texts_are_aligned_by_their_own_direction(page: Page, tmp_path: Path) -> None:
     texts = ["سبت", "Saturday"]
     report = Hub("exact_match").evaluate(predictions=texts, references=texts[::-1])

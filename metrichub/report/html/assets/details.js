@@ -103,6 +103,11 @@ const sampleDetails = data => {
   // What an answer was read from isn't the text that is compared with a reference.
   const compared = (sample, found, system, against) =>
     answers(sample, system).length && against === "references" ? null : others(found, system, against);
+  // The place of the reference that a metric's score of a text came from, as its steps show it.
+  const scoredBy = (found, system, metric, candidate) => {
+    const shown = own(own(found.steps[system], metric)?.[candidate], "reference");
+    return references(found).indexOf(Array.isArray(shown) ? shown.map(one => one.text).join("") : null);
+  };
   const answerLines = (sample, system) => answers(sample, system).map(([name, answer]) =>
     element("p", "read", `answer read by ${name}: `, element("b", "", answer)));
 
@@ -116,7 +121,10 @@ const sampleDetails = data => {
     const made = long
       ? [folded(`${name}: ${head.slice(0, 120)}…`, ...texts)]
       : [label(name), ...texts];
-    return rest.length ? [...made, folded(`${rest.length} more of ${name}`, ...value(rest))] : made;
+    if (!rest.length) return made;
+    const numbered = element("ol", "", ...rest.map(one => paragraph(one, "li")));
+    numbered.start = 2;
+    return [...made, folded(`${rest.length} more of ${name}`, numbered)];
   };
 
   const columns = sample => Object.entries(data.metadata)
@@ -157,7 +165,8 @@ const sampleDetails = data => {
       ...(view.texts ? callsOf(found, system, view.against) : []),
       ...(said.length && (!several || messages) ? [label("prediction")] : []),
       ...(view.texts ? answerLines(sample, system) : []),
-      ...said.flatMap(one => reading.of(one, compared(sample, found, system, view.against), againstName(view.against))),
+      ...said.flatMap((one, k) => reading.of(one, compared(sample, found, system, view.against), againstName(view.against),
+        scoredBy(found, system, output.metric, k))),
       ...seen(sample, output, system, found));
   }));
 
@@ -210,8 +219,8 @@ const sampleDetails = data => {
       const own = found?.messages?.[k], gap = signedGap(chosen, sample, k);
       const score = `${chosen.label} ${number(chosen.values[k][sample], chosen.whole)}${gap && ` (${gap} from ${data.systems[0]})`}`;
       if (own) lines.push(`messages${several ? ` of ${data.systems[k]}` : ""}:`, "", quoted(own), "");
-      for (const said of textsIn(found?.said[k])) {
-        const marked = reading.markdown(said, compared(sample, found, k, against));
+      for (const [candidate, said] of textsIn(found?.said[k]).entries()) {
+        const marked = reading.markdown(said, compared(sample, found, k, against), scoredBy(found, k, chosen.metric, candidate));
         lines.push(`${several ? data.systems[k] : "prediction"}, ${score}:`, "", quoted(marked), "");
       }
     }

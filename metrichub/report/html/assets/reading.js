@@ -43,9 +43,12 @@ const reading = (() => {
     return made;
   };
 
+  // Of several others the one at `place`, if there is one, else the closest.
+  const chosen = (others, place) => (others && place in others ? [others[place]] : others ?? []);
+
   // `others`, which are called `name`, are null for a plain text.
-  const of = (text, others, name) => {
-    const beside = others ?? [];
+  const of = (text, others, name, place) => {
+    const beside = chosen(others, place);
     const own = diff.values(text);
     if (own) return [...asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
     const code = diff.code(text);
@@ -55,18 +58,22 @@ const reading = (() => {
       return [lines(code.trimEnd(), theirs), ...(code === text ? [] : [folded("The whole reply", paragraph(text))])];
     }
     if (!beside.length || text.length > LONGEST || beside.includes(text)) return [conversation.cut(text)];
-    const { parts, ordered } = diff.against(text, beside);
+    const { parts, ordered, place: closest } = diff.against(text, beside);
+    const which = beside.length > 1 ? closest : place;
+    const label = others.length > 1 && which !== undefined
+      ? [element("p", "label", `marked against ${name} ${which + 1} of ${others.length}`)] : [];
     const note = "The texts are too long to be put in order: only words that the other lacks are marked.";
-    return [filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
+    return [...label, filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
   };
 
   // A text with its marks as Markdown; JSON and code stay as they are.
   const SIGNS = { extra: "**", moved: "*", missing: "~~" };
-  const markdown = (text, others) => {
-    const isPlain = !others?.length || others.includes(text) || text.length > LONGEST
+  const markdown = (text, others, place) => {
+    const beside = chosen(others, place);
+    const isPlain = !beside.length || beside.includes(text) || text.length > LONGEST
       || diff.values(text) || (diff.code(text) !== null && text.includes("\n"));
     const mark = (kind, part) => part.replace(/\S(?:.*\S)?/g, found => SIGNS[kind] + found + SIGNS[kind]);
-    return isPlain ? text : pieces(diff.against(text, others).parts, mark).join("");
+    return isPlain ? text : pieces(diff.against(text, beside).parts, mark).join("");
   };
 
   const beginning = (text, most) => {
