@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from metrichub import Card, Entry
-from metrichub.app.policy import unavailable
+from metrichub.app.policy import not_offered
 from metrichub.app.problem import problem
 from metrichub.app.settings import Judging
 from metrichub.catalog.guides import choices
@@ -99,7 +99,7 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
         "tags": card.tags._asdict(),
         "install": entry.install or None,
         "problem": None,
-        "unavailable": unavailable(entry, judging),
+        "unavailable": not_offered(entry, judging),
     }
 
 
@@ -131,7 +131,7 @@ def by_family(judging: Judging) -> dict[str, list[tuple[Item, str | None]]]:
     for item in items():
         if not item.entry.problem:
             family = families.setdefault(item.card.tags.family or "other", [])
-            family.append((item, unavailable(item.entry, judging)))
+            family.append((item, not_offered(item.entry, judging)))
     return dict(sorted(families.items()))
 
 
@@ -169,7 +169,7 @@ def starting_sets(judging: Judging) -> list[StartingSet]:
     entries = {item.name: item.entry for item in items() if not item.entry.problem}
     sets = []
     for number, choice in enumerate(choices(entries)):
-        closed = {m.name for m in choice.metrics if unavailable(entries[m.name], judging)}
+        closed = {m.name for m in choice.metrics if not_offered(entries[m.name], judging)}
         specs = tuple(m.spec for m in choice.metrics if m.name not in closed)
         if specs:
             shut = tuple(sorted(closed))

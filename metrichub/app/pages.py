@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app import catalog
 from metrichub.app.jobs import REPORT, SAVED
-from metrichub.app.policy import unavailable
+from metrichub.app.policy import not_offered
 from metrichub.app.problem import Problem, problem
 from metrichub.app.runs import Run, Runs, accepted
 from metrichub.app.views import HOME, Json, Page, page
@@ -259,7 +259,7 @@ async def card(request: Request) -> Page:
     head, _, rest = item.card.body.lstrip().partition("\n")
     body = html(rest if head.startswith("# ") else item.card.body, catalog.linker(item))
     seen = {"item": item, "card": item.card, "body": body}  # The body comes out of an allowlist.
-    shut = unavailable(item.entry, request.app.state.settings.judging)
+    shut = not_offered(item.entry, request.app.state.settings.judging)
     return page(request, "card.html", {**seen, "unavailable": shut})
 
 

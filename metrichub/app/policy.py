@@ -94,7 +94,7 @@ def metric_of(requested: RequestedMetric, judging: Judging, *, saved: bool = Fal
 
 
 def unavailable(entry: Entry, judging: Judging) -> str | None:
-    """Why a metric whose card can be read isn't offered, or None."""
+    """Why a metric whose card can be read can't be asked for, or None."""
     if lacking := entry.lacking:
         return str(lacking)
     if entry.card.judge == "model" and not judging.has_model:
@@ -108,6 +108,13 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
                 f"{entry.name} asks a{'n' * (kind == 'embedder')} {kind}, and this server was "
                 f"started without one: metrichub serve --{kind} …"
             )
+    return None
+
+
+def not_offered(entry: Entry, judging: Judging) -> str | None:
+    """Why a metric isn't offered: it can't be asked for, or its default model isn't there."""
+    if problem := unavailable(entry, judging):
+        return problem
     try:
         # What runs a model needs a package to run it; no other metric's code is imported for this.
         if entry.card.requires:

@@ -106,7 +106,8 @@ def test_scores_are_those_of_the_port(
     order = random.Random(budget).sample(range(5), 5)
     report = scored(models[row["metric"]], row, order)
     expected = np.array(row["scores_one_by_one"])[order]
-    np.testing.assert_allclose(report.samples()["bleurt"]["score"], expected, atol=1e-6)
+    # Sums in 32 bits differ by processor: the scores by 1.6e-6 between an Intel and an AMD one.
+    np.testing.assert_allclose(report.samples()["bleurt"]["score"], expected, atol=3e-6)
     # The last pair has 28 tokens of one text and 42 of the other, and 64 fit, with three between.
     assert "1 of 5 predictions were cut at 64 tokens" in report.notes()["bleurt"][-1]
 
