@@ -113,15 +113,13 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
 
 def not_offered(entry: Entry, judging: Judging) -> str | None:
     """Why a metric isn't offered: it can't be asked for, or its default model isn't there."""
-    if problem := unavailable(entry, judging):
-        return problem
     try:
         # What runs a model needs a package to run it; no other metric's code is imported for this.
-        if entry.card.requires:
+        if not (problem := unavailable(entry, judging)) and entry.card.requires:
             entry.load()().resolved()
     except Exception as error:  # noqa: BLE001  # a plugin may raise anything; scoring says the rest
         return str(error) if isinstance(error, MissingModel) else None
-    return None
+    return problem
 
 
 def open_values(values: Values) -> Values:
