@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,10 +31,17 @@ OPEN = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=SHOWN, ids=lambda kind: kind.__name__)
-def kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Callable[[Path], str]], str]:
+    """The address of the page of a kind, written once."""
+    return cache(lambda made: made(tmp_path_factory.mktemp(made.__name__)))
+
+
+# Not by a parameter of the module: pytest would sort the tests by its hash.
+@pytest.fixture(params=SHOWN, ids=lambda kind: kind.__name__)
+def kind(request: pytest.FixtureRequest, written: Callable[..., str]) -> str:
     """The address of a page of each kind."""
-    return str(request.param(tmp_path_factory.mktemp(request.param.__name__)))
+    return written(request.param)
 
 
 def name_of(address: str) -> str:
