@@ -80,10 +80,11 @@ def f_beta(true: float, false_positive: float, false_negative: float, beta: floa
 def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosine of every vector of one (n, d) with every vector of the other (m, d): (n, m).
 
-    A zero vector has the cosine `nan`.
+    A zero vector has the cosine `nan`. Twelve decimals are kept: processors differ in the last ones,
+    so that equal texts would have other ranks on another machine.
     """
     with np.errstate(invalid="ignore"):
         # Scaled first, as the squares of tiny or huge numbers are 0 or infinite.
         scaled = (v / np.abs(v).max(axis=-1, keepdims=True, initial=0.0) for v in (one, other))
         a, b = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in scaled)
-    return np.asarray(np.clip(a @ b.T, -1.0, 1.0), np.float64)
+    return np.asarray(np.clip(a @ b.T, -1.0, 1.0).round(12), np.float64)
