@@ -342,7 +342,7 @@ def beside_comet(
     seconds, found, columns = [], np.zeros(0), joined(calls)
     for _ in range(repeats):
         # A metric of the plugin has files.
-        comet_of(hub.metrics[0].files(), "float32").forget()  # type: ignore[attr-defined]
+        comet_of(hub.metrics[0].files(), "float32").forget()  # type: ignore[attr-defined]  # COMET's
         start = time.process_time()
         found = np.array(hub.evaluate(dict(columns)).samples()["comet"]["score"])
         seconds.append(time.process_time() - start)

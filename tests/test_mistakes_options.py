@@ -31,8 +31,7 @@ def test_options_of_columns_hold_names(options: dict[str, Any], message: str) ->
 
 def test_a_column_that_is_none_is_a_column_and_no_slip_of_an_option() -> None:
     with pytest.raises(InputError, match=r"^contexts is None; .* per sample, or leave it out$"):
-        # The mistake itself.
-        HUB(predictions=["a"], references=["a"], contexts=None)  # type: ignore[arg-type]
+        HUB(predictions=["a"], references=["a"], contexts=None)  # type: ignore[arg-type]  # a slip
 
 
 def test_no_key_is_none() -> None:

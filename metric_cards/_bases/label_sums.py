@@ -33,7 +33,7 @@ class LabelSums(CorpusMetric):
 
     def row(self, prediction: str | None, reference: str) -> Row | Unscored:
         """The counts of a prediction, None for nothing extracted, against one reference."""
-        raise NotImplementedError
+        raise NotImplementedError  # a metric has its own
 
     def observe(self, prediction: str | None, references: Sequence[str]) -> Row | Unscored:
         """The row of the reference that fits best, and the first of equally good ones."""
@@ -47,7 +47,7 @@ class LabelSums(CorpusMetric):
 
     def score_sums(self, names: Sequence[str], counts: LabelCounts, sums: Array) -> Scores:
         """The scores, (b,), of the counts of the named labels, (b, K), and of the sums, (b, S)."""
-        raise NotImplementedError
+        raise NotImplementedError  # a metric has its own
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The scores of all rows together."""

@@ -59,7 +59,7 @@ class TriedTasks(Metric):
 
     def chance(self, tries: Array, passed: Array) -> Array:
         """The value of each task, (N,), tried at least `k` times."""
-        raise NotImplementedError
+        raise NotImplementedError  # a metric has its own
 
     def measure(self, **columns: Sequence[Any]) -> Measured:
         """The chance of each task, and whether it was tried `k` times, so that this is 0 or 1.

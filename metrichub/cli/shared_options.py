@@ -87,7 +87,7 @@ class _InputFormat(click.Choice[str]):
         self.case_sensitive = True
 
     @property
-    def choices(self) -> Sequence[str]:  # type: ignore[override]
+    def choices(self) -> Sequence[str]:  # type: ignore[override]  # known when asked
         return formats()
 
 

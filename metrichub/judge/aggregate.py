@@ -80,8 +80,8 @@ def f_beta(true: float, false_positive: float, false_negative: float, beta: floa
 def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosine of every vector of one (n, d) with every vector of the other (m, d): (n, m).
 
-    A zero vector has the cosine `nan`. Twelve decimals are kept: processors differ in the last ones,
-    so that equal texts would have other ranks on another machine.
+    A zero vector has the cosine `nan`. Twelve decimals are kept: processors differ in the last
+    ones, so that equal texts would have other ranks on another machine.
     """
     with np.errstate(invalid="ignore"):
         # Scaled first, as the squares of tiny or huge numbers are 0 or infinite.

@@ -206,7 +206,7 @@ class _Lowered(Texts):
         return len(self.characters.rows) - 1
 
     @cached_property
-    def _items(self) -> list[str]:  # type: ignore[override]
+    def _items(self) -> list[str]:  # type: ignore[override]  # computed, not stored
         text = self.characters.data.decode()
         return [text[start : end - 1] for start, end in spans(self.characters.rows)]
 

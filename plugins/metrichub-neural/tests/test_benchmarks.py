@@ -99,7 +99,7 @@ def test_deberta_has_its_own_attention_and_one_row_of_it(
     gpu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(gpu.SHAPES, "deberta-v3-large", small(gpu, "deberta-v3-large"))
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
     model = transformers.AutoModel.from_pretrained(
         gpu.written(tmp_path / "deberta", gpu.SHAPES["deberta-v3-large"])
     )
