@@ -245,9 +245,8 @@ class FrontMatter:
             raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
         flags = {"share": [0, 1], "rate": [0, None]}
         for flag, needed in flags.items():
-            if (value := keys.get(flag, False)) not in (True, False) or (
-                value and bounds != needed
-            ):
+            value = keys.get(flag, False)
+            if not isinstance(value, bool) or (value and bounds != needed):
                 shown = json.dumps(needed)
                 raise self.fail(
                     prefix, f"{prefix}.{flag} has to be true or false, and true with range {shown}"
