@@ -15,7 +15,11 @@ from metrichub import Hub, load_metric
 from metrichub.errors import InputError, ParameterError
 from tests.vectors import answer_vectors
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*label:UserWarning")
+# What scikit-learn says of a single label, and what its older versions let numpy say.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*label:UserWarning"),
+    pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning:sklearn"),
+]
 
 GOLDENS = [case.values[0] for case in answer_vectors("classification")]
 LM_EVAL = [case.values[0] for case in answer_vectors("f1, mcc (lm-eval aggregation)")]
