@@ -123,6 +123,56 @@ def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
         assert output.ranks[name] == 1 + max(above, default=0)
 
 
+@pytest.mark.parametrize(
+    ("scores", "lower_p", "ranks", "said"),
+    [
+        ((3, 2, 1), {"ac": 0.01, "ab": 0.02, "bc": 0.03}, "123",
+         ["a beats b, which beats c, on m (p ≤ .03)"]),
+        ((3, 2, 1), {"ac": 0.05, "bc": 0.04}, "112",
+         ["a and b beat c on m (p ≤ .05)", "no significant difference between a and b on m"]),
+        ((1, 2, 3), {"ca": 0.01}, "211",
+         ["c beats a on m (p = .01)",
+          "no significant difference between a and b or b and c on m"]),
+        ((3, 2, 1), {"ab": 0.04, "bc": 0.03}, "123",
+         ["a beats b on m (p = .04)", "b beats c on m (p = .03)",
+          "no significant difference between a and c on m"]),
+        ((4, 3, 2, 1), {"ac": 0.01, "ad": 0.02, "bc": 0.01, "bd": 0.04}, "1122",
+         ["a and b beat c and d on m (p ≤ .04)", "no significant difference between a and b on m",
+          "no significant difference between c and d on m"]),
+        ((1, 1, 1), {}, "111", ["no significant difference between a, b and c on m"]),
+        ((2, 1), {"ab": 0.00004}, "12", ["a beats b on m (p < .0001)"]),
+        ((2, 1), {"ab": 0.0501}, "11", ["no significant difference between a and b on m"]),
+    ],
+)  # fmt: skip
+def test_sentences_name_who_beats_whom_and_who_is_level(
+    scores: Sequence[float], lower_p: Mapping[str, float], ranks: str, said: Sequence[str]
+) -> None:
+    for better, sign in (("higher", 1), ("lower", -1)):
+        of = {name: float(sign * score) for name, score in zip("abcd", scores, strict=False)}
+        tests = {
+            (other, name): COMPARISON._replace(
+                difference=of[other] - of[name],
+                p=lower_p.get(name + other, lower_p.get(other + name, 0.9)),
+            )
+            for name, other in combinations(of, 2)
+        }
+        output = RankedOutput("m", "m", "score", better, 0.05, of, tests, None, "m")
+        assert output.ranks == {name: int(rank) for name, rank in zip(of, ranks, strict=True)}
+        assert list(in_words([output])) == said
+
+
+def test_a_system_without_a_score_comes_last() -> None:
+    scores = {"a": float("nan"), "b": 1.0, "c": 2.0}
+    lost = {("b", "a"): np.nan, ("c", "a"): np.nan, ("c", "b"): 0.01}
+    tests = {
+        (one, two): COMPARISON._replace(difference=scores[one] - scores[two], p=p)
+        for (one, two), p in lost.items()
+    }
+    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    assert output.clusters == [["c", "b", "a"]]
+    assert output.tested
+
+
 def test_systems_that_beat_each_other_in_a_circle_are_level() -> None:
     # Where pairs have scores of different samples, a may beat b, b c, and c a.
     lost = [("b", "a"), ("c", "b"), ("a", "c")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from metrichub import Hub
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.repeats import _joined
-from metrichub.metric import Metric, Unscored
+from metrichub.metric import Array, Metric, Scores, Unscored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,35 @@ def test_runs_without_a_score_have_no_mean() -> None:
     once = Hub(Counting()).evaluate(predictions=["0"])
     with pytest.raises(ReportError, match="no repeated runs; evaluate with repeats=3"):
         once.repeated()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Late(Metric):
+    """Scores a text from the run on that it names."""
+
+    asked: ClassVar[Counter[str]] = Counter()
+
+    async def observe(self, prediction: str) -> dict[str, Any] | Unscored:
+        """Two numbers, or why there are none."""
+        self.asked[prediction] += 1
+        if self.asked[prediction] < int(prediction):
+            return Unscored(f"not in run {self.asked[prediction]}", "no_claims")
+        return {"pair": np.array([1.0, self.asked[prediction]])}
+
+    def score(self, pair: Array) -> Scores:
+        """The mean of the second number."""
+        return {"score": pair[..., 1] / pair[..., 0]}
+
+
+def test_what_no_run_scored_has_the_first_run_s_reason_and_kind() -> None:
+    Late.asked.clear()
+    # The first run scores nothing, the second and the third one text each more.
+    result = Hub(Late()).evaluate(predictions=["2", "3", "4"], repeats=3).results["late"]
+    np.testing.assert_array_equal(result.samples()["score"], [2.5, 3, np.nan])
+    stats = result.statistics
+    assert stats is not None
+    assert stats.reasons == {2: "not in run 1"}
+    assert stats.undefined_for == {2: "no_claims"}
 
 
 def test_a_sample_is_lost_that_no_run_scored_and_waits_if_any_does() -> None:
