@@ -236,6 +236,50 @@ def test_an_extraction_that_is_not_valid_says_what_is(extract: str, message: str
         load_metric("exact_match", extract=extract)
 
 
+@pytest.mark.parametrize(
+    ("extract", "reply", "read"),
+    [
+        ("after('answer:')", "Answer:4 or ANSWER:5", "5"),
+        ("after('answer:')", "Answer: 4 \nyes", "4"),
+        ("after('answer:')", "4", None),
+        ("after('answer:')", "Answer: ", None),
+        ("regex('[0-9]')", "1 2 3", "3"),
+        ("regex('[0-9]', which='first')", "1 2 3", "1"),
+        ("regex('[0-9]')", "none", None),
+        ("regex('(a)|(b)')", "a b", "b"),
+        ("regex('(a)|(b)', which='first')", "a b", "a"),
+        ("regex('(x?)y')", "y", ""),
+        ("regex('is ( [0-9])', group=0)", "it is  4", "is  4"),
+        ("regex('is ( [0-9])', group=1)", "it is  4", "4"),
+        ("regex('(a)|(b)', group=1)", "b", None),
+        ("regex('A')", "a", None),
+        ("choice(letters='XY')", "Answer: Y", "Y"),
+        ("choice(letters='XY')", "Answer: Z", None),
+        ("choice", "Answer: J", "J"),
+        ("choice", "Answer: K", None),
+        ("gsm8k-cot", "The answer is 4.5. The answer is 6.", "4.5."),
+        ("mgsm", "Answer 3 then Antwort: 1,200.", "1200"),
+        ("mgsm", "12", None),
+        ("inspect-letter", "ANSWER: A\nanswer: b", "b"),
+        ("inspect-line", "ANSWER: x\nANSWER: one two", "one two"),
+        ("inspect-line", "no mark", None),
+    ],
+)
+def test_an_extraction_reads_what_its_options_say(
+    extract: str, reply: str, read: str | None
+) -> None:
+    assert extraction(extract).read(reply, ()) == read
+
+
+def test_an_extraction_has_no_other_name() -> None:
+    with pytest.raises(ParameterError, match="choose answer, boxed, last_number"):
+        extraction("boxed as number")
+    assert extraction("regex('a', which='last', group=0)").label == "regex(pattern='a', group=0)"
+    assert extraction("choice(texts=False)").label == "choice"
+    assert not extraction("choice").reads_choices
+    assert extraction("choice(texts=True)").reads_choices
+
+
 def test_an_extraction_is_a_text() -> None:
     wrong: Any = 1
     with pytest.raises(ParameterError, match=r"extract=1 .* a text, such as 'boxed'"):
