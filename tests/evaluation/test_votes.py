@@ -46,6 +46,16 @@ def test_items_without_a_verdict_of_all_are_counted_apart() -> None:
     ]
 
 
+def test_a_single_item_has_its_kappa() -> None:
+    # Two that each say one word agree by chance as often: never. Of three, P is 1/3 and chance 5/9.
+    assert agreement_notes(votes("yes no")) == [
+        "the 2 votes of the panel agree on 0.0% of 1 items, Cohen's kappa 0.000"
+    ]
+    assert agreement_notes(votes("yes yes no")) == [
+        "the 3 votes of the panel agree on 0.0% of 1 items, Fleiss' kappa -0.500"
+    ]
+
+
 def test_without_a_panel_nothing_is_said() -> None:
     assert not Trace.of({0: [{"claims": [{"verdict": "yes"}]}]}, {}, {}).votes
 
