@@ -18,7 +18,10 @@ FIRST = ("system_a", "model_a")
 SECOND = ("system_b", "model_b")
 PREFERRED = ("winner", "preferred", "preference")
 """The columns of rows that prefer one system's output to another's."""
-_SIDE = re.compile(r"(?:[a-z]+[\s_-]?)?([ab12])")
+_SIDE = re.compile(
+    r"(?:(?:sys(?:tem)?|model|assistant|side|response|answer|output|completion|candidate|option"
+    r"|choice|text|summary|translation)[\s_-]?)?([ab12])"
+)
 _SIDES = {"a": 1.0, "1": 1.0, "b": -1.0, "2": -1.0}
 _TIES = ("draw", "equal", "same", "both", "neither", "bothbad", "both_bad", "both bad")
 

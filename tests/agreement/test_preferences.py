@@ -266,7 +266,9 @@ def test_a_preference_is_written_in_many_ways() -> None:
         assert side_of(word, ("gpt", "b7")) == -1, word
     for word in ("tie", "Tie (bothbad)", "draw", "both_bad"):
         assert side_of(word) == 0, word
-    assert side_of("both are good") is None
+    # A name that isn't one of the two is no vote, whatever letter it ends in.
+    for word in ("both are good", "llama", "banana", "gpt2", "gpt-2", "ab", "claude b"):
+        assert side_of(word, ("gpt", "b7")) is None, word
     assert side_of(True) is None
     assert side_of(0.5) is None
     assert are_preferences(["a", None, ["b", "tie"]])
