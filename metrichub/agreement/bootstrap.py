@@ -188,7 +188,9 @@ def _copies(level: str, block: _Block, k: int, missing: NDArray[np.bool_]) -> Ar
     per_item = np.bincount(items, minlength=missing.shape[1]).astype(np.float64)
     there = (~missing).astype(np.float64)
     if level == "system":
-        return np.array([(per_system * (per_system - 1) / 2).sum()])
+        # A system without any score makes no pair.
+        known = there[:, items].any(1)
+        return np.array([(known * per_system * (per_system - 1) / 2).sum()])
     if level == "item":
         return (per_system * (per_system - 1) / 2) @ there[:, items]
     if level == "within_system":

@@ -219,3 +219,18 @@ def test_a_draw_of_systems_and_items_has_the_mean_of_scipys_rho() -> None:
         for of, of_items in zip(systems, items, strict=True)
     ]
     assert drawn == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+@pytest.mark.parametrize("name", ["acc_eq", "acc_eq_calibrated", "tau_23"])
+def test_a_system_without_scores_makes_no_pair_of_a_draw(name: str, draw: str) -> None:
+    # The metric turns the order of people round, so every draw with a pair has the lowest value.
+    z = np.arange(20.0).reshape(4, 5)
+    x = -z
+    x[3] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = resampled("system", name, x, z, Drawn(draw, 200, seed=1))
+    assert {*found[~np.isnan(found)]} == {-1.0 if name == "tau_23" else 0.0}
+    # Draws of one system with scores have no pair.
+    assert np.isnan(found).any() == (draw != "items")
