@@ -145,7 +145,7 @@ def agreement(
         from metrichub.agreement.tables import forest
 
         with replacing(plot) as new:
-            forest(result).savefig(new, format=Path(plot).suffix[1:] or None)
+            forest(result).savefig(new, format=Path(plot).suffix[1:] or "png")
     _write_page(page, title, file, result, scores, rated)
     if data:
         _write_studies(result, chosen.metrics, data, each=how.each_reference)

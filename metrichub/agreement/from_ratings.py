@@ -165,7 +165,7 @@ def scores_of_metrics(
         scores, better = scores_by_label(report, all_outputs=all_outputs)
         signatures, citations = sources_of(report, scores)
         if rows is not None:
-            scores = {name: _means(values, rows) for name, values in scores.items()}
+            scores = {name: _means(values, rows, samples.size) for name, values in scores.items()}
             signatures = {name: f"{line}|mean of each" for name, line in signatures.items()}
         total.scores |= scores
         total.better |= better
@@ -189,12 +189,11 @@ def _apart(hub: Hub, samples: Samples, columns: Mapping[str, str]) -> tuple[Samp
     return replace(samples, columns=repeated, lines=lines or None), rows
 
 
-def _means(values: Any, rows: Sequence[int]) -> Any:
-    """The mean of each sample's rows that have a score."""
+def _means(values: Any, rows: Sequence[int], size: int) -> Any:
+    """The mean of each sample's rows that have a score, of so many samples."""
     import numpy as np
 
     there = ~np.isnan(values)
-    size = max(rows, default=-1) + 1
     sums = np.bincount(rows, np.where(there, values, 0), minlength=size)
     with np.errstate(invalid="ignore"):
         return sums / np.bincount(rows, there, minlength=size)

@@ -313,6 +313,6 @@ def test_help_has_an_example_of_each_form() -> None:
 
 def test_a_sample_whose_references_have_no_score_has_no_mean() -> None:
     nan = float("nan")
-    means = _means(np.array([1.0, nan, 2.0, nan, nan]), [0, 0, 0, 1, 1])
-    np.testing.assert_array_equal(means, [1.5, nan])
-    assert _means(np.empty(0), []).shape == (0,)
+    means = _means(np.array([1.0, nan, 2.0, nan, nan]), [0, 0, 0, 1, 1], 3)
+    np.testing.assert_array_equal(means, [1.5, nan, nan])
+    assert _means(np.empty(0), [], 0).shape == (0,)
