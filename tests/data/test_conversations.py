@@ -339,11 +339,15 @@ def test_arguments_that_are_no_json_object_stay_as_they_were_written(arguments: 
 
 
 def test_arguments_that_are_nested_too_deeply_stay_text() -> None:
-    written = '{"a": ' * 600 + "1" + "}" * 600
+    # Deeper than any Python reads: some read a thousand levels.
+    written = '{"a": ' * 20_000 + "1" + "}" * 20_000
     (message,) = conversation([{"name": "f", "arguments": written}])
     assert message["calls"][0]["arguments"] == written
+    nested: dict[str, Any] = {}
+    for _ in range(2_000):
+        nested = {"a": nested}
     with pytest.raises(ValueError, match="nested too deeply"):
-        conversation([{"name": "f", "arguments": json.loads(written)}])
+        conversation([{"name": "f", "arguments": nested}])
 
 
 def test_what_only_libraries_have_becomes_json() -> None:
