@@ -1,0 +1,266 @@
+"""Permutation tests by hand: every swap at every level, its coins, and the sign test of pairs."""
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from metrichub.agreement import permutation
+from metrichub.agreement.levels import LEVELS, value_at
+from metrichub.agreement.permutation import (
+    SWAPS,
+    Swapped,
+    _coins,
+    _sign_tail,
+    pair_swap_test,
+    permutation_test,
+    swapped_items,
+)
+from metrichub.errors import ParameterError
+
+Array = NDArray[np.float64]
+NAN = float("nan")
+
+
+def sides(seed: int = 1, shape: tuple[int, int] = (4, 6)) -> tuple[Array, Array, Array]:
+    """Two metrics and ratings with ties, each of which lacks another cell."""
+    random = np.random.default_rng(seed)
+    human = np.round(2 * random.normal(size=shape))
+    a, b = (np.round(human + 2 * random.normal(size=shape), 1) for _ in range(2))
+    a[0, 0] = b[1, 2] = human[3, 4] = np.nan
+    return a, b, human
+
+
+def difference(level: str, name: str, a: Array, b: Array, human: Array) -> float:
+    return value_at(level, name, a, human).value - value_at(level, name, b, human).value
+
+
+@pytest.mark.parametrize("swap", SWAPS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_cell_that_any_side_lacks_is_left_out_of_all(level: str, swap: str) -> None:
+    a, b, human = sides()
+    there = ~np.isnan(a + b + human)
+    x, y, z = (np.where(there, side, np.nan) for side in (a, b, human))
+    how = Swapped(swap, 20)
+    test = permutation_test(level, "acc_eq", a, b, human, how)
+    assert test == permutation_test(level, "acc_eq", x, y, z, how)
+    assert test.difference == pytest.approx(difference(level, "acc_eq", x, y, z))
+    assert (test.swap, test.draws) == (swap, 20)
+
+
+@pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items", "systems"])
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [
+        ("item", "tau_b"),
+        ("item", "tau_23"),
+        ("item", "spearman"),
+        ("pooled", "tau_b"),
+        ("system", "acc_eq"),
+        ("within_system", "pearson"),
+    ],
+)
+def test_a_swap_gives_each_metric_what_the_other_had(level: str, name: str, swap: str) -> None:
+    a, b, human = sides(3)
+    missing = np.isnan(a + b + human)
+    a, b, human = (np.where(missing, np.nan, side) for side in (a, b, human))
+    how = Swapped(swap, 30, seed=5)
+    test = permutation_test(level, name, a, b, human, how)
+    observed = difference(level, name, a, b, human)
+    # Whole items of a mean over items change places as they are; all else by standard scores.
+    kept = (level, swap) == ("item", "items")
+    own, other = (side if kept else (side - np.nanmean(side)) / np.nanstd(side) for side in (a, b))
+    (coins,) = _coins((1, 6) if kept else human.shape, how, swap)
+    drawn = np.array(
+        [
+            difference(level, name, np.where(c, other, own), np.where(c, own, other), human)
+            for c in coins
+        ]
+    )
+    hits = (np.abs(drawn) >= abs(observed) - 1e-9).sum()
+    assert test.difference == pytest.approx(observed)
+    assert (test.p, test.draws) == ((hits + 1) / 31, 30)
+
+
+@pytest.mark.parametrize("name", ["tau_b", "pearson", "spearman"])
+def test_draws_that_leave_no_value_do_not_count(name: str) -> None:
+    # Where one of the two systems changes places, each metric gives both the same score; where
+    # both or none do, the metrics are as far apart as before.
+    a, b, human = np.array([[0.0], [1.0]]), np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]])
+    how = Swapped("systems", 40)
+    (coins,) = _coins((2, 1), how, "systems")
+    alike = int((coins[:, 0, 0] == coins[:, 1, 0]).sum())
+    assert 0 < alike < 40
+    test = permutation_test("item", name, a, b, human, how)
+    assert test.difference == pytest.approx(2)
+    assert (test.p, test.draws) == (1, alike)
+
+
+def test_an_item_without_a_value_of_one_metric_is_left_out_of_its_mean() -> None:
+    # The first metric ties the outputs of the first item, so that it has a value of the second.
+    a, b = np.array([[1.0, 0], [1, 1]]), np.array([[0.0, 1], [1, 0]])
+    human = np.array([[0.0, 0], [1, 1]])
+    how = Swapped("items", 50)
+    (coins,) = _coins((1, 2), how, "items")
+    of_a, of_b = np.array([NAN, 1]), np.array([1.0, -1])
+    drawn = np.array(
+        [
+            np.nanmean(np.where(c, of_b, of_a)) - np.nanmean(np.where(c, of_a, of_b))
+            for c in coins[:, 0]
+        ]
+    )
+    test = permutation_test("item", "tau_b", a, b, human, how)
+    assert test.difference == 1  # 1 and the mean of 1 and -1
+    assert test.p == ((np.abs(drawn) >= 1).sum() + 1) / 51
+
+
+def test_a_test_has_a_thousand_draws_of_both_unless_it_is_told() -> None:
+    a, b, human = sides()
+    usual = permutation_test("item", "tau_b", a, b, human, Swapped())
+    assert usual == permutation_test(
+        "item", "tau_b", a, b, human, Swapped("systems_xor_items", 1000, 12345)
+    )
+    assert usual.draws == 1000
+
+
+def test_without_a_value_the_swap_is_told_all_the_same() -> None:
+    a, b, _ = sides()
+    for swap in ("cells", "items"):
+        test = permutation_test("item", "tau_b", a, b, np.ones(a.shape), Swapped(swap, 9))
+        assert (test.swap, test.draws) == (swap, 0)
+        assert np.isnan([test.difference, test.p]).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("swap", SWAPS)
+def test_calibrated_accuracy_swaps_whole_items_of_their_mean_or_pairs(
+    level: str, swap: str
+) -> None:
+    test = ("acc_eq_calibrated", *sides(), Swapped(swap, 9))
+    if swap == "pairs" or (level, swap) == ("item", "items"):
+        assert 0 < permutation_test(level, *test).p <= 1
+    else:
+        with pytest.raises(ParameterError, match="own threshold of tie calibration"):
+            permutation_test(level, *test)
+
+
+@pytest.mark.parametrize("name", ["acc_eq", "tau_23", "acc_eq_calibrated"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_test_of_pairs_has_the_difference_of_the_coefficient(level: str, name: str) -> None:
+    a, b, human = sides(4)
+    missing = np.isnan(a + b + human)
+    a, b, human = (np.where(missing, np.nan, side) for side in (a, b, human))
+    test = permutation_test(level, name, a, b, human, Swapped("pairs", 30))
+    assert test.difference == pytest.approx(difference(level, name, a, b, human))
+    assert (test.swap, test.draws) == ("pairs", 30)
+
+
+def test_a_test_of_unequal_pairs_is_of_so_many_draws_from_a_seed() -> None:
+    a, b, human = sides(4)
+    how = [Swapped("pairs", 30, seed) for seed in range(20)]
+    p_values = [permutation_test("item", "acc_eq", a, b, human, one).p for one in how]
+    assert np.round(np.array(p_values) * 31, 9) == pytest.approx(np.round(np.array(p_values) * 31))
+    assert len(set(p_values)) > 1
+    again = permutation_test("item", "acc_eq", a, b, human, how[3])
+    assert again.p == p_values[3]
+
+
+@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23"])
+@pytest.mark.parametrize(
+    # 4 systems have 16 ordered pairs: of 6 items, 3 fit into 48 cells, and 2 into one less.
+    ("cells", "widths"),
+    [(48, [3, 3]), (47, [2, 2, 2]), (64, [4, 2]), (1, [1] * 6)],
+)
+def test_items_are_swapped_in_parts_of_as_many_as_fit(
+    cells: int, widths: list[int], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, human = sides(6)
+    (coins,) = _coins(human.shape, Swapped("cells", 8), "cells")
+    whole = swapped_items(name, a, b, human)(coins)
+    forms, seen = permutation._Forms, []
+
+    def noted(name: str, *parts: Array) -> Any:
+        seen.append(len(parts[0]))
+        return forms(name, *parts)
+
+    monkeypatch.setattr(permutation, "_BLOCK", cells)
+    monkeypatch.setattr(permutation, "_Forms", noted)
+    parted = swapped_items(name, a, b, human)(coins)
+    assert np.stack(parted) == pytest.approx(np.stack(whole))
+    assert seen == widths
+
+
+def test_coins_are_one_stream_of_numpy_s_generator() -> None:
+    # On record, so that another version draws the same: published tests can be made again.
+    how = Swapped(draws=6, seed=7)
+    tossed = np.random.default_rng(7).random((6, 7), np.float32) < 0.5
+    of_systems, of_items = tossed[:, :3, None], tossed[:, None, 3:]
+    ones = np.ones((6, 3, 4), bool)
+    expected = {
+        "systems_xor_items": of_systems != of_items,
+        "systems": of_systems & ones,
+        "items": of_items & ones,
+        "cells": np.random.default_rng(7).random((6, 3, 4), np.float32) < 0.5,
+    }
+    for swap, coins in expected.items():
+        (block,) = _coins((3, 4), how, swap)
+        np.testing.assert_array_equal(block, coins, err_msg=swap)
+
+
+@pytest.mark.parametrize("swap", ["systems_xor_items", "systems", "items", "cells"])
+def test_blocks_of_coins_change_no_coin(swap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    how = Swapped(draws=7)
+    (whole,) = _coins((3, 4), how, swap)
+    monkeypatch.setattr(permutation, "_CELLS", 36)
+    blocks = list(_coins((3, 4), how, swap))
+    assert [len(block) for block in blocks] == [3, 3, 1]
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        # Two of three pairs part the metrics, both for the first: 1 of 4 outcomes, and 2 of 4.
+        ([[1, 1, 0]], [[0, 0, 0]], (2 / 3, 1 / 4, 1 / 2)),
+        # As many for either: 3 of 4 outcomes are no smaller, and all are as far from 0.
+        ([[1, 0, 1]], [[0, 1, 1]], (0, 3 / 4, 1)),
+        # All three for the second.
+        ([[0], [0], [0]], [[1], [1], [1]], (-1, 1, 1 / 4)),
+        # Three of four for the second: sums of -2 and more are 15 of 16, and 10 of 16 lie 2 away.
+        ([[0, 0], [0, 1]], [[1, 1], [1, 0]], (-1 / 2, 15 / 16, 10 / 16)),
+        # No pair parts them.
+        ([[1, 0]], [[1, 0]], (0, 1, 1)),
+        # An item without pairs is no item.
+        ([[1, 0], [NAN, NAN]], [[0, 0], [NAN, NAN]], (1 / 2, 1 / 2, 1)),
+    ],
+)
+def test_a_sign_test_of_pairs_is_counted(
+    one: list[list[float]], other: list[list[float]], expected: tuple[float, ...]
+) -> None:
+    assert pair_swap_test(np.array(one, float), np.array(other, float)) == expected
+
+
+def test_unequal_items_weigh_the_same_in_a_test_of_pairs() -> None:
+    # Of the first item the only pair is for one metric, of the second one for each: (1 + 0) / 2.
+    # Draws add 1 or -1 of the first and -1, 0 or 1 of the second (1/4, 1/2, 1/4): 1/2 and more in
+    # 3 of 8, and -1/2 and more in 7 of 8. A share of 6,000 has a standard error of .0065 at most.
+    one, other = np.array([[1, NAN], [1, 0]]), np.array([[0, NAN], [0, 1]])
+    for pair, difference, upper in (((one, other), 0.5, 3 / 8), ((other, one), -0.5, 7 / 8)):
+        found, p, both = pair_swap_test(*pair, draws=6000)
+        assert found == difference
+        assert (p, both) == pytest.approx((upper, 3 / 4), abs=0.026)
+
+
+def test_a_test_of_pairs_has_a_thousand_draws_unless_it_is_told() -> None:
+    one, other = np.array([[1, NAN], [1, 0]]), np.array([[0, NAN], [0, 1]])
+    usual = pair_swap_test(one, other)
+    assert usual == pair_swap_test(one, other, 1000, 12345)
+    assert usual[1] * 1001 == pytest.approx(round(usual[1] * 1001))
+    assert usual != pair_swap_test(one, other, seed=1)
+
+
+def test_from_1001_signs_on_the_tail_is_normal() -> None:
+    # A sum of 41 or more, with half of a step of 2 for the correction: 40 / sqrt(1001).
+    assert _sign_tail(1001, 41) == 1 - NormalDist().cdf(40 / 1001**0.5)
