@@ -1,0 +1,209 @@
+"""What has no value is `nan`, at every level and however it is computed, and nothing is warned."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+
+from metrichub.agreement import (
+    acc_eq,
+    auc,
+    balanced_accuracy,
+    correlate,
+    krippendorff_alpha,
+    pearson,
+    spearman,
+    tau_23,
+    tau_b,
+    tau_c,
+)
+from metrichub.agreement.bootstrap import DRAWN, Drawn, interval_of, resampled
+from metrichub.agreement.coefficients import COEFFICIENTS, Options
+from metrichub.agreement.levels import LEVELS, ceiling, chance, mean_of, value_at
+from metrichub.agreement.page import parted_samples
+from metrichub.agreement.permutation import Swapped, permutation_test
+from metrichub.agreement.row_coefficients import joint, mid_ranks, pair_counts
+from metrichub.agreement.tie_calibration import calibrate
+
+Array = NDArray[np.float64]
+NAN = float("nan")
+CUT = Options(cut=1.0)
+PLACES = [
+    (level, name)
+    for name in COEFFICIENTS
+    for level in LEVELS
+    if not (name == "soft_pairwise_accuracy" and level != "system")
+    and not (name == "tau_wmt" and level != "item")
+    and not (name in ("auc", "balanced_accuracy") and level == "system")
+]
+CORRELATIONS = (pearson, spearman, tau_b, tau_c)
+SHARES = (acc_eq, tau_23, auc, partial(balanced_accuracy, cut=1.0))
+
+
+@pytest.mark.parametrize("of", [*CORRELATIONS, *SHARES])
+@pytest.mark.parametrize(
+    ("scores", "human"),
+    [([], []), ([1], [1]), ([NAN, NAN], [1, 0]), ([1, 0], [NAN, NAN]), ([1, NAN], [NAN, 0])],
+    ids=["no place", "one", "no score", "no rating", "no place of both"],
+)
+def test_of_fewer_than_two_places_nothing_is_known(
+    of: Callable[..., float], scores: list[float], human: list[float]
+) -> None:
+    assert np.isnan(of(scores, human))
+
+
+@pytest.mark.parametrize("of", CORRELATIONS)
+@pytest.mark.parametrize("size", [2, 3, 60])
+def test_a_constant_correlates_with_nothing(of: Callable[..., float], size: int) -> None:
+    line, same = list(range(size)), [7.0] * size
+    for scores, human in ((same, line), (line, same), (same, same)):
+        assert np.isnan(of(scores, human))
+    assert of(line, line) == pytest.approx(1)
+    assert of(line, line[::-1]) == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("size", [2, 3, 60])
+def test_a_constant_is_right_of_the_pairs_that_people_tie(size: int) -> None:
+    line, same = list(range(size)), [7.0] * size
+    assert (acc_eq(same, same), tau_23(same, same)) == (1, 1)
+    assert (acc_eq(same, line), tau_23(same, line)) == (0, -1)
+    assert (acc_eq(line, same), tau_23(line, same)) == (0, -1)
+
+
+@pytest.mark.parametrize(("level", "name"), PLACES)
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (3, 1), (2, 0)])
+def test_without_a_score_of_any_output_there_is_no_value(
+    level: str, name: str, shape: tuple[int, int]
+) -> None:
+    none, human = np.full(shape, np.nan), np.ones(shape)
+    for scores, ratings in ((none, human), (human, none)):
+        value = value_at(level, name, scores, ratings, CUT)
+        assert np.isnan(value.value)
+        assert value.used == 0
+    assert np.isnan(ceiling(level, name, [none, none], CUT))
+    assert np.isnan(ceiling(level, name, [human], CUT))
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+@pytest.mark.parametrize(("level", "name"), [of for of in PLACES if of[0] != "system"])
+def test_draws_without_a_score_have_no_value(level: str, name: str, draw: str) -> None:
+    none, human = np.full((2, 3), np.nan), np.arange(6.0).reshape(2, 3) % 2
+    drawn = resampled(level, name, none, human, Drawn(draw, 4), CUT)
+    assert drawn.shape == (4,)
+    assert np.isnan(drawn).all()
+    assert resampled(level, name, human, human, Drawn(draw, 0), CUT).shape == (0,)
+
+
+@pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items", "systems"])
+@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23", "pearson", "tau_c"])
+def test_items_without_a_value_leave_no_trace_in_a_test(name: str, swap: str) -> None:
+    random = np.random.default_rng(1)
+    a, b, human = random.normal(size=(3, 3, 4))
+    human[:, 1] = np.nan
+    test = permutation_test("item", name, a, b, human, Swapped(swap, 9))
+    # The item takes part in the coins, so that it is only the values that it doesn't change.
+    expected = [
+        np.mean([value_at("item", name, x[:, [i]], human[:, [i]]).value for i in (0, 2, 3)])
+        for x in (a, b)
+    ]
+    assert test.difference == pytest.approx(expected[0] - expected[1])
+    assert (0 < test.p <= 1, test.draws) == (True, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # People tie one of three pairs.
+        ("acc_eq", 1 / 3), ("acc_eq_calibrated", 1 / 3), ("tau_23", 2 / 3 - 1),
+        ("pearson", 0), ("spearman", 0), ("tau_b", 0), ("tau_c", 0), ("tau_wmt", 0),
+        ("auc", 0.5), ("balanced_accuracy", 0.5),
+    ],
+)  # fmt: skip
+def test_chance_is_a_constant_s_value_or_a_coin_s(name: str, value: float) -> None:
+    human = np.array([[1.0, NAN], [1.0, NAN], [0.0, 1]])
+    assert chance("item", name, human) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_ranks_are_scipy_s_and_those_of_nothing_are_none(rows: int) -> None:
+    assert mid_ranks(np.empty((rows, 0))).shape == (rows, 0)
+    values = np.random.default_rng(rows).integers(0, 4, (rows, 9)).astype(float)
+    values[0, 2] = values[-1, 8] = np.nan
+    expected = scipy.stats.rankdata(values, axis=1, nan_policy="omit")
+    np.testing.assert_array_equal(mid_ranks(values), expected)
+
+
+def test_samples_that_nobody_rated_part_nobody() -> None:
+    none: dict[str, Any] = {"higher": [], "lower": []}
+    assert parted_samples(np.array([1.0, 2]), np.array([NAN, NAN]), 2) == none
+    assert parted_samples(np.empty(0), np.empty(0), 0) == none
+    # So do those that both see alike.
+    assert parted_samples(np.array([1.0, 2, 2]), np.array([3.0, 4, 4]), 3) == none
+
+
+def test_a_mean_is_of_what_there_is() -> None:
+    assert mean_of(np.array([NAN, 1, 2])) == 1.5
+    assert np.isnan(mean_of(np.array([NAN])))
+    assert np.isnan(mean_of(np.empty(0)))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_an_interval_has_the_same_share_on_either_side(confidence: float) -> None:
+    low, high = interval_of(np.arange(101.0), confidence)
+    assert (low, high) == pytest.approx((50 - 50 * confidence, 50 + 50 * confidence))
+
+
+def test_a_place_that_either_side_lacks_is_lacking_in_both() -> None:
+    x, z = joint([[1, NAN, 3]], [[NAN, 2, 3]])
+    np.testing.assert_array_equal(x, [[NAN, NAN, 3]])
+    np.testing.assert_array_equal(z, x)
+
+
+def test_the_counts_of_a_row_are_those_of_its_pairs() -> None:
+    # Of four places 1 < 2 is right, 1 < 3 twice; the metric ties one pair, people another.
+    counts = pair_counts([1, 2, 3, 3], [1, 2, 2, 4])
+    assert [int(part[0]) for part in counts] == [4, 0, 1, 1, 0, 4, 3]
+    assert counts.pairs.tolist() == [6]
+    # A metric that ties what is at most 1 apart orders three of them, and people one of its ties.
+    counts = pair_counts([1, 2, 3, 3], [1, 2, 2, 4], 1.0)
+    assert [int(part[0]) for part in counts[:5]] == [2, 0, 3, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "human", "expected"),
+    [
+        # No pair, and one that people tie, which a threshold of its distance ties too.
+        ([[1.0]], [[1.0]], (0, NAN, False)),
+        ([[1.0, 3.0]], [[1.0, 1.0]], (2, 1, True)),
+        # Ordered as people do without any threshold; a metric that ties itself needs none.
+        ([[1.0, 3.0]], [[1.0, 2.0]], (0, 1, False)),
+        ([[1.0, 1.0]], [[1.0, 1.0]], (0, 1, False)),
+        ([[1.0, 1.0]], [[1.0, 2.0]], (0, 0, False)),
+        # The first of two groups has three pairs, of which a threshold of 1 ties the right one.
+        ([[1.0, 2.0, 9.0], [5.0, 7.0, NAN]], [[1.0, 1.0, 2.0], [1.0, 2.0, 3.0]], (1, 1, False)),
+    ],
+)
+def test_a_threshold_is_the_least_that_is_right_most_often(
+    scores: list[list[float]], human: list[list[float]], expected: tuple[float, float, bool]
+) -> None:
+    found = calibrate(np.array(scores), np.array(human))
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+def test_raters_who_always_agree_have_an_alpha_of_one(scale: Any) -> None:
+    assert krippendorff_alpha([[0, 0], [1, 1], [3, 3]], scale) == pytest.approx(1)
+    assert np.isnan(krippendorff_alpha(np.empty((0, 2)), scale))
+    assert np.isnan(krippendorff_alpha([[1], [2]], scale))
+
+
+@pytest.mark.parametrize("system", [None, ["x", "x"]])
+def test_two_samples_that_nobody_rated_have_rows_without_values(system: Any) -> None:
+    agreement = correlate([1, 2], [None, None], system=system, draws=9)
+    assert all(np.isnan([row.value, row.low, row.high]).all() for row in agreement.rows[:1])
+    assert agreement.rows[0].note == ""
+    assert [row.metric for row in agreement.rows[:3]] == ["score", "human ceiling", "chance"]
