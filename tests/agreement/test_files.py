@@ -1,0 +1,233 @@
+"""`metrichub agreement` on files: where mistakes lie, what is drawn and written, and the bounds."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub.agreement.from_ratings import column, one_row_an_error, one_row_an_output
+from metrichub.data.files import read
+from tests.commands import error, run, write
+
+# token_f1 with "b c d e": 2/5, 2/3 and 6/7.
+TEXTS = ["b", "b c", "b c d"]
+RATED = [
+    {
+        "id": i,
+        "system": system,
+        "prediction": text,
+        "reference": "b c d e",
+        "good": good,
+        "who": who,
+    }
+    for i, (text, ratings) in enumerate(zip(TEXTS, ([1, 2], [3, 2], [4, 5]), strict=True))
+    for system in ("x",)
+    for who, good in zip("AB", ratings, strict=True)
+]
+ARENA = [
+    {"id": 1, "model_a": "x", "model_b": "y", "winner": "y", "m": "a"},
+    {"id": 2, "model_a": "y", "model_b": "z", "winner": "y", "m": "a"},
+    {"id": 3, "model_a": "x", "model_b": "z", "winner": "tie", "m": "tie"},
+]
+OF_RATED = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("rated.jsonl", RATED)
+    write("arena.jsonl", ARENA)
+
+
+def measured(*arguments: str) -> dict[str, Any]:
+    result = run(*arguments, "--draws", "0", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    document: dict[str, Any] = json.loads(result.stdout)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("--rater", "whom"), "whom"),
+        (("--rater", "who", "--item", "idea"), "idea"),
+        (("--rater", "who", "--system", "systems"), "systems"),
+        (("--rater", "who", "--human", "best"), "best"),
+        (("--severity", "how", "--item", "id"), "how"),
+        (("--severity", "good", "--item", "idea"), "idea"),
+        (("--severity", "who", "--item", "id", "--category", "kind"), "kind"),
+        (("--severity", "who", "--item", "id", "--rater", "whom"), "whom"),
+        (("--item", "idea"), "idea"),
+        (("--system", "systems"), "systems"),
+        (("--score", "mine"), "mine"),
+    ],
+)
+def test_a_column_that_the_file_lacks_is_named(arguments: tuple[str, ...], name: str) -> None:
+    message = error(run(*OF_RATED, *arguments), 3)
+    assert f"rated.jsonl: there is no column {name!r}" in message
+    assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
+
+
+def test_rows_of_raters_become_lists_and_keep_their_first_line() -> None:
+    samples = one_row_an_output(read("rated.jsonl"), "who", ["id"], ["good"])
+    assert samples.columns["good"] == [[1, 2], [3, 2], [4, 5]]
+    assert samples.columns["prediction"] == TEXTS
+    assert samples.lines == [1, 3, 5]
+    assert list(column(samples, "id")) == [0, 1, 2]
+
+
+def test_rows_of_errors_become_scores_without_the_marks_of_the_texts() -> None:
+    rows = [
+        ("s", "A", "major", "a <v>b</v>"),
+        ("s", "A", "minor", "<v>a</v> b"),
+        ("s", "B", "no-error", "a b"),
+        ("t", "A", "minor", "<v>c</v>"),
+    ]
+    names = ("item", "who", "how", "text")
+    write("mqm.jsonl", [dict(zip(names, row, strict=True)) | {"n": 1} for row in rows])
+    for rater, scores in (("who", [[-6, 0], [-1]]), (None, [[-6], [-1]])):
+        samples = one_row_an_error(read("mqm.jsonl"), ["item"], "how", None, rater)
+        assert samples.columns["mqm"] == scores
+        assert samples.columns["text"] == ["a b", "c"]
+        assert samples.columns["n"] == [1, 1]
+        assert samples.lines == [1, 4]
+
+
+@pytest.mark.parametrize("more", [(), ("--rater", "who")])
+def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: tuple[str, ...]) -> None:
+    wrong = [{**row, "prediction": 7} if row["id"] == 2 else row for row in RATED]
+    write("rated.jsonl", wrong)
+    assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more), 3)
+
+
+def test_a_reference_that_cannot_be_scored_alone_is_told_by_its_line() -> None:
+    rows = [
+        {"id": i, "prediction": text, "references": ["b c", "b"], "good": i}
+        for i, text in enumerate(TEXTS)
+    ]
+    write("rated.jsonl", [*rows[:2], {**rows[2], "prediction": 7}])
+    assert "rated.jsonl:3: predictions" in error(run(*OF_RATED, "--protocol", "qags"), 3)
+    message = error(run(*OF_RATED, "--protocol", "g-eval", "--columns", "references=references"), 3)
+    assert "rated.jsonl:3: predictions" in message
+
+
+def test_a_winner_that_made_neither_output_is_told() -> None:
+    write("arena.jsonl", [*ARENA[:1], {**ARENA[1], "winner": "x"}])
+    message = error(run("agreement", "arena.jsonl", "--human", "winner", "--score", "m"), 3)
+    assert "pair 1: winner is 'x' (str); write 'a', 'b' or 'tie'" in message
+
+
+@pytest.mark.parametrize("named", ["model_a", "model_b"])
+def test_the_name_of_one_side_alone_names_no_systems(named: str) -> None:
+    write("arena.jsonl", [{"m": row["m"], "ab": "a", named: row[named]} for row in ARENA])
+    document = measured("agreement", "arena.jsonl", "--human", "ab", "--score", "m")
+    # a, a and a tie: 2 of 3.
+    assert document["results"][0]["value"] == pytest.approx(2 / 3)
+    assert (document["data"]["systems"], document["draw"]) == (1, "items")
+
+
+@pytest.mark.parametrize(
+    ("draw", "shown"), [(None, "both"), ("items", "items"), ("systems", "systems")]
+)
+def test_preferences_between_systems_draw_what_is_asked_for(draw: str | None, shown: str) -> None:
+    more = () if draw is None else ("--draw", draw)
+    document = measured("agreement", "arena.jsonl", "--human", "winner", "--score", "m", *more)
+    # Of two pairs that people don't tie the second is right.
+    assert (document["draw"], document["results"][0]["value"]) == (shown, 1 / 2)
+    assert document["data"]["systems"] == 3
+
+
+def test_votes_of_an_item_s_raters_are_gathered_by_its_systems_too() -> None:
+    write(
+        "arena.jsonl", [{**ARENA[0], "who": who, "id": 1} for who in "ABC"] + [ARENA[2] | {"id": 1}]
+    )
+    document = measured(
+        "agreement", "arena.jsonl", "--human", "winner", "--score", "m", "--rater", "id"
+    )
+    assert (document["data"]["samples"], document["data"]["raters"]) == (2, 3)
+
+
+@pytest.mark.parametrize(("least", "status"), [("0.5", 0), ("0.51", 1), ("0.49", 0), ("nan", 2)])
+def test_agreement_that_equals_its_bound_is_enough(least: str, status: int) -> None:
+    arguments = ("agreement", "arena.jsonl", "--human", "winner", "--score", "m", "--draws", "0")
+    bound = ("--coefficient", "accuracy", "--fail-under", f"m={least}")
+    assert run(*arguments, *bound).exit_code == status
+
+
+def test_every_value_below_a_bound_is_told() -> None:
+    arguments = ("--level", "pooled", "--draws", "0", "--fail-under", "token_f1=1.5")
+    one = [row for row in RATED if row["who"] == "A"]
+    write("rated.jsonl", [{**row, "good": 1 if row["id"] else 2} for row in one])
+    told = run(*OF_RATED, *arguments).stderr
+    assert [line for line in told.splitlines() if "failed" in line] == [
+        f"metrichub: failed: token_f1: {name} of pooled with good is {value}, below 1.5"
+        # Scores .4, .667, .857 less their mean .641 beside ratings 2, 1, 1 less 4/3: r is
+        # -.2413 / sqrt(.1055 · .6667); ranks 1, 2, 3 and 3, 1.5, 1.5: -1.5 / sqrt(2 · 1.5); two of
+        # three pairs are wrong and one is tied: -2 / sqrt(3 · 2).
+        for name, value in (("pearson", "-0.9099"), ("spearman", "-0.8660"), ("tau_b", "-0.8165"))
+    ]
+
+
+def test_the_table_is_written_where_it_is_asked_for() -> None:
+    result = run(*OF_RATED, "--rater", "who", "--draws", "0", "--output", "table.csv")
+    assert (result.exit_code, result.stdout) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(Path("table.csv").read_text("utf-8"))))
+    assert [row["metric"] for row in rows[:3]] == ["token_f1", "human ceiling", "chance"]
+
+
+def test_all_outputs_have_rows_if_they_are_asked_for() -> None:
+    shown = [
+        list(dict.fromkeys(row["metric"] for row in measured(*OF_RATED, "--rater", "who", *more)
+                           ["results"]))
+        for more in ((), ("--all-outputs",))
+    ]  # fmt: skip
+    assert shown[0] == ["token_f1", "human ceiling", "chance"]
+    assert {"token_f1", "token_f1.precision", "token_f1.recall"} < {*shown[1]}
+
+
+def test_the_mean_of_a_protocol_has_no_rank_of_its_own() -> None:
+    rows = [
+        {"id": i, "system": s, "m": m, "n": -m, "good": m + i}
+        for i in range(3)
+        for m, s in enumerate("xyz")
+    ]
+    write("rated.jsonl", rows)
+    arguments = ("agreement", "rated.jsonl", "--score", "m", "--score", "n", "--human", "good")
+    document = measured(*arguments, "--protocol", "wmt25", "--ranks")
+    assert {row["level"] for row in document["results"]} == {"system", "item", "average"}
+    assert [place["level"] for place in document["ranks"]] == ["system", "item"]
+    assert document["ranks"][0] == {
+        "dimension": "good",
+        "level": "system",
+        "coefficient": "soft_pairwise_accuracy",
+        "ranks": {"m": 1, "n": 1},
+    }
+
+
+def test_a_page_of_errors_shows_their_scores() -> None:
+    rows = [
+        {"item": i, "how": how, "prediction": text, "reference": "b c d e"}
+        for i, (text, how) in enumerate(zip(TEXTS, ("major", "minor", "no-error"), strict=True))
+    ]
+    write("mqm.jsonl", rows)
+    arguments = ("agreement", "mqm.jsonl", "-m", "token_f1", "--severity", "how", "--item", "item")
+    result = run(*arguments, "--draws", "0", "--report", "p.html")
+    assert result.exit_code == 0, result.stderr
+    page = Path("p.html").read_text("utf-8")
+    assert "<h1>Agreement of token_f1 with mqm</h1>" in page
+    assert '"ratings":[{"name":"mqm","values":[[-5,-1,0]]}]' in page.replace(".0", "")
+
+
+def test_every_row_of_csv_is_as_long_as_its_head() -> None:
+    rows = [{"prediction": "p" * n, "reference": "r", "ab": "ab"[n % 2]} for n in range(2, 6)]
+    write("pairs.jsonl", rows)
+    judged = ("agreement", "pairs.jsonl", "-m", "pairwise(question=False)", "--judge", "chance")
+    alone = (*OF_RATED, "--rater", "who")
+    for arguments in ((*judged, "--human", "ab", "--repeats", "2"), alone):
+        result = run(*arguments, "--draws", "0", "--format", "csv")
+        head, *rest = csv.reader(io.StringIO(result.stdout))
+        assert {len(row) for row in rest} == {len(head)}
+        assert any(name.startswith("judge ") for name in head) == (arguments is not alone)
