@@ -1,0 +1,376 @@
+"""What an agreement records of its data, its judges and its sources, and how it is written."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub
+from metrichub.agreement import correlate, correlate_preferences, protocols
+from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.bootstrap import Drawn
+from metrichub.agreement.from_ratings import RatedScores
+from metrichub.agreement.layout import ITEMS, Layout
+from metrichub.agreement.of_report import (
+    compares,
+    judges_of,
+    scores_by_label,
+    sources_of,
+    usual_labels,
+)
+from metrichub.agreement.page_columns import RatedColumns
+from metrichub.agreement.preference_votes import Votes, are_preferences, most, read_sides, side_of
+from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
+from metrichub.agreement.report_votes import of_preferences
+from metrichub.authoring import Metric
+from metrichub.errors import InputError, MissingColumn, ParameterError
+from metrichub.report.report import Report
+
+NAN = float("nan")
+ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
+SCORES, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
+
+
+def sha256(*cells: list[Any]) -> str:
+    return hashlib.sha256("\n".join(sorted(map(json.dumps, cells))).encode()).hexdigest()
+
+
+def test_the_hash_is_that_of_systems_items_and_ratings_as_json() -> None:
+    # On record, so that the line in a paper can be held against the data by hand.
+    human: dict[str, list[Any]] = {"b": [[2, 1], [4, None]], "a": [3, 5]}
+    named = correlate([1, 2], human, item=["i", 7], system=["x", "y"], draws=0).data
+    assert named.sha256 == sha256(
+        ["x", "i", {"a": [3.0], "b": [2.0, 1.0]}], ["y", "7", {"a": [5.0], "b": [4.0]}]
+    )
+    alone = correlate([1, 2], human, draws=0).data
+    assert alone.sha256 == sha256(
+        ["0", "0", {"a": [3.0], "b": [2.0, 1.0]}], ["0", "1", {"a": [5.0], "b": [4.0]}]
+    )
+    assert alone[:4] == (2, 1, 2, 2)
+    grouped = correlate([1, 2], [3, 5], item=["i", "i"], draws=0).data
+    assert grouped.sha256 == sha256(["0", "i", {"human": [3.0]}], ["1", "i", {"human": [5.0]}])
+
+
+def test_the_hash_of_preferences_is_that_of_items_systems_and_sides_as_json() -> None:
+    pairs = {"mine": ([1, 2], [2, 1])}
+    told: dict[str, Any] = {"item": ["i", 7], "systems": (["x", "x"], ["y", "z"]), "draws": 0}
+    votes: dict[str, list[Any]] = {"b": ["a", "tie"], "a": [["b", None], ["b", "a"]]}
+    named = correlate_preferences(pairs, votes, **told).data
+    assert named.sha256 == sha256(
+        ["i", "x", "y", {"a": [-1.0], "b": [1.0]}], ["7", "x", "z", {"a": [-1.0, 1.0], "b": [0.0]}]
+    )
+    assert named[:4] == (2, 3, 2, 2)
+    alone = correlate_preferences(pairs, ["a", "b"], draws=0).data
+    assert alone.sha256 == sha256(
+        ["0", "a", "b", {"preferred": [1.0]}], ["1", "a", "b", {"preferred": [-1.0]}]
+    )
+    assert alone[:4] == (2, 1, 2, 1)
+    turned: dict[str, Any] = {
+        "item": told["item"][::-1],
+        "systems": (["x", "x"], ["z", "y"]),
+        "draws": 0,
+    }
+    reverse = {name: values[::-1] for name, values in votes.items()}
+    assert correlate_preferences(pairs, reverse, **turned).data == named
+
+
+@pytest.mark.parametrize(("indent", "lines"), [(None, 1), (0, None), (4, None)])
+def test_json_is_indented_as_asked(indent: int | None, lines: int | None) -> None:
+    agreement = correlate(SCORES, HUMAN, draws=0)
+    text = agreement.to_json(indent=indent)
+    assert json.loads(text) == json.loads(agreement.to_json())
+    if lines:
+        assert len(text.splitlines()) == lines
+    else:
+        assert text.splitlines()[1].startswith(f'{" " * (indent or 0)}"line"')
+    assert agreement.to_json().splitlines()[1].startswith('  "line"')
+
+
+def test_a_table_leaves_out_what_no_row_has() -> None:
+    base = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
+    row = AgreementRow("m", "d", "item", "tau_b", 1.5, NAN, NAN, 3, 0, 0)
+    data = correlate(SCORES, HUMAN, draws=0).data
+    columns: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, []),
+        ({"undefined": 1}, ["undefined"]),
+        ({"unscored": 2, "note": "so"}, ["unscored", "note"]),
+        ({"epsilon": 0.5}, ["epsilon"]),
+    ]
+    for known, more in columns:
+        rows = [row, row._replace(**known)]
+        agreement = Agreement(rows, data, Drawn(draws=0), 0.95, None, ["noted"])
+        head, cells = agreement.table()
+        assert head == base + more
+        assert cells == [[getattr(one, name) for name in head] for one in rows]
+        shown = repr(agreement).splitlines()
+        assert shown[0].split() == head
+        assert shown[1].split()[4:8] == ["1.5000", "–", "–", "3"]
+        assert shown[3:] == [agreement.line(), "noted"]
+        assert agreement.judge_table() == ([], [])
+
+
+def test_a_line_names_the_intervals_if_there_are_any() -> None:
+    parts = dict(
+        part.split(":", 1)
+        for part in correlate(SCORES, HUMAN, draws=9, confidence=0.9, seed=3).line().split("|")[1:]
+    )
+    assert parts["intervals"] == "0.9 of 9 draws of items"
+    assert (parts["seed"], parts["samples"], parts["items"]) == ("3", "6", "6")
+    assert (parts["systems"], parts["raters"]) == ("1", "1")
+    assert "protocol" not in parts
+    none = correlate(SCORES, HUMAN, draws=0)
+    assert "intervals:" not in none.line()
+    assert "@" not in none.cite()
+    assert "deutsch-etal-2021-statistical" in correlate(SCORES, HUMAN, draws=9).cite()
+
+
+PAPERS = {
+    "g-eval": ["liu-etal-2023-g"],
+    "summeval": ["fabbri-etal-2021-summeval"],
+    "qags": ["wang-etal-2020-asking"],
+    "wmt20-darr": ["mathur-etal-2020-results"],
+    "wmt25": [
+        "lavie-etal-2025-findings",
+        "thompson-etal-2024-improving",
+        "deutsch-etal-2023-ties",
+    ],
+    "true": ["honovich-etal-2022-true"],
+}
+
+
+def test_a_protocol_cites_its_own_papers_in_their_order() -> None:
+    found = {
+        name: [entry.partition("{")[2].partition(",")[0] for entry in one.bibtex.split("\n\n")]
+        for name, one in protocols().items()
+    }
+    assert found == PAPERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Metric):
+    """Half a point a letter, asked of a judge that always says the same."""
+
+    async def observe(self, prediction: str) -> float:
+        return len(prediction) / 2
+
+
+def asked(name: str, **options: Any) -> Report:
+    rows = [{"prediction": text} for text in ("a", "bb", "ccc")]
+    return Hub(Asked(name=name)).evaluate(rows, **options)
+
+
+def test_the_metrics_of_other_reports_hide_no_judge() -> None:
+    report = asked("mine", repeats=2)
+    (judge,) = judges_of(report, ["other", "mine"])
+    assert (judge.metric, judge.runs, judge.same.value) == ("mine", 2, 1)
+    narrow, usual, same, wide = (
+        judges_of(report, ["mine"], *how)[0].same.low for how in ((0.5,), (), (0.95,), (0.99,))
+    )
+    assert narrow > usual == same > wide
+    assert judges_of(asked("mine"), ["mine"]) == []
+    assert not compares(report.results["mine"].metric)
+
+
+def test_scores_have_a_label_an_output_and_a_direction() -> None:
+    rows = [{"prediction": "x y", "reference": "x"}, {"prediction": "z", "reference": "x"}]
+    report = Hub(["token_f1", "wer"]).evaluate(rows)
+    scores, better = scores_by_label(report)
+    assert better == {"token_f1": "higher", "wer": "lower"}
+    # One of two words, of which one is wanted.
+    assert scores["token_f1"].tolist() == pytest.approx([2 / 3, 0])
+    every, ways = scores_by_label(report, "token_f1", all_outputs=True)
+    assert set(every) == {"token_f1", "token_f1.precision", "token_f1.recall"}
+    assert every["token_f1.precision"].tolist() == [0.5, 0]
+    assert set(ways.values()) == {"higher"}
+    signatures, bibtex = sources_of(report, ["token_f1.recall", "other"])
+    assert list(signatures) == ["token_f1"]
+    assert bibtex == [report.results["token_f1"].metric.card.bibtex]
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        ({"item": [1, 2]}, [1, 2]),
+        ({"id": [1, 2], "doc_id": [3, 3]}, [3, 3]),
+        ({"item": [1, None]}, None),
+        ({"item": [1, NAN]}, None),
+        ({"item": ["", 0]}, ["", 0]),
+        ({"other": [1, 2]}, None),
+    ],
+)
+def test_labels_that_a_sample_lacks_are_no_labels(columns: dict[str, Any], found: Any) -> None:
+    assert usual_labels(columns, ITEMS) == found
+
+
+@pytest.mark.parametrize(
+    ("choice", "side"),
+    [
+        ("", NAN), (None, NAN), (NAN, NAN), (" a ", 1), ("Model B", -1), ("system-2", -1), (2, -1),
+        ("TIE", 0), ("same", 0), ("neither", 0), ("both bad", 0), ("tied", 0), ("c", None),
+        ("left", None), (3, None), (False, None), (1.0, None),
+    ],
+)  # fmt: skip
+def test_a_side_is_a_letter_a_number_or_a_tie(choice: Any, side: float | None) -> None:
+    assert side_of(choice) == pytest.approx(side, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["a", ""], True), ([["a", None], ["", "tie"]], True), ([], False), (["", None], False),
+        (["1", " 2 "], False), (["a", "1"], True), (["a", "left"], False), ([True, False], False),
+    ],
+)  # fmt: skip
+def test_words_for_one_of_two_are_preferences(values: list[Any], expected: bool) -> None:
+    assert are_preferences(values) is expected
+
+
+def test_sides_are_a_table_of_raters() -> None:
+    table = read_sides("good", [["a", "b"], "tie", [], ["y"]], ("x", "y"))
+    np.testing.assert_array_equal(table, [[1, -1], [0, NAN], [NAN, NAN], [-1, NAN]])
+    assert read_sides("good", []).shape == (0, 1)
+    assert read_sides("good", ["a"]).shape == (1, 1)
+    np.testing.assert_array_equal(most(table), [0, 0, NAN, -1])
+    np.testing.assert_array_equal(most(np.array([[1, 1, -1], [-1, NAN, -1]])), [1, -1])
+
+
+def test_votes_are_said_in_words_and_joined_to_samples() -> None:
+    votes = Votes.of({"item": [1, 1, 2], "system_a": "xyx", "system_b": "yxz",
+                      "winner": ["x", "x", ""]})  # fmt: skip
+    assert votes.words() == [["a", "a"], [None, None]]
+    with pytest.raises(InputError, match=r"vote 0: 'x' is compared with itself; write 'a'"):
+        Votes.of({"item": [1], "system_a": ["x"], "system_b": ["x"], "winner": ["a"]})
+    assert Votes.of({"doc": [5], "system_a": ["x"], "system_b": ["y"], "winner": ["a"]}, "doc")[
+        :3
+    ] == ((5,), ("x",), ("y",))
+    with pytest.raises(MissingColumn, match="votes have no column 'doc'"):
+        Votes.of({"item": [5], "system_a": ["x"], "system_b": ["y"], "winner": ["a"]}, "doc")
+    for item, system, name in ((None, ["x"], "item"), (["1"], None, "system")):
+        with pytest.raises(InputError, match=f"need the {name} of every sample"):
+            votes.check(item, system)
+    assert Votes.of({"item": [], "system_a": [], "system_b": [], "winner": []}).sides.shape == (
+        0,
+        1,
+    )
+
+
+@pytest.mark.parametrize("name", ["level", "cut", "yes_from", "threshold"])
+def test_preferences_take_no_options_of_ratings(name: str) -> None:
+    assert of_preferences({name: None, "draws": 3}) == {"draws": 3}
+    for value in ("item", 0):
+        with pytest.raises(ParameterError, match=f"{name}=.* applies to ratings only"):
+            of_preferences({name: value})
+
+
+@pytest.mark.parametrize(
+    ("values", "table"),
+    [
+        ([1, "yes", " NO ", ""], [[1], [1], [0], [NAN]]),
+        ([[1, None], "nan", [], (2, 3)], [[1, NAN], [NAN, NAN], [NAN, NAN], [2, 3]]),
+        (np.array([True, False, True, True]), [[1], [0], [1], [1]]),
+        (np.array([[1, 2], [3, 4], [5, 6], [7, 8]]), [[1, 2], [3, 4], [5, 6], [7, 8]]),
+        ([np.array([1, 2]), 3, 4, 5], [[1, 2], [3, NAN], [4, NAN], [5, NAN]]),
+    ],
+)
+def test_ratings_have_as_many_raters_as_the_most_of_a_sample(values: Any, table: Any) -> None:
+    ratings = read_ratings("good", values, 4)
+    np.testing.assert_array_equal(ratings.table, table)
+    assert ratings.raters == len(table[0])
+
+
+def test_no_ratings_have_a_rater_none_the_less() -> None:
+    assert read_ratings("good", [], 0).table.shape == (0, 1)
+    assert read_ratings("good", [[], []], 2).raters == 1
+    assert not read_ratings("good", [None], 1).of_labels
+
+
+@pytest.mark.parametrize(
+    ("bound", "labels"),
+    [(2, [1, 1, NAN]), (2.5, [1, 0, NAN]), (4, [1, 0, NAN]), (4.5, [0, 0, NAN])],
+)
+def test_a_rating_is_a_yes_from_its_bound_on(bound: float, labels: list[float]) -> None:
+    ratings = Ratings(np.array([[4.0], [2.0], [NAN]]))
+    np.testing.assert_array_equal(ratings.labels("good", bound).table[:, 0], labels)
+
+
+def test_half_of_the_raters_are_no_majority() -> None:
+    votes = Ratings(np.array([[1.0, 0], [1, 1], [0, NAN], [NAN, NAN]]))
+    np.testing.assert_array_equal(votes.majority(), [0, 1, 0, NAN])
+    np.testing.assert_array_equal(votes.mean, [0.5, 1, 0, NAN])
+
+
+def test_scores_are_a_number_a_sample() -> None:
+    np.testing.assert_array_equal(read_scores("m", [None, "", "2", 3], 4), [NAN, NAN, 2, 3])
+    wrong: list[tuple[list[Any], str]] = [
+        ([1], r"m has scores of the shape \(1,\) for 2 samples"),
+        ([[1], [2]], r"m has scores of the shape \(2, 1\) for 2"),
+        (["x", 1], "the scores of m aren't one number per sample"),
+    ]
+    for values, why in wrong:
+        with pytest.raises(InputError, match=why):
+            read_scores("m", values, 2)
+
+
+def test_labels_of_arrays_are_told_as_plain_values() -> None:
+    with pytest.raises(
+        InputError, match=r"^system 0 has 2 samples of item 1; there has to be one$"
+    ):
+        Layout.of(3, np.array([1, 1, 2]), np.array([0, 0, 0]))
+
+
+def test_a_layout_has_a_cell_a_sample() -> None:
+    layout = Layout.of(3, ["i", "j", "i"], ["x", "x", "y"])
+    assert (layout.systems, layout.items, layout.size) == (("x", "y"), ("i", "j"), 3)
+    np.testing.assert_array_equal(layout.matrix(np.array([1.0, 2, 3])), [[1, 2], [3, NAN]])
+    assert Layout.of(0).matrix(np.empty(0)).shape == (0, 0)
+    unnamed = Layout.of(3, ["i", "j", "i"])
+    assert (unnamed.systems, unnamed.named_systems) == ((0, 1), False)
+    assert Layout.of(4, None, list("xyxy")).items == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("level", "systems", "message"),
+    [
+        ("system", None, "needs the system of each sample"),
+        ("within_system", None, "needs the system of each sample"),
+        ("item", "xx", "there is one system, and level 'item'"),
+        ("system", "xx", "there is one system, and level 'system'"),
+        ("item", None, "there is one output of each item"),
+        ("pooled", None, None), ("pooled", "xx", None), ("within_system", "xx", None),
+    ],
+)  # fmt: skip
+def test_a_level_needs_what_it_compares(
+    level: str, systems: str | None, message: str | None
+) -> None:
+    layout = Layout.of(2, None if systems is None else [1, 2], systems)
+    if message is None:
+        layout.check(level)
+    else:
+        with pytest.raises(InputError, match=message):
+            layout.check(level)
+
+
+def test_columns_of_ratings_are_said_in_a_sentence() -> None:
+    columns = RatedColumns({"a": [], "b": []}, frozenset("b"), {"c": "why", "d": "so"}, ["x"])
+    assert (columns.numbers(), columns.labels()) == (["a"], ["b"])
+    assert columns.sentence().endswith("people's ratings: a, b. Left out: c (why); d (so).")
+    assert columns._replace(left_out={}).sentence().endswith("people's ratings: a, b.")
+    assert columns._replace(named=True).sentence() == "The columns of people's ratings: a, b."
+
+
+def test_scores_that_were_measured_cite_their_judges_by_the_agreement_s_confidence() -> None:
+    report = asked("mine", repeats=2)
+    scores = RatedScores(signatures={"mine": "line"}, citations=["@a"], reports=[report])
+    found = {
+        confidence: scores.cited(
+            correlate({"mine": [0, 0, 1]}, [1, 2, 3], draws=0, confidence=confidence)
+        )
+        for confidence in (0.5, 0.95)
+    }
+    assert [one.judges[0].same.value for one in found.values()] == [1, 1]
+    assert found[0.5].judges[0].same.low > found[0.95].judges[0].same.low
+    assert found[0.5].signatures == {"mine": "line"}
+    assert found[0.5].cite().endswith("line\n\n@a")
