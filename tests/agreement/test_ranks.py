@@ -1,0 +1,223 @@
+"""Two metrics and more: Williams' test, ranks, and raters that a judge could replace."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metrichub.agreement import (
+    acc_eq,
+    alternative_test,
+    correlate,
+    correlate_preferences,
+    judge_consistency,
+    krippendorff_alpha,
+    significance_clusters,
+    spearman,
+    tau_b,
+    tau_c,
+    williams_test,
+)
+from metrichub.agreement.soft_pairwise import pairwise_p, soft_pairwise_accuracy
+
+NAN = float("nan")
+
+
+def always(p: float) -> Callable[[str, str], float]:
+    return lambda better, worse: p
+
+
+@pytest.mark.parametrize(
+    ("r12", "r13", "r23", "items"),
+    [(0.6, 0.5, 0.4, 4), (0.6, 0.5, 0.4, 30), (0.3, 0.7, -0.2, 12), (-0.4, -0.5, 0.9, 7)],
+)
+def test_williams_test_is_student_s_t_of_its_formula(
+    r12: float, r13: float, r23: float, items: int
+) -> None:
+    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    # Williams (1959), as in Graham and Baldwin (2014), with n - 3 degrees of freedom.
+    above = (r12 - r13) * np.sqrt((items - 1) * (1 + r23))
+    below = np.sqrt(2 * k * (items - 1) / (items - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3)
+    expected = scipy.stats.t.sf(above / below, items - 3)
+    assert williams_test(r12, r13, r23, items) == pytest.approx(expected, abs=1e-12)
+    # Of the other order it is the other tail.
+    assert williams_test(r13, r12, r23, items) == pytest.approx(1 - expected, abs=1e-12)
+
+
+def test_a_rank_takes_a_p_value_of_at_most_alpha() -> None:
+    values = {"a": 3.0, "b": 2.0, "c": 1.0}
+    for p, alpha, ranks in (
+        (0.05, 0.05, [1, 2, 3]),
+        (0.051, 0.05, [1, 1, 1]),
+        (0.1, 0.1, [1, 2, 3]),
+    ):
+        found = significance_clusters(values, always(p), alpha)
+        assert [found[name] for name in "abc"] == ranks
+    assert significance_clusters(values, always(0.05)) == {"a": 1, "b": 2, "c": 3}
+    assert significance_clusters({}, always(0)) == {}
+
+
+def test_a_rank_is_of_any_metric_of_the_last_and_not_of_those_before() -> None:
+    asked = []
+
+    def p_of(better: str, worse: str) -> float:
+        asked.append(better + worse)
+        return 0.01 if (better, worse) in (("a", "b"), ("b", "d")) else 0.9
+
+    assert significance_clusters({"a": 4, "b": 3, "c": 2, "d": 1}, p_of) == {
+        "a": 1,
+        "b": 2,
+        "c": 2,
+        "d": 3,
+    }
+    assert asked == ["ab", "bc", "bd"]
+
+
+def test_a_metric_without_a_value_is_in_no_rank_and_no_correction() -> None:
+    random = np.random.default_rng(1)
+    human = random.normal(size=40)
+    scores: dict[str, Any] = {"good": human, "bad": random.normal(size=40)}
+    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
+    ranks = [
+        correlate(given, human, **options).ranks(corrected=corrected, draws=19, alpha=0.05)
+        for corrected in (False, True)
+        for given in (scores, {"none": [1] * 40, **scores})
+    ]
+    # p is (0 + 1) / 20, and of a single pair the correction changes nothing.
+    assert ranks == [{"good": 1, "bad": 2}] * 4
+
+
+def test_ranks_are_of_one_dimension_level_and_coefficient() -> None:
+    random = np.random.default_rng(2)
+    good = random.normal(size=30)
+    scores = {"x": good, "y": -good}
+    agreement = correlate(scores, {"up": good, "down": -good}, draws=0)
+    for dimension, best in (("up", "x"), ("down", "y")):
+        for name in ("pearson", "tau_b"):
+            ranks = agreement.ranks(dimension, level="pooled", coefficient=name, draws=99)
+            assert [name for name, rank in ranks.items() if rank == 1] == [best]
+            assert sorted(ranks.values()) == [1, 2]
+
+
+@pytest.mark.parametrize("score", ["accuracy", "neg_rmse"])
+def test_a_judge_is_as_close_to_the_others_as_the_rater_it_replaces(score: Any) -> None:
+    raters = np.array([[1.0, 1, 4], [2, 2, 2], [3, 5, NAN], [2, NAN, 4], [1, 2, 3]])
+    judge = np.array([1.0, 2, 4, 2, NAN])
+    shares, p_values = [], []
+    for k in range(3):
+        lead, wins = [], []
+        for i in range(4):
+            rest = [r for r in np.delete(raters[i], k) if not np.isnan(r)]
+            if np.isnan(raters[i, k]) or not rest:
+                continue
+            if score == "accuracy":
+                own, its = (np.mean([x == r for r in rest]) for x in (raters[i, k], judge[i]))
+            else:
+                own, its = (
+                    -np.sqrt(np.mean([(x - r) ** 2 for r in rest]))
+                    for x in (raters[i, k], judge[i])
+                )
+            lead.append(float(own >= its) - float(its >= own))
+            wins.append(its >= own)
+        shares.append(np.mean(wins))
+        if len(set(lead)) == 1:
+            p_values.append(0.0 if lead[0] < 0.3 else 1.0)
+        else:
+            p_values.append(scipy.stats.ttest_1samp(lead, 0.3, alternative="less").pvalue)
+    result = alternative_test(judge, raters, score=score, epsilon=0.3)
+    assert result.advantage_probability == pytest.approx(np.mean(shares))
+    assert result.p_values == pytest.approx(tuple(p_values), abs=1e-9)
+
+
+def test_a_rater_of_two_samples_has_a_p_value() -> None:
+    # The rater is the closer on one sample, and both are as close on the other: 1 and 0.
+    result = alternative_test([0, 1], [[1, 1, 1], [1, 1, 1]], epsilon=0.2)
+    expected = scipy.stats.ttest_1samp([1, 0], 0.2, alternative="less").pvalue
+    assert result.p_values == pytest.approx((expected,) * 3)
+    assert result.advantage_probability == 1 / 2
+    assert result.winning_rate == 0
+
+
+def test_the_usual_worth_of_a_rater_is_a_fifth_and_the_usual_rate_a_twentieth() -> None:
+    random = np.random.default_rng(4)
+    raters, judge = random.integers(1, 4, (30, 3)), random.integers(1, 4, 30)
+    usual = alternative_test(judge, raters)
+    assert usual == alternative_test(judge, raters, score="accuracy", epsilon=0.2, rate=0.05)
+    assert usual.p_values != alternative_test(judge, raters, epsilon=0.3).p_values
+
+
+def test_raters_without_a_sample_have_no_share() -> None:
+    raters = np.array([[1.0, NAN, NAN], [2, NAN, NAN]])
+    result = alternative_test([1, 2], raters)
+    assert np.isnan([result.advantage_probability, *result.p_values]).all()
+    assert result.winning_rate == 0
+
+
+def test_runs_are_consistent_where_all_gave_the_same() -> None:
+    consistency = judge_consistency("mine", [[1.0, 2, 3, NAN], [1, 2, 4, 1], [1, 3, 3, 1]])
+    assert (consistency.same.value, consistency.runs) == (1 / 3, 3)
+    assert consistency.alpha == pytest.approx(
+        krippendorff_alpha([[1.0, 1, 1], [2, 2, 3], [3, 4, 3], [NAN, 1, 1]])
+    )
+    flat = consistency.as_dict()
+    assert list(flat) == [
+        *("metric", "runs", "same", "same_low", "same_high", "alpha", "kappa"),
+        *("order", "order_low", "order_high"),
+    ]
+    assert (flat["same"], flat["same_high"]) == (consistency.same.value, consistency.same.high)
+    nothing = judge_consistency("mine", [[NAN, 1], [1, NAN]], [NAN])
+    assert np.isnan([nothing.same.value, nothing.kappa, nothing.order.value]).all()
+    for share in ("same", "order"):
+        low = [
+            getattr(judge_consistency("mine", [[1, 0], [1, 1]], [1, 0], *c), share).low
+            for c in ((0.5,), (), (0.95,))
+        ]
+        assert low[0] > low[1] == low[2]
+
+
+def test_equal_infinite_scores_are_tied_without_a_warning() -> None:
+    scores, human = [inf, inf, 1, -inf, -inf], [1, 2, 1, 1, 1]
+    # Of the ten pairs the metric ties two and people six: the four with the 2 are one tie of the
+    # metric's and three that are right.
+    assert tau_b(scores, human) == pytest.approx(3 / np.sqrt(8 * 4))
+    assert acc_eq(scores, human) == (3 + 1) / 10
+    assert tau_c(scores, human) == pytest.approx(2 * 3 / (25 * (1 / 2)))
+    assert spearman(scores, human) == pytest.approx(scipy.stats.spearmanr(scores, human)[0])
+
+
+def test_p_values_of_pairs_of_systems_are_of_those_in_their_order() -> None:
+    # The first is better on each of 30 items, the last two are the same.
+    scores = np.array([[2.0] * 30, [1.0] * 30, [1.0] * 30])
+    p = pairwise_p(scores)
+    assert np.isnan(p[np.tril_indices(3)]).all()
+    assert (p[0, 1], p[0, 2], p[1, 2]) == (0, 0, 1)
+    assert pairwise_p(scores[::-1])[1, 2] == 1
+    # One item in two draws: its sign is kept or turned, so that no other p-values are possible.
+    assert set(pairwise_p(scores[:2, :1], draws=40, seed=1)[0, 1:]) < {n / 40 for n in range(41)}
+
+
+def test_soft_pairwise_accuracy_is_of_a_thousand_draws_from_the_official_seed() -> None:
+    scores, human = np.random.default_rng(6).normal(size=(2, 3, 9))
+    usual = soft_pairwise_accuracy(scores, human)
+    assert usual == soft_pairwise_accuracy(scores, human, draws=1000, seed=4)
+    p, q = pairwise_p(scores), pairwise_p(human)
+    assert (pairwise_p(scores, draws=1000, seed=4)[0] == p[0])[1:].all()
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert usual == pytest.approx(1 - np.mean([abs(p[at] - q[at]) for at in pairs]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("accuracy", 0.5), ("accuracy_ties_half", 0.5), ("tau_wmt", 0), ("tau_ties_left_out", 0),
+        ("kappa", 0), ("acc_eq", 1 / 4),
+    ],
+)  # fmt: skip
+def test_chance_of_preferences_is_a_coin_or_a_tie(name: str, value: float) -> None:
+    agreement = correlate_preferences(
+        {"mine": ([1, 2, 3, 4], [2, 1, 1, 1])}, ["a", "b", "tie", "a"], coefficient=name, draws=0
+    )
+    assert agreement.row("chance").value == value
