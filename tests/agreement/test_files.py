@@ -231,3 +231,62 @@ def test_every_row_of_csv_is_as_long_as_its_head() -> None:
         head, *rest = csv.reader(io.StringIO(result.stdout))
         assert {len(row) for row in rest} == {len(head)}
         assert any(name.startswith("judge ") for name in head) == (arguments is not alone)
+
+
+def test_options_that_are_repeated_add_up() -> None:
+    rows = [
+        {"d": d, "s": s, "m": m, "n": n, "good": g, "fine": f}
+        for d, s, m, n, g, f in [
+            (1, "x", 1, 3, 1, 2), (1, "y", 2, 2, 2, 1), (2, "x", 1, 4, 2, 2), (2, "y", 3, 1, 1, 3),
+        ]
+    ]  # fmt: skip
+    write("rated.jsonl", rows)
+    document = measured(
+        "agreement", "rated.jsonl", "--score", "m", "--score", "n", "--human", "good", "--human",
+        "fine", "--level", "pooled", "--level", "item", "--coefficient", "tau_b", "--coefficient",
+        "acc_eq", "--item", "d", "--system", "s", "--better", "m=higher", "--better", "n=lower",
+        "--fail-under", "m=-1", "--fail-under", "n=-1",
+    )  # fmt: skip
+    found = {
+        (row["metric"], row["dimension"], row["level"], row["coefficient"]): row["value"]
+        for row in document["results"]
+        if row["metric"] in "mn"
+    }
+    # Of the pairs of each item m and -n have both: right of one by "good", of one by "fine".
+    for name in "mn":
+        for dimension in ("good", "fine"):
+            assert found[name, dimension, "item", "tau_b"] == 0
+            assert found[name, dimension, "item", "acc_eq"] == 1 / 2
+    assert len(found) == 2 * 2 * 2 * 2
+
+
+def test_options_have_the_defaults_that_the_help_names() -> None:
+    document = json.loads(
+        run(*OF_RATED, "--rater", "who", "--coefficient", "tau_b", "--format", "json").stdout
+    )
+    told = [document[name] for name in ("draws", "confidence", "seed", "draw", "protocol")]
+    assert told == [1000, 0.95, 12345, "items", None]
+    result = run(*OF_RATED, "--rater", "who", "--draws", "-1")
+    assert result.exit_code == 2
+    assert "-1 is not in the range x>=0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "name", "shown"),
+    [
+        ("--draws", "7", "draws", 7),
+        ("--confidence", "0.8", "confidence", 0.8),
+        ("--seed", "3", "seed", 3),
+        ("--protocol", "qags", "protocol", "qags"),
+    ],
+)
+def test_an_option_reaches_the_result(option: str, value: str, name: str, shown: Any) -> None:
+    result = run(*OF_RATED, "--rater", "who", option, value, "--format", "json")
+    assert json.loads(result.stdout)[name] == shown
+
+
+@pytest.mark.parametrize("better", ["m=up", "n=lower", "lower", "m=", "=lower"])
+def test_a_direction_is_one_of_three_words_for_a_score(better: str) -> None:
+    arguments = ("agreement", "arena.jsonl", "--human", "winner", "--score", "m")
+    message = error(run(*arguments, "--better", better), 2)
+    assert f"--better {better}: write COLUMN=higher, lower or neither" in message
