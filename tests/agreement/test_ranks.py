@@ -157,10 +157,10 @@ def test_raters_without_a_sample_have_no_share() -> None:
 
 
 def test_runs_are_consistent_where_all_gave_the_same() -> None:
-    consistency = judge_consistency("mine", [[1.0, 2, 3, NAN], [1, 2, 4, 1], [1, 3, 3, 1]])
+    consistency = judge_consistency("mine", np.array([[1, 2, 3, NAN], [1, 2, 4, 1], [1, 3, 3, 1]]))
     assert (consistency.same.value, consistency.runs) == (1 / 3, 3)
     assert consistency.alpha == pytest.approx(
-        krippendorff_alpha([[1.0, 1, 1], [2, 2, 3], [3, 4, 3], [NAN, 1, 1]])
+        krippendorff_alpha(np.array([[1, 1, 1], [2, 2, 3], [3, 4, 3], [NAN, 1, 1]]))
     )
     flat = consistency.as_dict()
     assert list(flat) == [
