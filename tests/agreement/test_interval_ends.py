@@ -1,0 +1,362 @@
+"""Ends of intervals by hand: of shares and correlations, of labels, of averages and preferences."""
+
+from math import atanh, sqrt, tanh
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metrichub.agreement import correlate, correlate_preferences, wilson
+from metrichub.agreement.bootstrap import (
+    Drawn,
+    _blocks,
+    _materialised,
+    interval_of,
+    resampled,
+    weighted_items,
+)
+from metrichub.agreement.coefficients import Options
+from metrichub.agreement.interval_rules import (
+    DrawnUnits,
+    Ends,
+    ends_of,
+    ends_of_labels,
+    ends_of_share,
+)
+from metrichub.agreement.pair_coefficients import COEFFICIENTS, counted, outcomes_of
+from metrichub.agreement.permutation import Swapped, _coins, swapped_items
+from metrichub.agreement.permutation import _materialised as swapped_one_by_one
+from metrichub.agreement.preference_inputs import PairInputs
+from metrichub.agreement.rating_inputs import Inputs
+from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
+from metrichub.errors import InputError
+
+NAN = float("nan")
+FEW = DrawnUnits("items", 20, 1, 1)
+OF_ONE = (
+    *("acc_eq", "acc_eq_calibrated", "soft_pairwise_accuracy", "auc", "balanced_accuracy"),
+    *("accuracy", "accuracy_ties_half"),
+)
+FROM_MINUS_ONE = ("pearson", "spearman", "tau_b", "tau_c", "tau_23", "tau_wmt", "kappa")
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("name", [*OF_ONE, *FROM_MINUS_ONE])
+def test_few_units_have_student_s_t_on_fisher_s_scale(name: str, confidence: float) -> None:
+    drawn = np.array([0.5, NAN, 0.6, 0.7, 0.8])
+    ends = ends_of(drawn, 0.65, "pooled", name, FEW, confidence)
+    # A share from 0 to 1 lies on the scale of correlations by twice its distance from a half.
+    scale, value = (2, 0.3) if name in OF_ONE else (1, 0.65)
+    error = scale * sqrt(0.0125 * 20 / 19)
+    half = scipy.stats.t.ppf((1 + confidence) / 2, 19) * error / (1 - value**2)
+    low, high = (tanh(atanh(value) + sign * half) for sign in (-1, 1))
+    if name in OF_ONE:
+        low, high = (low + 1) / 2, (high + 1) / 2
+    assert ends == pytest.approx(Ends(low, high))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "value", "level", "units", "why"),
+    [
+        ([0.1, 0.2], NAN, "pooled", FEW, ""),
+        ([], 0.5, "pooled", FEW, ""),
+        ([0.1, 0.2], 0.5, "pooled", DrawnUnits("items", 7, 9, 1), "7 items, and it takes 8"),
+        ([0.1, 0.2], 0.5, "system", DrawnUnits("items", 1, 9, 1), "1 item, and it takes 8"),
+        ([0.1, 0.2], 0.5, "item", DrawnUnits("items", 7, 9, 4), "4 items, and it takes 5"),
+        (
+            [0.1, 0.2], 0.5, "within_system", DrawnUnits("systems", 7, 9, 4),
+            "4 systems, and it takes 5; draw items alone",
+        ),
+        (
+            [0.1, 0.2], 0.5, "pooled", DrawnUnits("systems", 70, 1, 4),
+            "1 system, and it takes 8; draw items alone",
+        ),
+        ([0.3, NAN, NAN], 0.5, "pooled", FEW, "all draws are alike"),
+        ([0.3, 0.3 + 1e-10], 0.5, "pooled", FEW, "all draws are alike"),
+        ([0.3, 0.4], 1, "pooled", FEW, "the value is at the end of its range"),
+        ([0.3, 0.4], -1, "pooled", FEW, "the value is at the end of its range"),
+    ],
+)  # fmt: skip
+def test_the_reason_for_no_interval_is_told(
+    drawn: list[float], value: float, level: str, units: DrawnUnits, why: str
+) -> None:
+    ends = ends_of(np.array(drawn), value, level, "pearson", units, 0.95)
+    assert np.isnan(ends[:2]).all()
+    assert ends.why == (f"no interval: {why}" if why else "")
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_share_ends_at_0_and_at_1(value: float) -> None:
+    ends = ends_of(np.array([0.3, 0.4]), value, "pooled", "auc", FEW, 0.95)
+    assert ends.why == "no interval: the value is at the end of its range"
+
+
+def test_just_enough_units_have_an_interval() -> None:
+    drawn = np.array([0.3, 0.4, 0.5])
+    for level, units in (
+        ("pooled", DrawnUnits("items", 8, 1, 1)),
+        ("item", DrawnUnits("items", 9, 1, 5)),
+        ("within_system", DrawnUnits("systems", 1, 9, 5)),
+        ("system", DrawnUnits("both", 8, 8, 1)),
+    ):
+        ends = ends_of(drawn, 0.4, level, "tau_b", units, 0.95)
+        assert ends.low < 0.4 < ends.high
+    many = ends_of(drawn, 0.4, "pooled", "tau_b", DrawnUnits("items", 100, 1, 1), 0.5)
+    assert many == pytest.approx(Ends(0.35, 0.45))
+
+
+def test_units_count_where_both_sides_have_a_value() -> None:
+    there = np.array([[True, False, True], [False, False, True], [False] * 3])
+    assert DrawnUnits.of("both", 2, there) == DrawnUnits("both", 2, 2, 2)
+
+
+LABELS = np.array([1.0] * 9 + [0.0] * 7 + [NAN, 1])
+SCORES = np.array([3.0] * 6 + [1.0] * 3 + [1.0] * 5 + [2.0] * 2 + [3, NAN])
+
+
+@pytest.mark.parametrize(
+    ("name", "cut", "draw", "items", "shares"),
+    [
+        ("balanced_accuracy", 2.0, "items", 16, True),
+        # Of another coefficient, of items with several samples, of drawn systems, and of many.
+        ("auc", 2.0, "items", 16, False),
+        ("balanced_accuracy", 2.0, "items", 15, False),
+        ("balanced_accuracy", 2.0, "both", 16, False),
+        ("balanced_accuracy", None, "items", 16, False),
+    ],
+)
+def test_labels_of_items_of_their_own_have_the_ends_of_two_shares(
+    name: str, cut: float | None, draw: str, items: int, shares: bool
+) -> None:
+    ends = ends_of_labels(SCORES, LABELS, name, cut, DrawnUnits(draw, items, 16, 1), 0.9)
+    if shares:
+        # From 2 on is yes: 6 of 9 yes and 5 of 7 no are right.
+        parts = [(0.5, agresti_coull(6, 9, 0.9)), (0.5, agresti_coull(5, 7, 0.9))]
+        assert ends == pytest.approx(Ends(*weighted_sum(parts)[1:]))
+    else:
+        assert ends is None
+
+
+@pytest.mark.parametrize(("yes", "no", "rarer"), [(4, 9, 4), (9, 4, 4), (0, 9, 0), (5, 5, None)])
+def test_the_rarer_label_decides_whether_there_is_an_interval(
+    yes: int, no: int, rarer: int | None
+) -> None:
+    labels = np.array([1.0] * yes + [0.0] * no)
+    units = DrawnUnits("items", yes + no, 1, 1)
+    ends = ends_of_labels(labels, labels, "auc", None, units, 0.95)
+    if rarer is None:
+        assert ends is None
+    else:
+        assert ends is not None
+        assert np.isnan(ends[:2]).all()
+        assert ends.why == f"no interval: {rarer} of the rarer label, and it takes 5"
+
+
+def test_labels_of_repeated_items_are_drawn() -> None:
+    random = np.random.default_rng(1)
+    z = random.integers(0, 2, 40)
+    x = z + random.normal(size=40)
+    told: dict[str, Any] = {"coefficient": "balanced_accuracy", "cut": 0.5, "level": "pooled"}
+    agreement = correlate(x, z, item=[n // 2 for n in range(40)], **told)
+    row = agreement.row("score")
+    assert isinstance(agreement._inputs, Inputs)
+    a, b = agreement._inputs.sides("score", "human", "balanced_accuracy")
+    drawn = resampled("pooled", "balanced_accuracy", a, b, agreement.drawn, Options(cut=0.0))
+    units = DrawnUnits("items", 20, 2, 1)
+    assert (row.low, row.high) == pytest.approx(
+        ends_of(drawn, row.value, "pooled", "balanced_accuracy", units, 0.95)[:2]
+    )
+
+
+@pytest.mark.parametrize(("name", "value"), [("accuracy", 0.7), ("acc_eq", 0.7), ("tau_wmt", 0.4)])
+def test_a_share_of_pairs_has_wilson_s_ends_on_its_own_scale(name: str, value: float) -> None:
+    share = wilson(7, 10, 0.9)
+    expected = share[1:] if name != "tau_wmt" else (2 * share.low - 1, 2 * share.high - 1)
+    assert ends_of_share(value, name, 10, 0.9) == pytest.approx(Ends(*expected))
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(1.0, Share(0.5, 0.25, 1))], (0.5, 0.25, 1)),
+        # Ends stay within 0 and 1, and a share of no weight adds nothing.
+        (
+            [(0.5, Share(0.1, 0, 0.9)), (0.5, Share(0.1, 0, 0.9))],
+            (0.1, 0.1 - 0.05 * sqrt(2), 0.1 + 0.4 * sqrt(2)),
+        ),
+        ([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))], (0.9, 0.2, 1)),
+        ([], (0, 0, 0)),
+    ],
+)  # fmt: skip
+def test_shares_add_up_by_their_weights(
+    parts: list[tuple[float, Share]], expected: tuple[float, ...]
+) -> None:
+    assert weighted_sum(parts) == pytest.approx(expected)
+    assert weighted_sum(parts, 100.0)[1:] == (0, 1)
+
+
+def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
+    random = np.random.default_rng(3)
+    human = random.normal(size=(4, 1)) + random.normal(size=(4, 12))
+    scores = human + random.normal(size=human.shape)
+    agreement = correlate(scores, human, protocol="wmt25", draws=20)
+    (row,) = [row for row in agreement.rows if row.level == "average"]
+    places = [("system", "soft_pairwise_accuracy"), ("item", "acc_eq_calibrated")]
+    drawn = np.mean(
+        [resampled(level, name, scores, human, agreement.drawn) for level, name in places], axis=0
+    )
+    values = [agreement.row(level=level).value for level, _ in places]
+    assert row.value == pytest.approx(np.mean(values))
+    units = DrawnUnits("items", 12, 4, 2)
+    expected = ends_of(drawn, row.value, "average", "acc_eq_calibrated", units, 0.95)
+    assert (row.low, row.high) == expected[:2]
+    assert (row.coefficient, row.used, row.undefined, row.unscored) == (
+        "soft_pairwise_accuracy+acc_eq_calibrated", 2, 0, 0,
+    )  # fmt: skip
+    few = correlate(scores[:, :4], human[:, :4], protocol="wmt25", draws=9).rows
+    (note,) = {row.note for row in few if row.level == "average"}
+    assert note == "no interval: 4 items, and it takes 8"
+
+
+@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23", "pearson"])
+def test_sums_of_all_draws_are_as_exact_as_each_draw_alone(name: str) -> None:
+    random = np.random.default_rng(1)
+    z = np.round(random.normal(size=(6, 9)))
+    x = np.round(z + random.normal(size=z.shape), 1)
+    y = np.round(z + random.normal(size=z.shape), 1)
+    for side in (x, y, z):
+        side[0, 1] = side[2, 4] = np.nan
+    drawn = Drawn("both", 20)
+    slow = [_materialised("item", name, x, z, b, Options()) for b in _blocks(x.shape, drawn)]
+    fast = resampled("item", name, x, z, drawn)
+    assert fast == pytest.approx(np.concatenate(slow), abs=1e-12)
+    if name != "pearson":
+        (coins,) = _coins(x.shape, Swapped("cells", 20), "cells")
+        both = swapped_items(name, x, y, z)(coins)
+        each = swapped_one_by_one("item", name, x, y, z, Options())(coins)
+        assert np.stack(both) == pytest.approx(np.stack(each), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["spearman", "tau_c", "auc", "balanced_accuracy", "tau_wmt"])
+def test_coefficients_that_are_no_sums_have_no_weights(name: str) -> None:
+    assert weighted_items(name, np.ones((2, 2)), np.ones((2, 2)), Options()) is None
+
+
+def test_a_thousand_draws_of_both_are_usual() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    assert Drawn() == Drawn("both", 1000, 12345)
+    assert len(resampled("item", "tau_b", x, x, Drawn())) == 1000
+    low, high = interval_of(np.array([NAN, 2.0]), 0.9)
+    assert (low, high) == (2, 2)
+
+
+# Two of three pairs in order, one tied by the metric; people tie a fourth, and both a fifth.
+LEADS, SIDES = np.array([1.0, -1, 0, 1, 0, NAN, 1]), np.array([1.0, -1, 1, 0, 0, 1, NAN])
+
+
+def test_pairs_have_an_outcome_where_both_say_something() -> None:
+    outcomes = outcomes_of(LEADS, SIDES)
+    assert outcomes.shape == (7, 9)
+    # The metric's -1, 0 and 1 in threes, and within them people's.
+    assert np.flatnonzero(outcomes.ravel()).tolist() == [
+        8, 9 + 0, 18 + 5, 27 + 7, 36 + 4,
+    ]  # fmt: skip
+    assert (counted("accuracy", outcomes), counted("kappa", outcomes)) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("accuracy", 2 / 3), ("accuracy_ties_half", 2.5 / 3), ("tau_wmt", 1 / 3),
+        ("tau_ties_left_out", 1), ("acc_eq", 3 / 5),
+        # Both say each of -1, 0 and 1: 1, 2, 2 and 1, 2, 2 times, 9 of 25 by chance.
+        ("kappa", (3 / 5 - 9 / 25) / (1 - 9 / 25)),
+    ],
+)  # fmt: skip
+def test_a_table_of_outcomes_has_each_coefficient(name: str, value: float) -> None:
+    table = outcomes_of(LEADS, SIDES).sum(0)
+    found = COEFFICIENTS[name](np.stack([table, 2 * table, np.zeros(9)]))
+    assert found == pytest.approx([value, value, NAN], nan_ok=True)
+
+
+@pytest.mark.parametrize("draw", ["items", "systems", "both"])
+def test_an_interval_of_pairs_is_wilson_s_or_of_draws(draw: str) -> None:
+    random = np.random.default_rng(2)
+    lead = random.normal(size=30)
+    scores, words = {"mine": (lead, np.zeros(30))}, ["a"] * 30
+    names = [chr(97 + n % 9) for n in range(30)], [chr(65 + n % 10) for n in range(30)]
+    agreement = correlate_preferences(
+        scores,
+        words,
+        systems=names,
+        draw=draw,
+        draws=50,
+        coefficient=["accuracy", "tau_ties_left_out"],
+    )
+    for name in ("accuracy", "tau_ties_left_out"):
+        row = agreement.row("mine", coefficient=name)
+        assert isinstance(agreement._inputs, PairInputs)
+        drawn = COEFFICIENTS[name](
+            agreement._inputs.resampled("preferred", agreement.drawn)["mine"]
+        )
+        units = DrawnUnits(draw, 30, 19, 30)
+        expected: Any = ends_of(drawn, row.value, "pairs", name, units, 0.95)[:2]
+        if draw == "items" and name == "accuracy":
+            expected = wilson(int((lead > 0).sum()), 30)[1:]
+        assert (row.low, row.high) == pytest.approx(expected)
+
+
+def test_many_independent_pairs_have_percentiles_unless_there_are_none() -> None:
+    lead = np.random.default_rng(2).normal(size=100)
+    words = ["a"] * 100
+    for size, wilson_s in ((100, False), (99, True)):
+        scores = {"mine": (lead[:size], np.zeros(size)), "all": ([1.0] * size, [0.0] * size)}
+        agreement = correlate_preferences(
+            scores, words[:size], draws=50, coefficient="accuracy", confidence=0.9
+        )
+        row = agreement.row("mine")
+        share = wilson(int((lead[:size] > 0).sum()), size, 0.9)
+        assert ((row.low, row.high) == pytest.approx(share[1:])) is wilson_s
+        row = agreement.row("all")
+        assert (row.low, row.high) == pytest.approx(wilson(size, size, 0.9)[1:])
+        assert row.note == ""
+
+
+def test_a_test_of_preferences_swaps_what_belongs_together() -> None:
+    right, wrong = ([1] * 6, [0] * 6), ([0] * 6, [1] * 6)
+    told: dict[str, Any] = {"coefficient": "accuracy", "draws": 0}
+    # Three items of two pairs: two of eight swaps are as far apart.
+    agreement = correlate_preferences(
+        {"x": right, "y": wrong}, ["a"] * 6, item=list("ijkkji"), **told
+    )
+    test = agreement.compare("x", "y", draws=4000)
+    assert (test.difference, test.draws, test.swap) == (1, 4000, "items")
+    assert test.p == pytest.approx(2 / 8, abs=0.03)
+    assert agreement.compare("x", "y", draws=4000, swap="items") == test
+    coins = np.random.default_rng(12345).integers(0, 2, (4000, 3))
+    assert test.p == ((np.abs(coins.mean(1) - 0.5) == 0.5).sum() + 1) / 4001
+    assert agreement.compare("x", "y").draws == 1000
+    assert agreement.compare("x", "y", draws=99, seed=3) != agreement.compare("x", "y", draws=99)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"item": ["i"] * 2}, "item has 2 values for 3 pairs"),
+        ({"systems": (["x"] * 3, ["y"] * 2)}, "systems has 2 values for 3 pairs"),
+        ({"systems": (["x"] * 4, ["y"] * 3)}, "systems has 4 values for 3 pairs"),
+        ({"preferred": {"one": "aba", "two": "ab"}}, "two has 2 values for 3 pairs"),
+        ({"scores": {"m": ["a"] * 4}}, "m has 4 verdicts for 3 pairs"),
+    ],
+)
+def test_columns_of_pairs_have_one_length(options: dict[str, Any], message: str) -> None:
+    told: dict[str, Any] = {"scores": {"m": ["a"] * 3}, "preferred": "aba", "draws": 0, **options}
+    with pytest.raises(InputError, match=message):
+        correlate_preferences(**told)
+
+
+def test_two_pairs_may_have_two_verdicts_or_two_scores() -> None:
+    for scores, value in (({"m": ["a", "b"]}, 1), ({"m": ([2, 1], [1, 2])}, 1)):
+        row = correlate_preferences(scores, "ab", coefficient="accuracy", draws=0).row()
+        assert (row.value, row.used) == (value, 2)
