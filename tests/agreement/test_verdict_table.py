@@ -1,0 +1,254 @@
+"""Yes and no beside people's, by the four counts, and the directions and draws of `correlate`."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub.agreement import (
+    corrected_rate,
+    correlate,
+    correlate_preferences,
+    preference_agreement,
+    verdict_agreement,
+    wilson,
+)
+from metrichub.agreement.agreement import AgreementRow
+from metrichub.agreement.preferences import ranked_pairs
+from metrichub.errors import InputError, ParameterError
+
+NAN = float("nan")
+
+
+def verdicts(tn: int, fp: int, fn: int, tp: int, **options: Any) -> Any:
+    judge = [0] * tn + [1] * fp + [0] * fn + [1] * tp
+    return verdict_agreement(
+        [*judge, NAN, 1], [0] * (tn + fp) + [1] * (fn + tp + 1) + [NAN], **options
+    )
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("counts", [(3, 2, 1, 5), (7, 1, 4, 2), (1, 6, 3, 2)])
+def test_all_rates_come_from_four_counts(counts: tuple[int, ...], confidence: float) -> None:
+    tn, fp, fn, tp = counts
+    n = sum(counts)
+    found = verdicts(*counts, confidence=confidence)
+    assert found.confusion == ((tn, fp), (fn, tp))
+    assert found.tpr == wilson(tp, tp + fn, confidence)
+    assert found.tnr == wilson(tn, tn + fp, confidence)
+    assert found.accuracy == wilson(tp + tn, n, confidence)
+    assert found.balanced_accuracy == pytest.approx((tp / (tp + fn) + tn / (tn + fp)) / 2)
+    assert (found.rate, found.human_rate) == ((tp + fp) / n, (tp + fn) / n)
+    margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    assert found.mcc == pytest.approx((tp * tn - fp * fn) / sqrt(margins))
+    chance = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / n**2
+    assert found.kappa == pytest.approx(((tp + tn) / n - chance) / (1 - chance))
+    assert found.disagreements == tuple(range(tn, tn + fp + fn))
+    assert found.undecided == 2
+    # Rogan and Gladen (1978), within 0 and 1.
+    better = found.tpr.value + found.tnr.value - 1
+    expected = np.clip((0.6 + found.tnr.value - 1) / better, 0, 1) if better > 0 else NAN
+    assert found.corrected_rate(0.6) == pytest.approx(expected, nan_ok=True)
+    assert corrected_rate(0.6, found.tpr.value, found.tnr.value) == pytest.approx(
+        expected, nan_ok=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "lacking"),
+    [
+        ((0, 0, 2, 3), {"tnr", "mcc", "balanced_accuracy"}),
+        ((2, 3, 0, 0), {"tpr", "mcc", "balanced_accuracy"}),
+        ((3, 0, 2, 0), {"mcc"}),
+        ((0, 3, 0, 2), {"mcc"}),
+    ],
+)
+def test_a_rate_of_no_case_is_not_known(counts: tuple[int, ...], lacking: set[str]) -> None:
+    found = verdicts(*counts)
+    values = {
+        "tpr": found.tpr.value,
+        "tnr": found.tnr.value,
+        "mcc": found.mcc,
+        "balanced_accuracy": found.balanced_accuracy,
+        "rate": found.rate,
+        "human_rate": found.human_rate,
+    }
+    assert {name for name, value in values.items() if np.isnan(value)} == lacking
+
+
+def test_verdicts_are_cut_at_a_half_and_people_s_above_zero() -> None:
+    found = verdict_agreement([0.5, 0.49, 1, 0], [0.1, 1, 0, -1])
+    assert found.confusion == ((1, 1), (1, 1))
+    assert verdict_agreement([0.5, 2], [0, 1], cut=2).confusion == ((1, 0), (0, 1))
+    assert verdict_agreement([0.5, 2], [0, 1], cut=2.5).confusion == ((1, 0), (1, 0))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_preferences_are_counted_by_order_and_ties(confidence: float) -> None:
+    # Three in order, one wrong and two tied of six; people tie one, two lack a score.
+    a, b = [2, 1, 3, 1, 1, 2, 5, NAN, 1], [1, 2, 1, 2, 1, 2, 4, 1, NAN]
+    words = ["a", "b", "a", "a", "a", "b", "tie", "a", "tie"]
+    found = preference_agreement(a, b, words, confidence)
+    assert found[:3] == wilson(3, 6, confidence)
+    assert (found.accuracy_ties_half, found.tau_wmt) == pytest.approx((4 / 6, (3 - 3) / 6))
+    assert (found.ties, found.pairs) == (2 / 6, 6)
+    assert (found.human_ties, found.unscored) == (1, 2)
+    assert preference_agreement(a, b, words)[:3] == wilson(3, 6)
+
+
+@pytest.mark.parametrize("lengths", [(2, 1, 1), (1, 2, 1), (1, 1, 2)])
+def test_preferences_and_scores_are_of_the_same_pairs(lengths: tuple[int, int, int]) -> None:
+    a, b, words = ([1] * lengths[0], [2] * lengths[1], ["a"] * lengths[2])
+    with pytest.raises(InputError, match=r"scores and . preferences don't match"):
+        preference_agreement(a, b, words)
+    none = preference_agreement([1], [NAN], ["a"])
+    assert np.isnan(none[:6]).all()
+    assert (none.pairs, none.human_ties, none.unscored) == (0, 0, 1)
+
+
+def test_ranked_pairs_are_of_outputs_of_an_item_that_are_far_apart() -> None:
+    # Of item one 0, 30, 60 and of two 0, 10 and 50, of which the last has no score.
+    human = np.array([[0.0, 0], [30, 10], [60, 50]])
+    scores = np.array([[1.0, 3], [2, 1], [2, NAN]])
+    found = ranked_pairs(scores, human, 30, 0.9)
+    # 1 < 2 and 1 < 2 are right, 2 and 2 tied; 0 and 10 are close, and 50 lacks a score twice.
+    assert (found.pairs, found.human_ties, found.unscored) == (3, 1, 2)
+    assert found[:3] == wilson(2, 3, 0.9)
+    assert found.tau_wmt == pytest.approx(1 / 3)
+    assert ranked_pairs(scores, human, 30)[:3] == wilson(2, 3)
+
+
+ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
+GOOD, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "drawn"),
+    [
+        ({}, "both"),
+        ({"draw": "items"}, "items"),
+        ({"draw": "systems"}, "systems"),
+        ({"draw": "both"}, "both"),
+        ({"protocol": "summeval"}, "both"),
+        ({"protocol": "qags"}, "items"),
+        ({"protocol": "qags", "draw": "systems"}, "systems"),
+        ({"system": None}, "items"),
+        ({"system": None, "draw": "items"}, "items"),
+        ({"system": None, "draw": "both"}, None),
+        ({"system": None, "draw": "systems"}, None),
+        ({"system": ["x"] * 6, "item": range(6), "draw": "systems"}, None),
+    ],
+)
+def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], drawn: str) -> None:
+    told = {"item": ITEM, "system": SYSTEM, "draws": 0, **options}
+    if drawn is None:
+        with pytest.raises(ParameterError, match="'items', as there are no systems to resample"):
+            correlate(GOOD, HUMAN, **told)
+    else:
+        assert correlate(GOOD, HUMAN, **told).drawn.draw == drawn
+
+
+@pytest.mark.parametrize(
+    ("better", "signs"),
+    [("higher", (1, 1)), ("lower", (-1, -1)), ({"b": "lower"}, (1, -1)), ("neither", (1, 1))],
+)
+def test_a_direction_is_of_all_metrics_or_of_each(better: Any, signs: tuple[int, int]) -> None:
+    agreement = correlate(
+        {"a": GOOD, "b": GOOD}, HUMAN, better=better, coefficient="tau_b", draws=0
+    )
+    value = correlate(GOOD, HUMAN, coefficient="tau_b", draws=0).row().value
+    assert [agreement.row(name).value for name in "ab"] == [sign * value for sign in signs]
+    notes = {row.note for row in agreement.rows[:2]}
+    assert notes == {"neither direction is better" if better == "neither" else ""}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, [("item", "pearson"), ("item", "spearman"), ("item", "tau_b")]),
+        ({"level": "pooled", "coefficient": "tau_c"}, [("pooled", "tau_c")]),
+        (
+            {"level": ["system", "pooled"], "coefficient": ["tau_b", "pearson"]},
+            [(at, name) for at in ("system", "pooled") for name in ("tau_b", "pearson")],
+        ),
+        ({"yes_from": 3}, [("pooled", "auc")]),
+        (
+            {"coefficient": ["auc", "pearson"], "yes_from": 3},
+            [("pooled", "auc"), ("pooled", "pearson")],
+        ),
+        ({"protocol": "g-eval"}, [("item", "spearman"), ("item", "tau_b")]),
+        (
+            {"item": None, "system": None},
+            [("pooled", name) for name in ("pearson", "spearman", "tau_b")],
+        ),
+    ],
+)
+def test_levels_and_coefficients_are_those_asked_for_or_usual(
+    values: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    agreement = correlate(GOOD, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **values})
+    found = [(row.level, row.coefficient) for row in agreement.rows if row.metric == "score"]
+    assert found == expected
+    for rows in (agreement.rows[at : at + 3] for at in range(0, len(agreement.rows), 3)):
+        assert [row.metric for row in rows] == ["score", "human ceiling", "chance"]
+        assert len({row[1:4] for row in rows}) == 1
+
+
+@pytest.mark.parametrize("options", [{"level": "item"}, {"coefficient": "tau_b"}])
+def test_a_protocol_sets_level_and_coefficient_itself(options: dict[str, str]) -> None:
+    with pytest.raises(ParameterError, match="it without a level or coefficient"):
+        correlate(GOOD, HUMAN, item=ITEM, system=SYSTEM, protocol="qags", **options)  # type: ignore[arg-type]  # names
+
+
+@pytest.mark.parametrize(
+    ("scores", "human", "notes"),
+    [
+        ({"a": [1, 1, None]}, [1, 2, 3], ["a gives every rated sample the same score"]),
+        ({"a": [1, 2, 2]}, [None, 2, 3], ["a gives every rated sample the same score"]),
+        ({"a": [1, 2, 3]}, [2, 2, None], ["people rated human the same everywhere"]),
+        ({"a": [1, 2, 3]}, [1, 2, 2], []),
+        ({"a": [None] * 3}, [1, 2, 3], []),
+        ({"a": [1, 2, 3]}, [None] * 3, []),
+        (
+            {"a": [1, 1, 1], "b": [2, 2, 2]},
+            {"x": [3, 3, 3], "y": [4, 4, 4]},
+            ["a gives every", "people rated x the same", "people rated y the same"],
+        ),
+    ],
+)
+def test_what_is_the_same_everywhere_is_noted(scores: Any, human: Any, notes: list[str]) -> None:
+    found = correlate(scores, human, coefficient="tau_b", draws=0).notes
+    assert len(found) == len(notes)
+    assert all(line.startswith(start) for line, start in zip(found, notes, strict=True))
+
+
+def test_a_row_is_found_by_what_tells_it_apart() -> None:
+    agreement = correlate(
+        {"m": GOOD, "n": GOOD[::-1]}, {"x": HUMAN, "y": HUMAN}, item=ITEM, system=SYSTEM,
+        level=["item", "pooled"], coefficient=["tau_b", "pearson"], draws=0,
+    )  # fmt: skip
+    which = {"level": "pooled", "coefficient": "pearson"}
+    row = agreement.row("n", "y", **which)
+    assert isinstance(row, AgreementRow)
+    assert row[:4] == ("n", "y", "pooled", "pearson")
+    assert agreement.row("chance", "x", **which).metric == "chance"
+    with pytest.raises(InputError, match=r"^4 rows match; choose one by metric, dimension$"):
+        agreement.row(**which)
+    with pytest.raises(InputError, match=r"^2 rows match; choose one by level$"):
+        agreement.row("m", "x", coefficient="tau_b")
+    with pytest.raises(InputError, match="there is no level 'itme'; did you mean 'item'"):
+        agreement.row("m", level="itme")
+    assert agreement.metrics == ["m", "n"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"draws": -1}, {"draws": 2.5}, {"draw": "rows"}, {"confidence": 1}]
+)
+def test_what_is_drawn_is_checked_of_ratings_and_of_preferences(options: dict[str, Any]) -> None:
+    (name,) = options
+    with pytest.raises(ParameterError, match=f"{name}="):
+        correlate(GOOD, HUMAN, item=ITEM, system=SYSTEM, **options)
+    systems = ["x", "y"], ["y", "z"]
+    with pytest.raises(ParameterError, match=f"{name}="):
+        correlate_preferences({"m": ["a", "b"]}, "ab", systems=systems, **options)
