@@ -1,0 +1,320 @@
+"""What a page says of people in sentences and tables, and which columns it takes for ratings."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub
+from metrichub.agreement import correlate
+from metrichub.agreement import page as people
+from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.bootstrap import Drawn
+from metrichub.agreement.page_columns import rated_columns
+from metrichub.agreement.tables import document_of, forest, tables_of
+from metrichub.errors import InputError, ReportError
+from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.report.html.records import Scores
+from metrichub.report.report import Report
+
+NAN = float("nan")
+
+
+def report_of(**columns: list[Any]) -> Report:
+    """A report whose samples are right where they say so by "right", with other columns."""
+    size = len(next(iter(columns.values())))
+    right = columns.pop("right", [1] * size)
+    rows = [
+        {"prediction": "a" if right[i] else "b", "reference": "a"}
+        | {name: values[i] for name, values in columns.items()}
+        for i in range(size)
+    ]
+    return Hub("exact_match").evaluate(rows)
+
+
+def outputs_of(report: Report) -> list[tuple[str, str, Scores]]:
+    values = np.asarray(report.results["exact_match"].samples()["score"])
+    return [("exact_match", "score", Scores("exact_match", "higher", {"": values}))]
+
+
+def rows_of(**known: Any) -> list[AgreementRow]:
+    row = AgreementRow("m", "d", "item", "tau_b", 0.5, 0.25, 0.75, 9, 0, 0)
+    return [
+        row._replace(**known),
+        row._replace(metric="human ceiling", value=NAN, low=NAN, high=NAN),
+        row._replace(metric="chance", value=0, low=NAN, high=NAN),
+    ]
+
+
+def agreement_of(rows: list[AgreementRow]) -> Agreement:
+    data = correlate([1, 2, 3], [1, 3, 2], draws=0).data
+    return Agreement(rows, data, Drawn("items", 9), 0.95, None, ["noted", "noted too"])
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        # A remark on a value with an interval is no reason for having none.
+        ({"note": "neither direction is better"}, []),
+        ({}, []),
+        ({"low": NAN, "high": NAN}, []),
+        ({"low": NAN, "high": NAN, "note": "no interval: why"}, ["No interval: why."]),
+    ],
+)
+def test_only_reasons_for_no_interval_are_sentences(known: Any, said: list[str]) -> None:
+    sentences = people._how([agreement_of(rows_of(**known))])
+    assert sentences == [
+        "d: Kendall's tau-b over the outputs of each item, then the mean over items.",
+        "In brackets: 95% intervals, by 9 bootstrap draws of samples.",
+        *said,
+        "Chance is the value for a constant score.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "name", "said"),
+    [
+        ("pooled", "auc", "d: area under the ROC curve over all outputs at once."),
+        ("pairs", "kappa", "d: kappa at the level pairs."),
+        ("system", "pearson", "d: Pearson's r at the level system."),
+    ],
+)
+def test_the_coefficient_and_the_level_are_told(level: str, name: str, said: str) -> None:
+    rows = [row._replace(level=level, coefficient=name) for row in rows_of()]
+    assert people._how([agreement_of(rows)])[0] == said
+
+
+def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
+    both = [agreement_of(rows_of()), agreement_of([r._replace(dimension="e") for r in rows_of()])]
+    lone = agreement_of([rows_of()[0]._replace(metric="n", value=-0.5, low=NAN, high=NAN)])
+    table = people._main([*both, lone])
+    assert table.head == ["metric", "d", "e"]
+    assert [[str(cell) for cell in row] for row in table.rows] == [
+        ["m", "0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]"],
+        ["n", "-0.500", "–"],
+        ["human ceiling", "–", "–"],
+        ["chance", "0.000", "0.000"],
+    ]
+    whole = people._people(both, "said", {"k": 1}, ["told"])
+    assert (whole.sentences[0], whole.rated, whole.data) == ("said", ["told"], {"k": 1})
+    assert whole.notes == ["noted", "noted too"]
+    assert whole.lines == [one.line() for one in both]
+    assert [len(one.rows) for one in whole.whole] == [3, 3]
+
+
+def test_the_first_coefficient_is_read_at_its_first_level() -> None:
+    levels = [r._replace(level=level) for level in ("system", "item") for r in rows_of()]
+    assert {row.level for row in people._read_first(agreement_of(levels))} == {"system"}
+    ranks = [*levels, *(r._replace(coefficient="spearman") for r in rows_of())]
+    assert {row[2:4] for row in people._read_first(agreement_of(ranks))} == {("item", "spearman")}
+
+
+@pytest.mark.parametrize(
+    ("work", "resamples", "draws"),
+    [
+        (1200, 1000, 300),
+        (400, 1000, 100),
+        (399, 1000, 0),
+        (400, 50, 50),
+        (199, 50, 0),
+        (10**9, 7, 7),
+    ],
+)
+def test_intervals_have_as_many_draws_as_there_is_time_for(
+    work: int, resamples: int, draws: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Four samples, one rating and one output: a draw is a work of 4.
+    monkeypatch.setattr(people, "WORK", work)
+    systems = {"": report_of(stars=[1, 2, 2, 3])}
+    options = SignificanceOptions(resamples=resamples, level=0.9, seed=3)
+    found = people._agreement(systems, rated_columns(systems), ["stars"], options, 1)
+    assert (found.drawn.draws, found.confidence, found.drawn.seed) == (draws, 0.9, 3)
+
+
+def test_systems_are_pooled_by_item_and_lack_what_they_were_not_asked() -> None:
+    one = report_of(right=[1, 0, 1], stars=[3, 1, 2], more=[1, 1, 2])
+    other = report_of(right=[0, 0, 1], stars=[1, 2, 3])
+    agreement = people._of_several({"x": one, "y": other}, ["stars", "more"], {"draws": 0})
+    assert agreement.data[:3] == (6, 2, 3)
+    by_hand = correlate(
+        [1, 0, 1, 0, 0, 1],
+        {"stars": [3, 1, 2, 1, 2, 3], "more": [1, 1, 2, None, None, None]},
+        item=[0, 1, 2] * 2, system=["x"] * 3 + ["y"] * 3, draws=0,
+    )  # fmt: skip
+    assert agreement.data == by_hand.data
+    assert repr([row[1:] for row in agreement.rows]) == repr(
+        [row[1:] for row in by_hand.rows]
+    ).replace("score", "exact_match")
+    assert list(agreement.signatures) == ["exact_match"]
+    assert len(agreement.citations) == 1
+
+
+def test_systems_keep_the_directions_of_their_metrics() -> None:
+    rows = [
+        {"prediction": text, "reference": "a b", "stars": stars}
+        for text, stars in (("a b", 3), ("a x", 2), ("x y", 1))
+    ]
+    systems = {name: Hub(["wer", "token_f1"]).evaluate(rows) for name in "xy"}
+    agreement = people._of_several(systems, ["stars"], {"draws": 0, "level": "pooled"})
+    assert agreement.row("wer", coefficient="spearman").value == pytest.approx(1)
+    assert agreement.metrics == ["wer", "token_f1"]
+
+
+def test_ratings_of_yes_and_no_and_of_grades_have_tables_of_their_own() -> None:
+    report = report_of(right=[1, 0, 1, 0], stars=[3, 1, 2, 2], good=["yes", "no", "no", "yes"])
+    found = people.people_of({"": report}, outputs_of(report), SignificanceOptions(resamples=9))
+    assert found is not None
+    assert found.main.head == ["metric", "stars", "good"]
+    assert len(found.whole) == len(found.lines) == 2
+    assert [rating["name"] for rating in found.data["ratings"]] == ["stars", "good"]
+    assert found.data["ratings"][1]["values"] == [[1, 0, 0, 1]]
+    (first, second) = found.data["parted"]
+    assert (first["metric"], first["output"], first["rating"]) == ("exact_match", "score", "stars")
+    assert second["rating"] == "good"
+    # The last is right by people and wrong by the metric, the third the other way round.
+    assert [row[:2] for row in second["higher"]] == [[0, 2]]
+    assert [row[:2] for row in second["lower"]] == [[0, 3]]
+    # What was measured is shown as it is, with the columns that were named.
+    measured = correlate({"exact_match": [1, 0, 1, 0]}, {"stars": [3, 1, 2, 2]}, draws=0)
+    for human, ratings in ((None, None), ("stars", ["stars"]), (["good"], ["good"])):
+        shown = people.people_of(
+            {"": report}, outputs_of(report), SignificanceOptions(), human, measured
+        )
+        assert shown is not None
+        assert shown.lines == [measured.line()]
+        assert [one["name"] for one in shown.data.get("ratings", [])] == (ratings or [])
+    bare = report_of(right=[1, 0])
+    assert people.people_of({"": bare}, outputs_of(bare), SignificanceOptions()) is None
+    assert people.people_of({"": report}, [], SignificanceOptions()) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        # As many numbers as samples are whole, from 11 on in steps of 1, or more than a scale has.
+        (list(range(5, 16)), "a different number for each sample"),
+        (list(range(5, 15)), ""),
+        ([*range(5, 15), 15.5], ""),
+        ([5, *range(7, 17)], ""),
+        (list(range(15, 4, -1)), ""),
+        ([2 * n for n in range(102)], "a different number for each sample"),
+        ([2 * n for n in range(101)], ""),
+        ([0.5, *(2 * n for n in range(1, 102))], ""),
+        ([0, 0, *(2 * n for n in range(1, 102))], ""),
+        ([3] * 12, "the same everywhere"),
+        ([3] * 11 + [None], "the same everywhere"),
+        ([3] * 11 + [4], ""),
+    ],
+)
+def test_numbers_rate_unless_they_count_or_are_the_same(values: list[Any], why: str) -> None:
+    columns = rated_columns({"": report_of(mine=values)})
+    assert columns.left_out == ({"mine": why} if why else {})
+    assert list(columns.ratings) == ([] if why else ["mine"])
+    named = rated_columns({"": report_of(mine=values)}, named=["mine"])
+    assert (list(named.ratings), named.named) == (["mine"], True)
+
+
+def test_columns_are_of_the_systems_that_have_them() -> None:
+    systems = {
+        "x": report_of(stars=[3, 1, 2], good=["yes", "no", ""]),
+        "y": report_of(stars=[3, 2, 1], mixed=[1, 0, 1]),
+        "z": report_of(other=["a", "b", "c"], good=[None] * 3),
+    }
+    columns = rated_columns(systems)
+    assert list(columns.ratings) == ["stars", "good", "mixed"]
+    assert columns.yes_or_no == {"good", "mixed"}
+    assert (columns.rated, columns.left_out) == (["x", "y"], {})
+    np.testing.assert_array_equal(columns.ratings["good"], [[1, 0, NAN], [NAN] * 3, [NAN] * 3])
+    # One that isn't yes or no in any system is a rating.
+    systems["z"] = report_of(good=[1, 2, 0])
+    assert rated_columns(systems).yes_or_no == {"mixed"}
+
+
+@pytest.mark.parametrize("size", [50, 51])
+def test_a_list_of_more_than_50_numbers_rates_nothing(size: int) -> None:
+    rows = [
+        {"prediction": "a", "reference": "a", "mine": mine}
+        for mine in ([1, 2] * 25 + [1] * (size - 50), [2], [3])
+    ]
+    report = Hub("exact_match").evaluate(rows, keep=["mine"])
+    assert list(rated_columns({"": report}).ratings) == (["mine"] if size == 50 else [])
+
+
+def test_a_named_column_holds_ratings_and_may_be_one_of_labels() -> None:
+    systems = {"": report_of(item=[1, 2, 2], note=["u", "v", "w"])}
+    with pytest.raises(ReportError, match="the column 'note' holds no ratings"):
+        rated_columns(systems, named=["item", "note"])
+    assert list(rated_columns(systems, named=["item"]).ratings) == ["item"]
+    assert not rated_columns(systems).ratings
+
+
+def test_preferences_and_ratings_are_not_compared_together() -> None:
+    report = report_of(winner=["a", "b", "tie"], stars=[1, 2, 3])
+    with pytest.raises(InputError, match="sample 0: winner is 'a'"):
+        report.agreement(["winner", "stars"], draws=0)
+    with pytest.raises(InputError, match="exact_match scores one output, and people chose"):
+        report.agreement("winner", draws=0)
+
+
+@pytest.mark.parametrize("all_outputs", [False, True])
+def test_a_report_s_agreement_is_of_headline_outputs_unless_all_are_wanted(
+    all_outputs: bool,
+) -> None:
+    rows = [{"prediction": text, "reference": "x y", "good": n} for n, text in enumerate("xyz")]
+    report = Hub("token_f1").evaluate(rows)
+    more: dict[str, Any] = {"all_outputs": True} if all_outputs else {}
+    metrics = report.agreement("good", draws=0, **more).metrics
+    assert ("token_f1.recall" in metrics) is all_outputs
+    assert metrics[0] == "token_f1"
+
+
+def test_tables_have_ranks_and_verdicts_and_the_lines_below_the_last() -> None:
+    agreement = correlate(
+        {"m": [0.9, 0.2, 0.7, 0.4], "n": [0.1, 0.2, 0.3, 0.9]}, {"good": [1, 0, 0, 1]},
+        coefficient=["balanced_accuracy", "auc"], cut=0.5, draws=0,
+    )  # fmt: skip
+    ranks = {("good", "pooled", "auc"): {"m": 1, "n": 2}}
+    first, second = tables_of(agreement, ranks, ["line"], "markdown")
+    assert first.head == [
+        "metric", "dimension", "level", "coefficient", "value", "low", "high", "used", "rank",
+    ]  # fmt: skip
+    assert [row[-1] for row in first.rows] == [None] * 4 + [1, 2, None, None]
+    # m passes samples 0 and 2, n sample 3, of people's yes 0 and 3.
+    assert [[*row[:2], *row[-4:]] for row in second.rows] == [
+        ["m", "good", 1, 1, 1, 1],
+        ["n", "good", 2, 0, 1, 1],
+    ]
+    assert list(second.rows[0][2:9]) == [
+        *agreement.verdicts("m", "good").tpr,
+        *agreement.verdicts("m", "good").tnr,
+        0,
+    ]
+    assert (list(first.signatures), list(second.signatures)) == ([], ["line"])
+    (alone,) = tables_of(agreement, {}, ["line"], "csv")
+    assert alone.head[-1] == "used"
+    document = document_of(agreement, ranks, False)
+    assert document["ranks"] == [
+        {"dimension": "good", "level": "pooled", "coefficient": "auc", "ranks": {"m": 1, "n": 2}}
+    ]
+    assert [one["metric"] for one in document["verdicts"]] == ["m", "n"]
+    assert "cite" not in document
+    bare = document_of(correlate([1, 2], [1, 2], draws=0), {}, True)
+    assert not {"ranks", "verdicts"} & bare.keys()
+    assert bare["cite"].startswith(bare["line"])
+
+
+def test_a_forest_plot_has_no_room_without_a_panel_and_keeps_its_labels_inside() -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    names = ["tau_b", "pearson", "spearman", "acc_eq"]
+    figure = forest(correlate([1, 2, 3], [1, 2, 2], coefficient=names, draws=0))
+    assert len(figure.axes) == 4
+    assert "Constrained" in type(figure.get_layout_engine()).__name__
+    panels = figure.axes
+    assert panels[0].get_ylim() == panels[1].get_ylim() == panels[3].get_ylim()
+    assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["score"]
+    for line, width in zip(panels[0].get_lines(), (1.5, None, None), strict=False):
+        assert width is None or line.get_linewidth() == width
+    assert panels[0].get_lines()[1].get_markersize() == 4
+    # A value that is nan has no line.
+    (panel,) = forest(correlate([1, 2, 3], [2, 2, 2], coefficient="pearson", draws=0)).axes
+    assert [line.get_label() for line in panel.get_lines()][2:] == ["chance"]
