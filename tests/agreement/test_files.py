@@ -290,3 +290,26 @@ def test_a_direction_is_one_of_three_words_for_a_score(better: str) -> None:
     arguments = ("agreement", "arena.jsonl", "--human", "winner", "--score", "m")
     message = error(run(*arguments, "--better", better), 2)
     assert f"--better {better}: write COLUMN=higher, lower or neither" in message
+
+
+def test_votes_that_fit_no_sample_are_told_before_anything_is_scored() -> None:
+    write("rated.jsonl", [{**row, "prediction": 7} for row in RATED if row["who"] == "A"])
+    for head, row, message in (
+        ("id,system_a,system_b,winner", "9,x,y,a", "the votes are on other samples"),
+        ("id,system_a,system_b", "0,x,y", "votes have no column 'winner'"),
+    ):
+        Path("votes.csv").write_text(f"{head}\n{row}\n", encoding="utf-8")
+        arguments = ("agreement", "rated.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+        assert message in error(run(*arguments), 3)
+    # Votes that fit let the texts be read.
+    Path("votes.csv").write_text("id,system_a,system_b,winner\n0,x,y,a\n", encoding="utf-8")
+    assert "rated.jsonl:1: predictions" in error(run(*arguments), 3)
+
+
+def test_citations_are_below_the_table_on_request_alone() -> None:
+    arguments = (*OF_RATED, "--rater", "who", "--draws", "9", "--format", "table")
+    for more in ((), ("--cite",)):
+        shown = run(*arguments, *more).stdout
+        assert shown.count("agreement|values:") == 1
+        assert ("@inproceedings{" in shown) == bool(more)
+        assert ("rajpurkar-etal-2016-squad" in shown) == bool(more)
