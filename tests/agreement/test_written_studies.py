@@ -1,0 +1,112 @@
+"""An agreement becomes a study of one metric, which takes the place of the last of its kind."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.bootstrap import Drawn
+from metrichub.agreement.measured_studies import add_study, studies_text, study_of
+from metrichub.agreement.rating_inputs import DataFacts
+from metrichub.catalog.studies import FILE, Study, StudyValue, read_studies
+
+NAN = float("nan")
+ROW = AgreementRow("m", "d", "item", "tau_b", 0.123456, -0.5, NAN, 7, 2, 1)
+ROWS = [
+    ROW,
+    ROW._replace(metric="m.part", value=0.98765),
+    ROW._replace(metric="other"),
+    ROW._replace(metric="human ceiling", value=0.87654),
+    ROW._replace(metric="chance", value=0),
+    ROW._replace(dimension="e", value=NAN),
+]
+
+
+def agreement_of(protocol: str | None = None) -> Agreement:
+    return Agreement(
+        ROWS,
+        DataFacts(9, 2, 3, 4, "abc"),
+        Drawn("items", 50, 7),
+        0.9,
+        protocol,
+        [],
+        signatures={"m": "m|definition:1|metrichub:1.0", "other": "other"},
+    )
+
+
+def study(**known: Any) -> Study:
+    told = {"name": "set", "title": "Sét"}
+    made = study_of(
+        agreement_of(), "m", spec="m(a=1)", data=told, references="each", date="2026-01-02"
+    )
+    return replace(made, **known)
+
+
+def test_a_study_has_the_values_of_its_metric_beside_ceiling_and_chance() -> None:
+    assert study() == Study(
+        spec="m(a=1)",
+        signature="m|definition:1|metrichub:1.0",
+        data={"name": "set", "title": "Sét", "systems": 2, "items": 3, "raters": 4,
+              "sha256": "abc"},
+        references="each",
+        protocol="no named one",
+        draw="items",
+        draws=50,
+        seed=7,
+        confidence=0.9,
+        date="2026-01-02",
+        shown=True,
+        results=(
+            StudyValue("score", "d", "item", "tau_b", 0.1235, -0.5, None, 7, 2, 1, 0.8765, 0),
+            StudyValue("part", "d", "item", "tau_b", 0.9877, -0.5, None, 7, 2, 1, 0.8765, 0),
+            StudyValue("score", "e", "item", "tau_b", None, -0.5, None, 7, 2, 1, None, None),
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_protocol_and_whether_it_is_shown_are_kept(shown: bool) -> None:
+    made = study_of(
+        agreement_of("qags"), "m", spec="m", data={}, references="", date="", shown=shown
+    )
+    assert (made.protocol, made.shown) == ("qags", shown)
+
+
+def test_a_study_takes_the_place_of_the_last_of_its_data_and_setting(tmp_path: Path) -> None:
+    one, two = study(), study(spec="m")
+    three = study(data={"name": "third"})
+    assert [add_study(tmp_path, "m", of) for of in (one, two, three)] == [True] * 3
+    assert read_studies(tmp_path) == (one, two, three)
+    text = (tmp_path / FILE).read_text("utf-8")
+    # The date and the versions of packages are no other numbers.
+    for same in (study(date="2027-01-01"), study(signature="m|definition:1|metrichub:2.0")):
+        assert not add_study(tmp_path, "m", same)
+        assert (tmp_path / FILE).read_text("utf-8") == text
+    for other in (
+        study(spec="m", seed=8),
+        study(spec="m", signature="m|definition:2|metrichub:1.0"),
+        study(spec="m", results=one.results[:1]),
+    ):
+        assert add_study(tmp_path, "m", other)
+        assert read_studies(tmp_path) == (one, other, three)
+
+
+def test_a_file_of_studies_has_a_line_for_each_fact_and_value() -> None:
+    text = studies_text("m", [study(), study(spec="m")])
+    lines = text.splitlines()
+    assert lines[0] == '{"schema": 1, "metric": "m", "studies": ['
+    assert lines[1] == '{"spec": "m(a=1)",'
+    assert lines[3].startswith('"data": {"name": "set", "title": "Sét", "systems": 2')
+    at = lines.index('"results": [')
+    assert [json.loads(line.rstrip(","))["output"] for line in lines[at + 1 : at + 4]] == [
+        "score", "part", "score",
+    ]  # fmt: skip
+    assert (lines[at + 4], lines[at + 5], lines[-1]) == ("]},", '{"spec": "m",', "]}")
+    assert text.endswith("]}\n")
+    document = json.loads(text)
+    assert [one["spec"] for one in document["studies"]] == ["m(a=1)", "m"]
+    assert list(document["studies"][0]) == list(vars(study()))
+    assert json.loads(studies_text("m", []))["studies"] == []
