@@ -374,3 +374,48 @@ def test_scores_that_were_measured_cite_their_judges_by_the_agreement_s_confiden
     assert found[0.5].judges[0].same.low > found[0.95].judges[0].same.low
     assert found[0.5].signatures == {"mine": "line"}
     assert found[0.5].cite().endswith("line\n\n@a")
+
+
+WORDS = [
+    {"doc": d, "by": by, "prediction": text, "references": ["x y", "y"], "good": good}
+    for d, by, text, good in [
+        (1, "p", "x", 1), (1, "q", "x y", 3), (2, "p", "y", 2), (2, "q", "z", 1),
+    ]
+]  # fmt: skip
+
+
+def test_a_report_is_laid_out_by_the_columns_that_are_named() -> None:
+    report = Hub(["token_f1", "wer"]).evaluate(WORDS)
+    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
+    layouts: list[tuple[dict[str, Any], tuple[int, int, int], str]] = [
+        ({}, (4, 1, 4), "pooled"),
+        ({"item": "doc"}, (4, 1, 2), "item"),
+        ({"item": "doc", "system": "by"}, (4, 2, 2), "item"),
+        ({"system": "by"}, (4, 2, 2), "item"),
+    ]
+    for named, data, level in layouts:
+        agreement = report.agreement("good", **named, **options)
+        assert agreement.data[:3] == data
+        assert {row.level for row in agreement.rows} == {level}
+        # Without a protocol nobody minds how scores saw their references.
+        assert not any("each reference alone" in note for note in agreement.notes)
+    assert report.agreement("good", metrics="wer", **options).metrics == ["wer"]
+    assert report.agreement(["good"], **options).metrics == ["token_f1", "wer"]
+
+
+def test_a_report_calibrates_the_metrics_and_by_the_weight_that_are_chosen() -> None:
+    rows = [{**row, "label": row["good"] if row["doc"] == 1 else None} for row in WORDS]
+    report = Hub(["token_f1", "wer"]).evaluate(rows)
+    assert list(report.calibrated("label")) == ["token_f1", "wer"]
+    assert list(report.calibrated("label", metrics="wer")) == ["wer"]
+    for weight in (0.0, 0.5):
+        mean = report.calibrated("label", weight=weight)["token_f1"]["score"]
+        # By the better reference x has 2/3 and x y has 1, y has 1 and z nothing.
+        assert mean.weight == weight
+        assert mean.mean == pytest.approx(2 + weight * (1 / 2 - 5 / 6))
+
+
+def test_a_report_without_columns_has_none_to_name() -> None:
+    report = Hub("token_f1").evaluate([{"prediction": "x", "reference": "x"}])
+    with pytest.raises(MissingColumn, match=r"no column 'good' \(columns: none\)"):
+        report.agreement("good")

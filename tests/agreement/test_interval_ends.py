@@ -238,6 +238,27 @@ def test_sums_of_all_draws_are_as_exact_as_each_draw_alone(name: str) -> None:
         assert np.stack(both) == pytest.approx(np.stack(each), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [
+        ("system", "soft_pairwise_accuracy"), ("system", "acc_eq"), ("system", "pearson"),
+        ("item", "tau_b"), ("item", "spearman"), ("item", "tau_23"), ("item", "acc_eq_calibrated"),
+        ("item", "tau_wmt"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("draw", ["systems", "both"])
+def test_a_draw_of_one_system_twice_has_no_value(level: str, name: str, draw: str) -> None:
+    human = np.arange(12.0).reshape(2, 6) * 10
+    how = Drawn(draw, 20, seed=4)
+    (block,) = _blocks((2, 6), how)
+    assert block.systems is not None
+    twice = block.systems[:, 0] == block.systems[:, 1]
+    assert 0 < twice.sum() < 20
+    drawn = resampled(level, name, human, human, how)
+    np.testing.assert_array_equal(np.isnan(drawn), twice)
+    assert drawn[~twice] == pytest.approx(np.ones((~twice).sum()))
+
+
 @pytest.mark.parametrize("name", ["spearman", "tau_c", "auc", "balanced_accuracy", "tau_wmt"])
 def test_coefficients_that_are_no_sums_have_no_weights(name: str) -> None:
     assert weighted_items(name, np.ones((2, 2)), np.ones((2, 2)), Options()) is None

@@ -1,5 +1,8 @@
 """Agreement among raters: worked examples, and the values of the packages that people use."""
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,3 +87,42 @@ def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes
 def test_fleiss_kappa_takes_two_raters_or_more(ratings: list[str]) -> None:
     with pytest.raises(InputError, match=r"two or more, not [01]; krippendorff_alpha takes any"):
         fleiss_kappa(ratings)
+
+
+def alpha_of_pairs(ratings: list[list[float]], scale: str) -> float:
+    """One minus the mean distance of two ratings of an item over that of any two ratings."""
+    items = [[one for one in row if not np.isnan(one)] for row in ratings]
+    items = [row for row in items if len(row) > 1]
+    every = [one for row in items for one in row]
+
+    def distance(a: float, b: float) -> float:
+        if scale == "nominal":
+            return float(a != b)
+        if scale == "ordinal":
+            # The ratings between both, and half of those that are equal to either.
+            low, high = sorted((a, b))
+            between = sum(low <= one <= high for one in every)
+            return (between - (every.count(a) + every.count(b)) / 2) ** 2 if a != b else 0.0
+        if scale == "ratio":
+            return ((a - b) / (a + b)) ** 2 if a + b else 0.0
+        return (a - b) ** 2
+
+    def total(row: list[float]) -> float:
+        return sum(distance(a, b) for i, a in enumerate(row) for j, b in enumerate(row) if i != j)
+
+    within = sum(total(row) / (len(row) - 1) for row in items) / len(every)
+    return 1 - within / (total(every) / (len(every) * (len(every) - 1)))
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_compares_pairs_of_an_item_with_all_pairs(seed: int, scale: Any) -> None:
+    table = np.random.default_rng(seed).integers(0, 5, (8, 4)).astype(float)
+    table[0, 1:] = table[1, 2:] = table[2, 0] = np.nan
+    expected = alpha_of_pairs(table.tolist(), scale)
+    with warnings.catch_warnings():
+        # Two ratings of 0 are at no distance, though the ratio has no value there.
+        warnings.simplefilter("error")
+        assert krippendorff_alpha(table, scale) == pytest.approx(expected)
+    if scale == "interval":
+        assert krippendorff_alpha(table) == pytest.approx(expected)
