@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,6 +125,12 @@ def test_a_line_names_the_intervals_if_there_are_any() -> None:
     assert "intervals:" not in none.line()
     assert "@" not in none.cite()
     assert "deutsch-etal-2021-statistical" in correlate(SCORES, HUMAN, draws=9).cite()
+
+
+def test_what_is_cited_stands_once_and_nothing_is_cited_of_none() -> None:
+    agreement = correlate(SCORES, HUMAN, draws=0)
+    cited = replace(agreement, citations=["", "@a", "@b", "@a"], signatures={"m": "x", "n": "x"})
+    assert cited.cite() == f"{agreement.line()}\nx\n\n@a\n\n@b"
 
 
 PAPERS = {

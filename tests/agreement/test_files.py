@@ -313,3 +313,74 @@ def test_citations_are_below_the_table_on_request_alone() -> None:
         assert shown.count("agreement|values:") == 1
         assert ("@inproceedings{" in shown) == bool(more)
         assert ("rajpurkar-etal-2016-squad" in shown) == bool(more)
+
+
+def test_a_metric_of_another_name_is_written_beside_its_own_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
+    one = [row for row in RATED if row["who"] == "A"]
+    write("rated.jsonl", one)
+    arguments = ("agreement", "rated.jsonl", "-m", "short = token_f1()", "--human", "good")
+    result = run(*arguments, "--draws", "9", "--write", "mine")
+    assert result.exit_code == 0, result.stderr
+    written = json.loads(Path("agreement.json").read_text("utf-8"))
+    (study,) = written["studies"]
+    assert (written["metric"], study["spec"]) == ("token_f1", "short = token_f1()")
+    assert {value["output"] for value in study["results"]} == {"score"}
+    assert (study["data"]["title"], study["date"][:2], study["shown"]) == ("mine", "20", True)
+    # The scores of .4, .67 and .86 grow as the ratings of 1, 3 and 4 do.
+    assert [value["value"] for value in study["results"]][1:] == [1, 1]
+
+
+def test_a_page_names_every_metric_and_rating() -> None:
+    rows = [{**row, "fine": 5 - row["good"]} for row in RATED if row["who"] == "A"]
+    write("rated.jsonl", rows)
+    metrics = (*OF_RATED, "--human", "fine", "-m", "wer", "--draws", "0", "--report", "p.html")
+    assert run(*metrics).exit_code == 0
+    page = Path("p.html").read_text("utf-8")
+    assert "<h1>Agreement of token_f1 and wer with good and fine</h1>" in page
+    assert '"ratings":[{"name":"good"' in page
+    assert '{"name":"fine"' in page
+    assert run(*metrics, "--title", "Mine").exit_code == 0
+    assert "<h1>Mine</h1>" in Path("p.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("plot.svg", b"<?xml"), ("plot.png", b"\x89PNG"), ("plot", b"\x89PNG")]
+)
+def test_a_plot_has_the_format_of_its_file(name: str, start: bytes) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    assert run(*OF_RATED, "--rater", "who", "--draws", "0", "--plot", name).exit_code == 0
+    assert Path(name).read_bytes().startswith(start)
+
+
+def test_verdicts_in_a_column_are_taken_as_they_are_and_turned_by_no_direction() -> None:
+    rows = [{"m": m, "a": a, "b": b, "won": w} for m, a, b, w in
+            [("a", 2, 1, "a"), ("b", 1, 3, "a"), ("tie", 2, 2, "b"), ("b", 1, 2, "b")]]  # fmt: skip
+    write("pairs.jsonl", rows)
+    arguments = ("agreement", "pairs.jsonl", "--human", "won", "--coefficient", "accuracy")
+    document = measured(*arguments, "--score", "m", "--score", "a,b")
+    found = {row["metric"]: row["value"] for row in document["results"]}
+    # Two of four are right, by words as by numbers.
+    assert (found["m"], found["a,b"]) == (2 / 4, 2 / 4)
+    lower = measured(*arguments, "--score", "a,b", "--better", "a,b=lower")
+    assert lower["results"][0]["value"] == 1 / 4
+    plain = measured(*arguments, "--score", "m", "--better", "m=neither")
+    assert plain["results"][0]["note"] == "neither direction is better"
+
+
+def test_lists_of_winners_and_their_names_are_votes() -> None:
+    rows = [
+        {"model_a": "x", "model_b": "y", "won": ["x", "b", "x", None], "m": "a"},
+        {"model_a": "y", "model_b": "x", "won": ["x", "x"], "m": "a"},
+        {"model_a": "x", "model_b": "z", "won": ["same", "tie"], "m": "tie"},
+    ]
+    write("arena.jsonl", rows)
+    document = measured(
+        "agreement", "arena.jsonl", "--human", "won", "--score", "m", "--coefficient", "acc_eq"
+    )
+    # Most say a, b and neither.
+    assert document["results"][0]["value"] == pytest.approx(2 / 3)
+    assert document["data"]["raters"] == 4
+    assert "several raters of a pair count once" in document["notes"][0]

@@ -381,3 +381,16 @@ def test_two_pairs_may_have_two_verdicts_or_two_scores() -> None:
     for scores, value in (({"m": ["a", "b"]}, 1), ({"m": ([2, 1], [1, 2])}, 1)):
         row = correlate_preferences(scores, "ab", coefficient="accuracy", draws=0).row()
         assert (row.value, row.used) == (value, 2)
+
+
+def test_units_of_pairs_are_those_of_pairs_that_have_an_outcome() -> None:
+    inputs = PairInputs.of(
+        {"m": ([1, 2, NAN, 1], [2, 1, 1, 1])}, ["a", None, "b", "tie"], list("iijk"),
+        (list("vwxy"), list("wzvv")), "higher",
+    )  # fmt: skip
+    outcomes = inputs.outcomes("m", "preferred")
+    # The first and the last pair: of items i and k, and of v with w and y with v.
+    assert inputs.units(outcomes, "both") == DrawnUnits("both", 2, 3, 2)
+    assert inputs.unscored("m", "preferred") == 1
+    alone = PairInputs.of({"m": ["a", "b"]}, ["a", "b"], None, None, "higher")
+    assert alone.units(alone.outcomes("m", "preferred"), "items") == DrawnUnits("items", 2, 0, 2)

@@ -84,10 +84,14 @@ def test_a_metric_without_a_value_is_in_no_rank_and_no_correction() -> None:
     ranks = [
         correlate(given, human, **options).ranks(corrected=corrected, draws=19, alpha=0.05)
         for corrected in (False, True)
-        for given in (scores, {"none": [1] * 40, **scores})
+        for given in (
+            scores,
+            {"none": [1] * 40, **scores},
+            {"bad": scores["bad"], "none": [1] * 40, "good": scores["good"]},
+        )
     ]
     # p is (0 + 1) / 20, and of a single pair the correction changes nothing.
-    assert ranks == [{"good": 1, "bad": 2}] * 4
+    assert ranks == [{"good": 1, "bad": 2}] * 6
 
 
 def test_ranks_are_of_one_dimension_level_and_coefficient() -> None:
@@ -154,6 +158,16 @@ def test_raters_without_a_sample_have_no_share() -> None:
     result = alternative_test([1, 2], raters)
     assert np.isnan([result.advantage_probability, *result.p_values]).all()
     assert result.winning_rate == 0
+
+
+def test_a_rater_without_a_p_value_is_not_replaced() -> None:
+    # The first rated one sample; the judge is the closer of each of the others on all eight.
+    raters = np.array([[2.0 if n == 0 else NAN, 1, 3] for n in range(8)])
+    judge = np.array([2.0] * 8)
+    result = alternative_test(judge, raters, score="neg_rmse")
+    assert np.isnan(result.p_values[0])
+    assert result.p_values[1:] == (0, 0)
+    assert result.winning_rate == 2 / 3
 
 
 def test_runs_are_consistent_where_all_gave_the_same() -> None:

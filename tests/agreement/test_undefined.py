@@ -196,6 +196,27 @@ def test_a_threshold_is_the_least_that_is_right_most_often(
     assert found == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_no_threshold_is_right_more_often_than_the_one_that_is_chosen(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    z = random.integers(0, 3, (4, 6)).astype(float)
+    x = np.round(z + random.normal(size=z.shape), 1)
+    x[0, :5] = z[1, 2] = x[2, 0] = np.nan
+    found = calibrate(x, z)
+    means = {
+        epsilon: mean_of(np.array([acc_eq(*row, epsilon) for row in zip(x, z, strict=True)]))
+        for epsilon in (0.0, *np.unique(np.abs(x[:, :, None] - x[:, None, :])))
+        if not np.isnan(epsilon)
+    }
+    assert found.accuracy == pytest.approx(max(means.values()))
+    assert means[found.epsilon] == pytest.approx(found.accuracy)
+    a, b = joint(x, z)
+    pairs = np.abs(np.array([row[i] - row[j] for row in a for i in range(6) for j in range(i)]))
+    pairs = pairs[~np.isnan(pairs)]
+    assert found.ties_nearly_all == (found.epsilon > 0 and (pairs <= found.epsilon).mean() > 0.95)
+    assert b.shape == (4, 6)
+
+
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 def test_raters_who_always_agree_have_an_alpha_of_one(scale: Any) -> None:
     assert krippendorff_alpha([[0, 0], [1, 1], [3, 3]], scale) == pytest.approx(1)

@@ -252,3 +252,51 @@ def test_what_is_drawn_is_checked_of_ratings_and_of_preferences(options: dict[st
     systems = ["x", "y"], ["y", "z"]
     with pytest.raises(ParameterError, match=f"{name}="):
         correlate_preferences({"m": ["a", "b"]}, "ab", systems=systems, **options)
+
+
+@pytest.mark.parametrize("raters", [1, 3])
+def test_a_matrix_of_several_raters_is_a_column_of_lists(raters: int) -> None:
+    random = np.random.default_rng(raters)
+    scores, human = random.normal(size=(3, 4)), random.integers(1, 6, (3, 4, raters)).astype(float)
+    human[1, 2, 0] = scores[0, 0] = np.nan
+    systems, items = np.indices((3, 4))
+    told: dict[str, Any] = {"level": ["item", "system", "pooled"], "draws": 20}
+    whole = correlate({"m": scores}, {"x": human, "y": human[..., 0]}, **told)
+    flat = correlate(
+        {"m": scores.ravel()},
+        {"x": human.reshape(12, raters).tolist(), "y": human[..., 0].ravel()},
+        item=items.ravel(), system=systems.ravel(), **told,
+    )  # fmt: skip
+    assert repr(whole.rows) == repr(flat.rows)
+    assert whole.data == flat.data
+    assert whole.data[:4] == (12, 3, 4, raters)
+    assert whole.row("m", "x", level="pooled", coefficient="tau_b").unscored == 1
+    with pytest.raises(InputError, match=r"y has the shape \(4, 3\), not \(3, 4\)"):
+        correlate({"m": scores}, {"x": human, "y": human[..., 0].T})
+    with pytest.raises(InputError, match=r"n has the shape \(4, 3\), not \(3, 4\)"):
+        correlate({"m": scores, "n": scores.T}, human)
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_a_cut_is_on_the_scale_of_the_scores(better: str) -> None:
+    # From 2 on, or up to 2, is a yes; of two yes and two no people agree on one each.
+    scores = [3.0, 1.0, 2.0, 1.5] if better == "higher" else [1.0, 3.0, 2.0, 2.5]
+    agreement = correlate(
+        scores, [1, 1, 0, 0], better=better, coefficient="balanced_accuracy", cut=2, draws=0
+    )
+    assert agreement.row().value == 1 / 2
+    assert agreement.verdicts("score", "human").confusion == ((1, 1), (1, 1))
+    assert agreement.verdicts("score", "human").disagreements == (1, 2)
+
+
+@pytest.mark.parametrize(
+    # Scores grow with the ratings, so that each yes is above each no, where there are both.
+    ("yes_from", "value"),
+    [(2, 1), (3, 1), (4, 1), (4.5, NAN), (1, NAN)],
+)
+def test_ratings_are_cut_where_they_count_as_yes(yes_from: float, value: float) -> None:
+    agreement = correlate([1.5, 1, 3, 1.5], [2, 1, 4, 2], yes_from=yes_from, draws=0)
+    assert agreement.row(coefficient="auc").value == pytest.approx(value, nan_ok=True)
+    turned = correlate([1.5, 2, 3, 1], [2, 1, 4, 2], yes_from=2, draws=0)
+    # Of the three yes, 3 alone is above the 2 of the no.
+    assert turned.row(coefficient="auc").value == pytest.approx(1 / 3)
