@@ -77,6 +77,34 @@ def test_the_hash_of_preferences_is_that_of_items_systems_and_sides_as_json() ->
     assert correlate_preferences(pairs, reverse, **turned).data == named
 
 
+def test_json_has_every_number_and_null_for_none() -> None:
+    told: dict[str, Any] = {"coefficient": "tau_b", "draws": 0, "confidence": 0.9, "seed": 3}
+    agreement = correlate({"m": SCORES}, {"d": HUMAN}, item=ITEM, system=SYSTEM, **told)
+    document = json.loads(agreement.to_json())
+    row = {"dimension": "d", "level": "item", "coefficient": "tau_b", "low": None, "high": None,
+           "undefined": 0, "unscored": 0, "epsilon": None, "note": ""}  # fmt: skip
+    assert document == {
+        "line": agreement.line(),
+        "protocol": None,
+        "data": {"samples": 6, "systems": 3, "items": 2, "raters": 1,
+                 "sha256": agreement.data.sha256},
+        "draw": "both",
+        "draws": 0,
+        "seed": 3,
+        "confidence": 0.9,
+        "signatures": {},
+        "results": [
+            # All pairs of item a are right, and two of three of item b.
+            {**row, "metric": "m", "value": pytest.approx((1 + 1 / 3) / 2), "used": 2},
+            {**row, "metric": "human ceiling", "value": None, "used": 0},
+            {**row, "metric": "chance", "value": 0, "used": 0},
+        ],
+        "judges": [],
+        "notes": [],
+    }  # fmt: skip
+    assert agreement.to_dict()["results"][0]["value"] == agreement.row().value
+
+
 @pytest.mark.parametrize(("indent", "lines"), [(None, 1), (0, None), (4, None)])
 def test_json_is_indented_as_asked(indent: int | None, lines: int | None) -> None:
     agreement = correlate(SCORES, HUMAN, draws=0)
@@ -325,6 +353,9 @@ def test_labels_of_arrays_are_told_as_plain_values() -> None:
         InputError, match=r"^system 0 has 2 samples of item 1; there has to be one$"
     ):
         Layout.of(3, np.array([1, 1, 2]), np.array([0, 0, 0]))
+    # The first of several is named.
+    with pytest.raises(InputError, match=r"^system 'x' has 2 samples of item 'i'; "):
+        Layout.of(6, list("ijijij"), list("xxxxyy"))
 
 
 def test_a_layout_has_a_cell_a_sample() -> None:
