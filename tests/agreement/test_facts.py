@@ -23,6 +23,7 @@ from metrichub.agreement.of_report import (
 )
 from metrichub.agreement.page_columns import RatedColumns
 from metrichub.agreement.preference_votes import Votes, are_preferences, most, read_sides, side_of
+from metrichub.agreement.published_protocols import _bibtex
 from metrichub.agreement.ratings import Ratings, read_ratings, read_scores
 from metrichub.agreement.report_votes import of_preferences
 from metrichub.authoring import Metric
@@ -181,6 +182,8 @@ def test_a_protocol_cites_its_own_papers_in_their_order() -> None:
         for name, one in protocols().items()
     }
     assert found == PAPERS
+    both = _bibtex(*PAPERS["qags"], *PAPERS["true"])
+    assert both == f"{protocols()['qags'].bibtex}\n\n{protocols()['true'].bibtex}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from metrichub.agreement.interval_rules import (
     ends_of_labels,
     ends_of_share,
 )
+from metrichub.agreement.levels import value_at
 from metrichub.agreement.pair_coefficients import COEFFICIENTS, counted, outcomes_of
 from metrichub.agreement.permutation import Swapped, _coins, swapped_items
 from metrichub.agreement.permutation import _materialised as swapped_one_by_one
@@ -257,6 +258,24 @@ def test_a_draw_of_one_system_twice_has_no_value(level: str, name: str, draw: st
     drawn = resampled(level, name, human, human, how)
     np.testing.assert_array_equal(np.isnan(drawn), twice)
     assert drawn[~twice] == pytest.approx(np.ones((~twice).sum()))
+
+
+@pytest.mark.parametrize("level", ["pooled", "item", "system", "within_system"])
+@pytest.mark.parametrize("draw", ["items", "systems", "both"])
+def test_draws_of_other_numbers_of_cells_are_each_of_their_own(level: str, draw: str) -> None:
+    random = np.random.default_rng(1)
+    scores, human = random.normal(size=(2, 4, 5))
+    scores[1, 2] = human[3, 0] = np.nan
+    for seed in range(12):
+        how = Drawn(draw, 2, seed)
+        (block,) = _blocks((4, 5), how)
+        drawn = resampled(level, "spearman", scores, human, how)
+        for k in range(2):
+            systems = range(4) if block.systems is None else block.systems[k]
+            items = range(5) if block.items is None else block.items[k]
+            cells = np.ix_(list(systems), list(items))
+            expected = value_at(level, "spearman", scores[cells], human[cells]).value
+            assert drawn[k] == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("name", ["spearman", "tau_c", "auc", "balanced_accuracy", "tau_wmt"])
