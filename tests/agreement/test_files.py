@@ -382,3 +382,24 @@ def test_lists_of_winners_and_their_names_are_votes() -> None:
     assert document["results"][0]["value"] == pytest.approx(2 / 3)
     assert document["data"]["raters"] == 4
     assert "several raters of a pair count once" in document["notes"][0]
+
+
+def test_ranks_are_of_each_rating_level_and_coefficient() -> None:
+    rows = [
+        {"d": d, "s": s, "m": n, "good": n, "fine": -n}
+        for n, (d, s) in enumerate([(1, "x"), (1, "y"), (2, "x"), (2, "y")])
+    ]
+    write("rated.jsonl", rows)
+    document = measured(
+        "agreement", "rated.jsonl", "--score", "m", "--human", "good", "--human", "fine",
+        "--level", "pooled", "--level", "item", "--coefficient", "tau_b", "--coefficient",
+        "pearson", "--item", "d", "--system", "s", "--ranks",
+    )  # fmt: skip
+    names = ("dimension", "level", "coefficient")
+    assert [tuple(place[name] for name in names) for place in document["ranks"]] == [
+        (dimension, level, name)
+        for dimension in ("good", "fine")
+        for level in ("pooled", "item")
+        for name in ("tau_b", "pearson")
+    ]
+    assert [place["ranks"] for place in document["ranks"]] == [{"m": 1}] * 8
