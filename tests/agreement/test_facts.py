@@ -459,3 +459,6 @@ def test_a_report_without_columns_has_none_to_name() -> None:
     report = Hub("token_f1").evaluate([{"prediction": "x", "reference": "x"}])
     with pytest.raises(MissingColumn, match=r"no column 'good' \(columns: none\)"):
         report.agreement("good")
+    columns = r"no column 'god'; did you mean 'good'\? \(columns: doc, by, good\)"
+    with pytest.raises(MissingColumn, match=columns):
+        Hub("token_f1").evaluate(WORDS).agreement("god")

@@ -324,6 +324,11 @@ def test_a_metric_of_another_name_is_written_beside_its_own_card(
     arguments = ("agreement", "rated.jsonl", "-m", "short = token_f1()", "--human", "good")
     result = run(*arguments, "--draws", "9", "--write", "mine")
     assert result.exit_code == 0, result.stderr
+    assert "wrote agreement.json; 'metrichub check token_f1 --update'" in result.stderr
+    again = run(*arguments, "--draws", "9", "--write", "mine").stderr
+    assert [line for line in again.splitlines() if "agreement.json" in line] == [
+        "metrichub: note: unchanged: agreement.json"
+    ]
     written = json.loads(Path("agreement.json").read_text("utf-8"))
     (study,) = written["studies"]
     assert (written["metric"], study["spec"]) == ("token_f1", "short = token_f1()")
