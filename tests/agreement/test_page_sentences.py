@@ -1,5 +1,6 @@
 """What a page says of people in sentences and tables, and which columns it takes for ratings."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.page_columns import rated_columns
 from metrichub.agreement.tables import document_of, forest, tables_of
-from metrichub.errors import InputError, ReportError
+from metrichub.errors import InputError, MissingColumn, MissingDependency, ReportError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores
 from metrichub.report.report import Report
@@ -318,3 +319,24 @@ def test_a_forest_plot_has_no_room_without_a_panel_and_keeps_its_labels_inside()
     # A value that is nan has no line.
     (panel,) = forest(correlate([1, 2, 3], [2, 2, 2], coefficient="pearson", draws=0)).axes
     assert [line.get_label() for line in panel.get_lines()][2:] == ["chance"]
+
+
+def test_a_forest_plot_without_matplotlib_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingDependency, match=r"a plot .*metrichub\[plots\]"):
+        forest(correlate([1, 2], [1, 2], draws=0))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, r"no column 'star' \(columns: none\)"),
+        ({"stars": [1, 2]}, r"no column 'star'; did you mean 'stars'\? \(columns: stars\)"),
+    ],
+)
+def test_a_column_that_no_report_has_is_named(columns: dict[str, Any], message: str) -> None:
+    report = report_of(right=[1, 0], **columns)
+    with pytest.raises(MissingColumn, match=message):
+        rated_columns({"": report}, named=["star"])

@@ -28,6 +28,7 @@ from metrichub.agreement.page import parted_samples
 from metrichub.agreement.permutation import Swapped, permutation_test
 from metrichub.agreement.row_coefficients import joint, mid_ranks, pair_counts
 from metrichub.agreement.tie_calibration import calibrate
+from metrichub.errors import ParameterError
 
 # Numpy warns of nothing, nor of memory that nothing was written to.
 pytestmark = pytest.mark.filterwarnings("error::UserWarning")
@@ -88,6 +89,21 @@ def test_without_a_score_of_any_output_there_is_no_value(
         assert value.used == 0
     assert np.isnan(ceiling(level, name, [none, none], CUT))
     assert np.isnan(ceiling(level, name, [human], CUT))
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_has_the_coefficients_that_make_sense_there(level: str, name: str) -> None:
+    values = np.arange(6.0).reshape(2, 3) % 4 * 30
+    if (level, name) in PLACES:
+        found = value_at(level, name, values, values, CUT)
+        assert found.used > 0
+        assert found.undefined >= 0
+    else:
+        with pytest.raises(ParameterError, match=f"level='{level}' is not allowed; choose "):
+            value_at(level, name, values, values, CUT)
+    with pytest.raises(ParameterError, match="level='corpus' is not allowed; choose item, pooled"):
+        value_at("corpus", name, values, values, CUT)
 
 
 @pytest.mark.parametrize("draw", DRAWN)
