@@ -307,6 +307,7 @@ def test_preferences_take_no_options_of_ratings(name: str) -> None:
     [
         ([1, "yes", " NO ", ""], [[1], [1], [0], [NAN]]),
         ([[1, None], "nan", [], (2, 3)], [[1, NAN], [NAN, NAN], [NAN, NAN], [2, 3]]),
+        (np.array(["yes", "no", "2", ""]), [[1], [0], [2], [NAN]]),
         (np.array([True, False, True, True]), [[1], [0], [1], [1]]),
         (np.array([[1, 2], [3, 4], [5, 6], [7, 8]]), [[1, 2], [3, 4], [5, 6], [7, 8]]),
         ([np.array([1, 2]), 3, 4, 5], [[1, 2], [3, NAN], [4, NAN], [5, NAN]]),

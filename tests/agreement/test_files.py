@@ -75,6 +75,7 @@ def test_rows_of_raters_become_lists_and_keep_their_first_line() -> None:
     samples = one_row_an_output(read("rated.jsonl"), "who", ["id"], ["good"])
     assert samples.columns["good"] == [[1, 2], [3, 2], [4, 5]]
     assert samples.columns["prediction"] == TEXTS
+    assert samples.columns["who"] == ["A"] * 3
     assert samples.lines == [1, 3, 5]
     assert list(column(samples, "id")) == [0, 1, 2]
 
@@ -408,3 +409,41 @@ def test_ranks_are_of_each_rating_level_and_coefficient() -> None:
         for name in ("tau_b", "pearson")
     ]
     assert [place["ranks"] for place in document["ranks"]] == [{"m": 1}] * 8
+
+
+HELP = {
+    "--human COLUMN": "A column of people's ratings: numbers,",
+    "--pair A,B": "The columns of two outputs; --human says which one people prefer.",
+    "--preferences FILE": "A file of votes between systems, instead of --human:",
+    "--severity COLUMN": "The severity of an error, in files with a row per error:",
+    "--category COLUMN": "The category of an error; punctuation weighs 0.1.",
+    "--score COLUMN": "A column of scores, or A,B for the scores of both outputs of a pair;",
+    "--better COLUMN=HOW": "Which values of a --score are better: higher, lower or neither.",
+    "--item COLUMN": "The item of an output.",
+    "--system COLUMN": "The system that made an output.",
+    "--rater COLUMN": "The rater, in files with a row per rater.",
+    "--yes-from N": "The lowest rating that counts as yes.",
+    "--protocol NAME": "g-eval, summeval, qags, wmt20-darr, wmt25 or true;",
+    "--level LEVEL": "item, pooled, system or within_system; repeatable.",
+    "--coefficient NAME": "pearson, spearman, tau_b,",
+    "--cut N": "The lowest score that counts as a metric's yes.",
+    "--threshold N": "The least difference of ratings in a pair of tau_wmt.",
+    "--draw [items|systems|both]": "What to resample for the intervals.",
+    "--draws INTEGER": "The number of resamples; 0 for no intervals. [default: 1000; x>=0]",
+    "--confidence": "The confidence level of the intervals. [default: 0.95",
+    "--write NAME": "Write the result next to the metrics' cards, with NAME as the name of",
+    "--all-outputs": "Show all outputs, not only the headline outputs.",
+    "--ranks": "Add the metrics' ranks, by permutation tests.",
+    "--cite": "Add signatures, and in text and JSON the BibTeX.",
+    "--plot FILE": "Draw a forest plot to FILE (.png, .svg).",
+    "--fail-under METRIC=N": "Exit with 1 if the agreement is below N.",
+}
+
+
+def test_help_says_what_every_option_takes_and_does() -> None:
+    shown = " ".join(run("agreement", "--help").stdout.split())
+    for option, text in HELP.items():
+        start = shown.find(f" {option} ")
+        assert start > 0, option
+        assert text.split(";")[0][:30] in shown[start : start + 130], option
+    assert run("agreement", "--help").stdout.startswith("Usage: metrichub agreement [OPTIONS] FILE")

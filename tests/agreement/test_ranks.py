@@ -170,6 +170,13 @@ def test_a_rater_without_a_p_value_is_not_replaced() -> None:
     assert result.winning_rate == 2 / 3
 
 
+def test_p_values_are_rejected_from_the_smallest_on() -> None:
+    # The first rater is as close to the others as the judge on all eight, and they aren't.
+    raters, judge = np.array([[2.0, 1, 3]] * 8), np.array([2.0] * 8)
+    result = alternative_test(judge, raters, score="neg_rmse", epsilon=0)
+    assert (result.p_values, result.winning_rate) == ((1, 0, 0), 2 / 3)
+
+
 def test_runs_are_consistent_where_all_gave_the_same() -> None:
     consistency = judge_consistency("mine", np.array([[1, 2, 3, NAN], [1, 2, 4, 1], [1, 3, 3, 1]]))
     assert (consistency.same.value, consistency.runs) == (1 / 3, 3)
