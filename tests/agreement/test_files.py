@@ -121,6 +121,14 @@ def test_a_winner_that_made_neither_output_is_told() -> None:
     assert "pair 1: winner is 'x' (str); write 'a', 'b' or 'tie'" in message
 
 
+def test_preferences_beside_ratings_are_no_preferences() -> None:
+    write("mixed.jsonl", [{"m": n, "ab": "ab"[n % 2], "good": n + 3} for n in range(4)])
+    arguments = ("agreement", "mixed.jsonl", "--score", "m", "--human")
+    for names in (("ab", "good"), ("good", "ab")):
+        message = error(run(*arguments, names[0], "--human", names[1]), 3)
+        assert "sample 0: ab is 'a' (str); a rating is a number" in message
+
+
 @pytest.mark.parametrize("named", ["model_a", "model_b"])
 def test_the_name_of_one_side_alone_names_no_systems(named: str) -> None:
     write("arena.jsonl", [{"m": row["m"], "ab": "a", named: row[named]} for row in ARENA])

@@ -197,6 +197,7 @@ def test_the_counts_of_a_row_are_those_of_its_pairs() -> None:
         # No pair, and one that people tie, which a threshold of its distance ties too.
         ([[1.0]], [[1.0]], (0, NAN, False)),
         ([[1.0, 3.0]], [[1.0, 1.0]], (2, 1, True)),
+        ([[1.0, 1.5]], [[1.0, 1.0]], (0.5, 1, True)),
         # Ordered as people do without any threshold; a metric that ties itself needs none.
         ([[1.0, 3.0]], [[1.0, 2.0]], (0, 1, False)),
         ([[1.0, 1.0]], [[1.0, 1.0]], (0, 1, False)),
