@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -209,6 +210,29 @@ def test_the_metrics_of_other_reports_hide_no_judge() -> None:
     assert narrow > usual == same > wide
     assert judges_of(asked("mine"), ["mine"]) == []
     assert not compares(report.results["mine"].metric)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turning(Metric):
+    """The number of letters, and how often it was asked about a text."""
+
+    times: ClassVar[Counter[str]] = Counter()
+
+    async def observe(self, prediction: str) -> dict[str, float]:
+        self.times[prediction] += 1
+        return {"letters": len(prediction), "asked": self.times[prediction]}
+
+    def score(self, letters: Any, asked: Any) -> dict[str, Any]:
+        return {"score": letters, "asked": asked}
+
+
+def test_each_output_of_a_judge_has_its_own_consistency() -> None:
+    Turning.times.clear()
+    rows = [{"prediction": text} for text in ("a", "bb", "ccc")]
+    report = Hub(Turning(name="mine")).evaluate(rows, repeats=2)
+    judges = judges_of(report, ["mine.asked", "mine"])
+    assert [judge.metric for judge in judges] == ["mine.asked", "mine"]
+    assert [judge.same.value for judge in judges] == [0, 1]
 
 
 def test_scores_have_a_label_an_output_and_a_direction() -> None:
