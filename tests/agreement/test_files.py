@@ -11,6 +11,8 @@ import pytest
 from metrichub.agreement.from_ratings import column, one_row_an_error, one_row_an_output
 from metrichub.data.files import read
 from tests.commands import error, run, write
+from tests.judge_stub import Stub, failure
+from tests.judge_toys import spec
 
 # token_f1 with "b c d e": 2/5, 2/3 and 6/7.
 TEXTS = ["b", "b c", "b c d"]
@@ -455,3 +457,34 @@ def test_help_says_what_every_option_takes_and_does() -> None:
         assert start > 0, option
         assert text.split(";")[0][:30] in shown[start : start + 130], option
     assert run("agreement", "--help").stdout.startswith("Usage: metrichub agreement [OPTIONS] FILE")
+
+
+def test_the_program_ends_with_4_where_a_judge_failed_on_a_sample(stub: Stub) -> None:
+    rows = [{"answer": "One.", "contexts": ["One."], "good": n} for n in range(3)]
+    write("judged.jsonl", rows)
+    judged = ("agreement", "judged.jsonl", "-m", "faithfulness", "--judge", spec(stub))
+    arguments = (*judged, "--human", "good", "--draws", "0", "--max-errors", "3", "--no-cache")
+    assert run(*arguments).exit_code == 0
+    stub.always = failure(400)
+    failed = run(*arguments)
+    assert failed.exit_code == 4
+    assert "3 failed" in failed.stderr
+    # A bound that isn't reached comes first.
+    assert run(*arguments, "--fail-under", "faithfulness=0.5").exit_code == 1
+
+
+def test_a_single_reference_is_scored_as_it_is_where_each_is_alone() -> None:
+    rows = [
+        {"id": i, "system": s, "prediction": text, "reference": "b c d e", "good": n}
+        for i in range(2)
+        for n, (s, text) in enumerate(zip("xyz", TEXTS, strict=True))
+    ]
+    write("rated.jsonl", rows)
+    document = measured(*OF_RATED, "--protocol", "g-eval", "--columns", "references=reference")
+    assert [row["value"] for row in document["results"] if row["metric"] == "token_f1"] == [1, 1]
+    write("rated.jsonl", [{**row, "reference": [row["reference"], "b"]} for row in rows])
+    document = measured(*OF_RATED, "--protocol", "g-eval", "--columns", "references=reference")
+    # By "b" alone the three have 1, 2/3 and 1/2: the means with 2/5, 2/3 and 6/7 are .7, .667 and
+    # .679, so that of each item's three pairs the last alone is in order.
+    values = [row["value"] for row in document["results"] if row["metric"] == "token_f1"]
+    assert values == pytest.approx([-1 / 2, -1 / 3])

@@ -311,7 +311,7 @@ def test_a_forest_plot_has_no_room_without_a_panel_and_keeps_its_labels_inside()
     assert len(figure.axes) == 4
     assert "Constrained" in type(figure.get_layout_engine()).__name__
     panels = figure.axes
-    assert panels[0].get_ylim() == panels[1].get_ylim() == panels[3].get_ylim()
+    assert all(panels[0].get_shared_y_axes().joined(panels[0], panel) for panel in panels)
     assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["score"]
     for line, width in zip(panels[0].get_lines(), (1.5, None, None), strict=False):
         assert width is None or line.get_linewidth() == width
