@@ -488,3 +488,22 @@ def test_a_single_reference_is_scored_as_it_is_where_each_is_alone() -> None:
     # .679, so that of each item's three pairs the last alone is in order.
     values = [row["value"] for row in document["results"] if row["metric"] == "token_f1"]
     assert values == pytest.approx([-1 / 2, -1 / 3])
+
+
+def test_votes_are_joined_by_the_columns_that_are_named() -> None:
+    rows = [
+        {"doc": i, "by": s, "prediction": text, "reference": "b c d e"}
+        for i in (4, 5)
+        for s, text in zip("xyz", TEXTS, strict=True)
+    ]
+    write("outputs.jsonl", rows)
+    votes = ["doc,model_a,model_b,preferred", "4,x,y,y", "5,y,z,model_a", "5,x,z,z"]
+    Path("votes.csv").write_text("\n".join([*votes, ""]), encoding="utf-8")
+    arguments = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
+    document = measured(*arguments, "--item", "doc", "--system", "by")
+    # z is the better of y and z by the metric alone: two of three.
+    assert document["results"][0]["value"] == pytest.approx(2 / 3)
+    assert document["draw"] == "both"
+    assert "votes have no column 'doc_id'" in error(run(*arguments), 3)
+    lacking = error(run(*arguments, "--item", "doc"), 3)
+    assert "votes between systems need the system of every sample" in lacking
