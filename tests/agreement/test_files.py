@@ -507,3 +507,38 @@ def test_votes_are_joined_by_the_columns_that_are_named() -> None:
     assert "votes have no column 'doc_id'" in error(run(*arguments), 3)
     lacking = error(run(*arguments, "--item", "doc"), 3)
     assert "votes between systems need the system of every sample" in lacking
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "name"),
+    [
+        ("--cut", "1", "cut=1.0"),
+        ("--yes-from", "0", "yes_from=0.0"),
+        ("--threshold", "3", "threshold=3.0"),
+        ("--level", "item", "level=('item',)"),
+    ],
+)
+def test_options_of_ratings_are_refused_where_people_prefer(
+    option: str, value: str, name: str
+) -> None:
+    arguments = ("agreement", "arena.jsonl", "--human", "winner", "--score", "m", option, value)
+    message = error(run(*arguments), 2)
+    assert f"{name} is not allowed; choose None, as it applies to ratings only" in message
+
+
+def test_half_of_all_pairs_have_a_score_of_each_output() -> None:
+    rows = [
+        {"id": n, "one": a, "two": b, "reference": "b c d e", "winner": "one"}
+        for n, (a, b) in enumerate([("b c", "b"), ("b c", "b c d"), ("b", "b c d e")])
+    ]
+    write("pairs.jsonl", rows)
+    arguments = ("agreement", "pairs.jsonl", "-m", "token_f1", "-m", "wer", "--pair", "one,two")
+    document = measured(*arguments, "--human", "winner", "--coefficient", "accuracy")
+    found = {row["metric"]: row for row in document["results"]}
+    # The first pair alone is in order, by words that are shared as by words that lack.
+    for name in ("token_f1", "wer"):
+        assert (found[name]["value"], found[name]["used"]) == (pytest.approx(1 / 3), 3)
+    assert set(document["signatures"]) == {"token_f1", "wer"}
+    wrong = [*rows[:2], {**rows[2], "two": 5}]
+    write("pairs.jsonl", wrong)
+    assert "pairs.jsonl:3: predictions" in error(run(*arguments), 3)
