@@ -479,7 +479,10 @@ def test_a_single_reference_is_scored_as_it_is_where_each_is_alone() -> None:
         for i in range(2)
         for n, (s, text) in enumerate(zip("xyz", TEXTS, strict=True))
     ]
-    write("rated.jsonl", rows)
+    # By its letters the first of "b", "bb" and "bb dd" would be the best.
+    single = dict(zip(TEXTS, ["b", "bb", "bb dd"], strict=True))
+    alone = [{**row, "prediction": single[str(row["prediction"])]} for row in rows]
+    write("rated.jsonl", [{**row, "reference": "bb dd"} for row in alone])
     document = measured(*OF_RATED, "--protocol", "g-eval", "--columns", "references=reference")
     assert [row["value"] for row in document["results"] if row["metric"] == "token_f1"] == [1, 1]
     write("rated.jsonl", [{**row, "reference": [row["reference"], "b"]} for row in rows])
