@@ -197,3 +197,102 @@ def test_usage_counts_have_the_time_and_the_requests_that_an_estimate_lacks() ->
     counts = {"calls": 4, "cached": 3, "prompt_tokens": 20, "completion_tokens": 10, "money": 0.5}
     assert usage_counts(usage, seconds=False) == counts
     assert usage_counts(usage) == counts | {"seconds": 1.5, "requests": 5}
+
+
+@pytest.mark.parametrize(
+    ("money", "seconds", "kept"),
+    [(1.23456789e-4, 0.1 + 0.2, (0.000123457, 0.3)), (1e-9, 4e-10, (1e-9, 0.0))],
+)
+def test_money_and_seconds_are_rounded_to_nine_decimals(
+    money: float, seconds: float, kept: tuple[float, float]
+) -> None:
+    counts = usage_counts(Usage(money=money, seconds=seconds))
+    assert (counts["money"], counts["seconds"]) == kept
+
+
+def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
+    """What JSON Lines have of the samples."""
+    return [json.loads(line) for line in samples_text(reports, ".jsonl").splitlines()]
+
+
+def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) -> None:
+    given = {"sample": ["s", "t"], "scores": [1, 2], "file": ["f", "g"], "explanations": [3, 4]}
+    report = replace(judged, metadata={**given, "id": ["x", None]})
+    first, second = rows_of({"only": report})
+    why = judged.explain("faithfulness", 1)
+    assert list(first) == ["sample", *(f"metadata.{name}" for name in given), "id", *list(given)[1::2]]
+    assert first["scores"] == {"faithfulness": {"score": 1.0}}
+    assert second == {
+        "sample": 1,
+        **{f"metadata.{name}": values[1] for name, values in given.items()},
+        "id": None,
+        "scores": {"faithfulness": {"score": None}},
+        "explanations": {
+            "faithfulness": {"status": "undefined", "reason": why.reason, "steps": second_steps(why)}
+        },
+    }
+    # Of several files each line names its own, and a metric without a judge has no explanation.
+    plain = Hub("wer").evaluate(**COLUMNS)
+    rows = rows_of({"a": plain, "b": plain})
+    assert [row["file"] for row in rows] == ["a"] * 3 + ["b"] * 3
+    assert [row["sample"] for row in rows] == [0, 1, 2] * 2
+    assert "explanations" not in rows[0]
+
+
+def second_steps(why: Any) -> list[Any]:
+    """The steps as JSON has them."""
+    steps: list[Any] = json.loads(json.dumps(why.steps))
+    return steps
+
+
+def test_a_table_of_samples_has_a_column_for_all_that_any_sample_has(judged: Report) -> None:
+    plain = Hub("exact_match").evaluate(predictions=["a"], references=["a"], n=[7])
+    both = {"a": judged, "b": plain}
+    for suffix in (".csv", ".CSV"):
+        head, first, _, third = csv.reader(io.StringIO(samples_text(both, suffix)))
+        assert head == [
+            *("file", "sample", "faithfulness.score", "faithfulness.status"),
+            *("faithfulness.reason", "n", "exact_match.score"),
+        ]
+        assert first == ["a", "0", "1.0", "ok", "", "", ""]
+        assert third == ["b", "0", "", "", "", "7", "1.0"]
+    assert rows_of(both) == [
+        json.loads(line) for line in samples_text(both, ".JSONL").splitlines()
+    ]
+
+
+def test_a_text_says_why_a_metric_scored_no_sample_at_all() -> None:
+    silent = Hub(["ttr", "exact_match"]).evaluate(predictions=["", ""], references=["a", "b"])
+    lines = str(silent).splitlines()
+    notes = [line for line in lines if ": " in line]
+    assert notes == [f"ttr: {note}" for note in silent.notes()["ttr"]]
+    assert notes[0] == "ttr: 2 unscored: the text has no words"
+    for texts in (["", "a"], []):
+        assert ": " not in str(Hub("ttr").evaluate(predictions=texts))
+
+
+def test_a_table_in_full_precision_has_the_intervals_of_its_rows() -> None:
+    report = Hub("wer").evaluate(predictions=["a b", "a c"] * 5, references=["a b"] * 10)
+    found = report.intervals()["wer"]
+    rows = list(csv.reader(io.StringIO(report.to_csv(intervals=True))))
+    assert rows[0] == ["metric", "output", "score", "low", "high"]
+    assert rows[1:] == [["wer", "score", "0.25", *map(str, found["score"][:2])]]
+    every = list(csv.reader(io.StringIO(report.to_csv(outputs="all", intervals=True))))
+    assert [(row[1], row[3]) for row in every[1:]] == [
+        (output, "" if math.isnan(own.low) else str(own.low)) for output, own in found.items()
+    ]
+
+
+def test_a_paper_s_table_is_in_percent_or_has_all_outputs_where_that_is_asked_for() -> None:
+    report = Hub("wer").evaluate(predictions=["a b", "a c"] * 5, references=["a b"] * 10)
+    for write, row in (
+        (report.to_markdown, "| wer {}↓ | {} |"),
+        (report.to_latex, "wer {}$\\downarrow$ & {} \\\\"),
+    ):
+        assert row.format("", "0.250") in write().splitlines()
+        percent = row.format("% " if write == report.to_markdown else "\\% ", "25.0")
+        assert percent in write(percent=True).splitlines()
+        assert "hits" not in write()
+        assert "hits" in write(outputs="all")
+        assert "interval" not in write()
+        assert "interval" in write(intervals=True)
