@@ -15,7 +15,7 @@ import pytest
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeError, ParameterError, ReportError, UnknownParameter
 from metrichub.models.usage import Usage
-from metrichub.report.export import samples_text, usage_counts
+from metrichub.report.export import document, samples_text, usage_counts
 from metrichub.testing import Scripted
 
 COLUMNS: dict[str, Any] = {
@@ -91,6 +91,15 @@ def test_a_dictionary_holds_what_the_command_line_prints(report: Report) -> None
     assert found["samples"] == 3
     assert found["signatures"] == report.signatures()
     assert set(found) <= {"scores", "samples", "signatures", "notes"}
+
+
+def test_a_document_has_what_was_given_and_nothing_else(report: Report) -> None:
+    few = Hub("exact_match").evaluate(predictions=["a"], references=["a"])
+    assert document(few) == {"scores": few.scores(), "samples": 1}
+    found = document(few, {"exact_match": {}}, {})
+    assert found == {**document(few), "intervals": {"exact_match": {}}, "signatures": {}}
+    noted = replace(few, blanks={"predictions": {"": 1}})
+    assert document(noted) == {**document(few), "notes": noted.notes()}
 
 
 def test_json_has_null_where_there_is_no_score(judged: Report) -> None:

@@ -256,3 +256,70 @@ def test_metrics_that_do_not_add_up_have_slices_without_intervals_and_tests() ->
     found = slices_of({"a": alone, "b": alone}, groupings, ("b", "a"), OPTIONS)
     # Without a test the swaps are as many as were asked for.
     assert (found.trials, [dict(part.tests) for part in found.slices]) == (99, [{}, {}])
+
+
+def test_small_slices_of_two_systems_have_neither_tests_nor_intervals() -> None:
+    one = with_columns(40, kind=["x"] * 20 + ["y"] * 20)
+    groupings = groupings_of({"": one}, by="kind")
+    (kind,) = groupings
+    few = kind._replace(of=np.array([0] * 19 + [1] * 21))
+    for pair, tested in ((("b", "a"), [False, True]), (None, [False, False])):
+        found = slices_of({"a": one, "b": one}, [few], pair, OPTIONS)
+        assert [bool(part.tests) for part in found.slices] == tested
+        assert not any(part.intervals for part in found.slices)
+
+
+def test_clusters_of_a_slice_are_drawn_and_swapped_whole() -> None:
+    columns = {"kind": ["x"] * 20 + ["y"] * 20, "doc": [*range(20)] + [7] * 20}
+    systems = {
+        name: Hub("exact_match").evaluate(
+            {"predictions": texts, "references": ["a"] * 40, **columns}
+        )
+        for name, texts in (("a", ["a"] * 40), ("b", ["a", "b"] * 20))
+    }
+    kind = [one for one in groupings_of(systems, by="kind") if one.key == "kind"]
+    options = OPTIONS._replace(cluster="doc")
+    # All of y are of one document, of which nothing can be drawn.
+    found = slices_of(systems, kind, ("b", "a"), options).slices
+    assert [bool(part.tests) for part in found] == [True, False]
+    alone = slices_of({"a": systems["b"]}, kind, None, options).slices
+    assert [bool(part.intervals) for part in alone] == [True, False]
+
+
+def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
+    columns = {"kind": ["x"] * 20 + ["y"] * 9, "references": ["a b"] * 29}
+    systems = {
+        name: Hub("wer").evaluate({"predictions": [text] * 29, **columns})
+        for name, text in (("a", "a b"), ("b", "a c"))
+    }
+    kind = groupings_of(systems, by="kind")[:1]
+    found = slices_of(systems, kind, ("b", "a"), OPTIONS)
+    (row,) = found.rows()
+    test = found.slices[0].tests["wer"]["score"]
+    assert row == {
+        "column": "kind",
+        "value": "x",
+        "samples": 20,
+        "system": "b",
+        "metric": "wer",
+        "scores": {name: report.take(range(20)).scores()["wer"] for name, report in systems.items()},
+        "tests": {
+            "score": {
+                "difference": 0.5,
+                "low": test.interval.low,
+                "high": test.interval.high,
+                "p": test.p,
+            }
+        },
+    }
+    table = found.table(systems)
+    assert table.head == ["kind", "samples", "metric", "a", "b", "difference", "p"]
+    assert table.caption == (
+        "Difference of b from a by kind; p is corrected over all slices of at least 20 samples"
+    )
+    # No random swap of 99 is as extreme: p is 1 of 100; the small slice has none.
+    assert [[str(cell) for cell in row] for row in table.rows] == [
+        ["x", "20", "wer ↓", "0.000", "0.500", "+0.500 [–]", ".0100"],
+        ["y", "9", "wer ↓", "0.000", "0.500", "–", "–"],
+    ]
+    assert slices_of(systems, [], ("b", "a"), OPTIONS).table(systems).head[0] == ""
