@@ -156,6 +156,8 @@ def test_a_caption_of_tests_has_their_trials_units_and_level(
     about = ABOUT.format(trials, p)
     result = f"Result: {tests.sentence}."
     assert caption == f"12 samples. {said}{marks[0].upper()}{marks[1:]}. {about} {result}"
+    silent = replace(tests, sentences=())
+    assert captioned(reports, silent, {}, form).caption == caption.removesuffix(f" {result}")
 
 
 def test_reasons_for_no_interval_are_told_by_reason_with_the_systems_they_are_of() -> None:
@@ -238,6 +240,21 @@ def test_columns_read_from_others_are_named(column: str, names: list[str], said:
     read = {column: tuple(names), "contexts": ("docs",)}
     (note,) = replace(report, read_from=read).notes()["exact_match"]
     assert note.startswith(f"{column} were read from {said}")
+
+
+def test_messages_read_from_another_column_are_one_thing() -> None:
+    report = Hub("call_repetition").evaluate(messages=[[{"role": "user", "content": "a"}]])
+    notes = replace(report, read_from={"messages": ("chat",)}).notes()["call_repetition"]
+    said = "messages were read from chat; if that is wrong, map messages to another column"
+    assert said in notes
+
+
+def test_passages_that_were_joined_are_said_to_be() -> None:
+    report = Hub("exact_match").evaluate(predictions=["a"], references=["a"])
+    (note,) = replace(report, read_from={"references": ("contexts",)}).notes()["exact_match"]
+    assert note.startswith(
+        "references were read from contexts, each sample's passages joined into one text; if those"
+    )
 
 
 def test_a_report_without_samples_says_so_and_no_more() -> None:

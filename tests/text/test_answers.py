@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.text.answers import answer, boxed, chosen_letter, folded, last_number
+from metrichub.text.answers import (
+    answer,
+    bare_line,
+    boxed,
+    chosen_letter,
+    folded,
+    last,
+    last_number,
+    without_thinking,
+)
 
 LETTERS = "ABCDE"
 
@@ -49,6 +58,24 @@ LETTERS = "ABCDE"
         ('Answer: "18".', "18"),
         ('She said: "The answer is 18"', "18"),
         ("$18", "18"),
+        # Nothing but marks is no answer.
+        ("The answer is **.**", None),
+        ("The answer is", None),
+        (r"\boxed{ }", None),
+        ("***", None),
+        ("a\nb", None),
+        (r"The answer is 3. Or \boxed{4} if \boxed{5}?", "5"),
+        (r"\boxed 7$ it is", "7"),
+        (r"\fbox {x}", "x"),
+        (r"\boxed{\textbf{a} \mathrm{b}}", "a b"),
+        ("The answer is $3. It costs", "3"),
+        ("The answer is 3.5. It", "3.5"),
+        ("The answer is a. b", "a. b"),
+        ("The answer is word. b", "word"),
+        ("The answer is 3.\nB", "3"),
+        ("####18\n#### 19", "19"),
+        ("ANSWER = x", "x"),
+        ("the answers are x", "the answers are x"),
     ],
 )
 def test_the_answer_is_what_follows_the_last_mark(reply: str, expected: str | None) -> None:
@@ -136,3 +163,125 @@ def test_hostile_replies_are_read_in_linear_time(reply: str) -> None:
     # If each place looked at all others, this would take hours.
     for read in (answer, boxed, last_number, lambda text: chosen_letter(text, LETTERS)):
         read(reply)
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        (" \n **a.** \nb", "a"),
+        ("a..", "a"),
+        ("a. .", "a"),
+        ("('a')", "('a')"),
+        ("(a)", "a"),
+        ("((a))", "((a))"),
+        ("{a)", "{a)"),
+        ("[]", ""),
+        ("", ""),
+        ("'a", "a"),
+        ("a'", "a"),
+        ("it's", "it's"),
+        ("“a", "a"),
+        ("a”", "a"),
+        ("$$a$", "a"),
+        ('"a" "b"', '"a" "b"'),
+    ],
+)
+def test_what_stands_around_all_of_a_line_is_taken_off(text: str, bare: str) -> None:
+    assert bare_line(text) == bare
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("a", "a"),
+        ("<think>a</think>b", "b"),
+        ("<think>a</think>b</think>c", "c"),
+        ("a</thinking >b<think>c", "b"),
+        ("a<THOUGHT x='1'>b", "a"),
+        ("[THINK]a[/THINK]b", "b"),
+        ("◁think▷a◁/think▷b", "b"),
+        ("<|channel|>analysis<|message|>a<|channel|>final<|message|>b", "b"),
+        ("", ""),
+    ],
+)
+def test_what_follows_the_last_end_of_thinking_is_left(text: str, rest: str) -> None:
+    assert without_thinking(text) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("x", None),
+        (r"\boxed{a}\boxed{b{c}}d}", "b{c}"),
+        (r"\boxed{}", ""),
+        (r"\boxed{{a}", None),
+        (r"\boxed a$ b$", "a"),
+        (r"\boxed a", "a"),
+        (r"\boxed  {a}", "a"),
+    ],
+)
+def test_a_box_holds_what_its_braces_do(text: str, content: str | None) -> None:
+    assert boxed(text) == content
+
+
+def test_the_last_of_none_is_none() -> None:
+    assert last([]) is None
+    assert last(iter([3, 4])) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("ＡＺａｚ", "AZaz"),
+        # Signs before, between and behind full-width letters stay, but for those between.
+        ("＠", "＠"),
+        ("｛", "｛"),
+        ("－−﹣–", "---–"),
+        ("é中", "é中"),
+    ],
+)
+def test_folding_makes_ascii_of_letters_and_minus_signs_alone(text: str, plain: str) -> None:
+    assert folded(text) == plain
+    # What is known of a character is the same the second time.
+    assert folded(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("(A) or (A)", "A"),
+        ("(Z) is no choice, (B) is", "B"),
+        ("I know", None),
+        ("The answer is I think B", None),
+        ("The answer is a banana", None),
+        ("The answer is b banana", None),
+        ("The answer is A: banana", "A"),
+        ("The answer is A 3", "A"),
+        ("The answer is A", "A"),
+        ("The answer is AB", None),
+        ("The answer is A's", None),
+        (r"The answer is \text{(E)}", "E"),
+        ("One line\nand (D) too", "D"),
+        ("<think>(A)</think>(B)", "B"),
+    ],
+)
+def test_a_letter_is_taken_where_only_one_can_be_meant(reply: str, letter: str | None) -> None:
+    assert chosen_letter(reply, LETTERS) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters", "choices", "letter"),
+    [
+        ("The answer is **.**", "AB", ("red", ""), None),
+        ("red\nit is", "AB", ("red", "blue"), "A"),
+        ("It is\nnot RED-ish", "AB", ("red ish", "!"), "A"),
+        ("It is\nred", "A", ("blue", "red"), None),
+        ("It is\nred", "AB", ("blue", "red"), "B"),
+        ("It is\nred", "AB", ("red", "red"), None),
+        ("It is\nred", "AB", (), None),
+    ],
+)
+def test_words_of_a_choice_stand_for_its_letter(
+    reply: str, letters: str, choices: tuple[str, ...], letter: str | None
+) -> None:
+    assert chosen_letter(reply, letters, choices) == letter

@@ -61,3 +61,24 @@ def test_the_best_pair_is_the_first_of_those_that_score_best():
     references = RaggedTexts.of([["a", "b", "c"], ["d"], ["e", "f"]])
     scores = np.array([0.1, 0.5, 0.5, 0.0, -1.0, -2.0])
     assert best_pairs(scores, references).tolist() == [1, 3, 4]
+
+
+def test_a_wide_letter_is_not_the_one_that_its_last_byte_stands_for():
+    # U+0141 ends in the byte of "A"; one of nine letters is wide, few enough for a byte each.
+    shared = shared_ngrams(Texts(["A" + "x" * 16, "Łx"]), Texts(["y" * 16 + "Ł", "Łx"]), "chars", 2)
+    assert shared.matches.tolist() == [[0, 0], [2, 1]]
+
+
+@pytest.mark.parametrize("kinds", [126, 127, 128, 129])
+def test_as_many_wide_letters_as_fit_beside_ascii_in_a_byte_stay_different(kinds):
+    wide = "".join(map(chr, range(0x4E00, 0x4E00 + kinds)))
+    shared = shared_ngrams(Texts([wide + "a" * 2000]), Texts([wide + "b" * 2000]), "chars", 2)
+    assert shared.matches.tolist() == [[kinds, kinds - 1]]
+    apart = shared_ngrams(Texts([wide + "a" * 2000]), Texts([wide[::-1]]), "chars", 2)
+    assert apart.matches.tolist() == [[kinds, 0]]
+
+
+def test_the_first_character_of_all_is_no_end_of_a_text():
+    # U+0000 follows "a" in the reference; in the prediction nothing does.
+    shared = shared_ngrams(Texts(["a", "\0\0"]), Texts(["a\0", "\0"]), "chars", 2)
+    assert shared.matches.tolist() == [[1, 0], [1, 0]]

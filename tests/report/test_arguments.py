@@ -1,0 +1,214 @@
+"""What a report is asked, and what it asks of the functions that answer: every argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from metrichub import Hub, Report, compare_all
+from metrichub.errors import ReportError
+from metrichub.evaluation import significance
+from metrichub.evaluation.resample import NO_INTERVAL, SEED
+from metrichub.report import by_output, export, ranking
+from metrichub.report import report as module
+from metrichub.report.by_output import ByOutput
+from tests.toy_metrics import Variety
+
+COLUMNS = {"predictions": ["a b", "a c"] * 5, "references": ["a b"] * 10, "doc": [*range(5)] * 2}
+HOW: dict[str, Any] = {"level": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return Hub(["wer", "exact_match"]).evaluate(COLUMNS)
+
+
+class Asked:
+    """A function that notes what it is asked, and answers with something."""
+
+    def __init__(self, answer: Any = "answer") -> None:
+        self.answer, self.calls = answer, list[tuple[tuple[Any, ...], dict[str, Any]]]()
+
+    def __call__(self, *given: Any, **keywords: Any) -> Any:
+        self.calls.append((given, keywords))
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("function", "ask", "given", "keywords"),
+    [
+        (
+            "agreement_of",
+            lambda r: r.agreement(
+                "stars", preferences=[1], item="i", system="s", metrics="wer", all_outputs=True, x=9
+            ),
+            ("stars",),
+            {
+                **{"preferences": [1], "item": "i", "system": "s", "metrics": "wer"},
+                **{"all_outputs": True, "x": 9},
+            },
+        ),
+        (
+            "agreement_of",
+            lambda r: r.agreement(),
+            (None,),
+            {**dict.fromkeys(("preferences", "item", "system", "metrics")), "all_outputs": False},
+        ),
+        (
+            "calibrated_means_of",
+            lambda r: r.calibrated("stars", metrics="wer", confidence=0.9, weight=0.5),
+            ("stars",),
+            {"metrics": "wer", "confidence": 0.9, "weight": 0.5},
+        ),
+        (
+            "calibrated_means_of",
+            lambda r: r.calibrated("stars"),
+            ("stars",),
+            {"metrics": None, "confidence": 0.95, "weight": None},
+        ),
+        (
+            "verdict_agreement_of",
+            lambda r: r.verdicts("label", "wer", output="hits", cut=0.2, confidence=0.9),
+            ("label", "wer"),
+            {"output": "hits", "cut": 0.2, "confidence": 0.9},
+        ),
+        (
+            "verdict_agreement_of",
+            lambda r: r.verdicts("label", "wer"),
+            ("label", "wer"),
+            {"output": "score", "cut": 0.5, "confidence": 0.95},
+        ),
+    ],
+)
+def test_agreement_with_people_is_asked_for_as_it_was(
+    function: str,
+    ask: Callable[[Report], Any],
+    given: tuple[Any, ...],
+    keywords: dict[str, Any],
+    report: Report,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = Asked()
+    monkeypatch.setattr(module, "optional_package", lambda *_: SimpleNamespace(**{function: asked}))
+    assert ask(report) == "answer"
+    assert asked.calls == [((report, *given), keywords)]
+
+
+def test_intervals_are_drawn_as_they_are_asked_for(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"wer": {"score": NO_INTERVAL}}
+    asked = Asked(found)
+    monkeypatch.setattr(by_output.significance, "intervals", asked)
+    assert report.intervals(metrics="wer", **HOW) == found
+    (((results, units, *how), _),) = asked.calls
+    assert list(results) == ["wer"]
+    assert how == [0.9, 7, 3]
+    assert units(report.results["wer"]).number == 5
+    monkeypatch.setattr(by_output.significance, "intervals", Asked(found | {"exact_match": {}}))
+    assert list(report.intervals()) == ["wer", "exact_match"]
+
+
+def test_what_was_pooled_by_key_has_intervals_of_the_metrics_that_add_up_alone() -> None:
+    hub = Hub([Variety(), "wer"])
+    rows = [{"prediction": f"a b{i % 2}", "reference": "a b0", "id": i} for i in range(12)]
+    summed = hub.evaluate(rows, samples=False, key="id")
+    found = summed.intervals(resamples=20)
+    assert list(found) == ["variety", "wer"]
+    reasons = {interval.why for interval in found["variety"].values()}
+    assert reasons == {significance.NOT_KEPT}
+    assert found["variety"].keys() == summed.results["variety"].scores().keys()
+    # Half of the samples have one of two words wrong.
+    low, high, *_ = found["wer"]["score"]
+    assert low < 0.25 < high
+    with pytest.raises(ReportError, match="pooled"):
+        summed.intervals(metrics="variety")
+
+
+def test_a_metric_that_read_almost_nothing_has_no_interval_and_no_reason() -> None:
+    texts = ["中文"] * 6 + ["a"] * 2
+    report = Hub("rouge").evaluate(predictions=texts, references=texts)
+    (result,) = report.results.values()
+    assert result.mostly_unread
+    (found,) = report.intervals(resamples=9).values()
+    # As text, since nan is equal to nothing.
+    assert {*map(str, found.values())} == {str(NO_INTERVAL)}
+
+
+def test_systems_are_compared_as_they_are_asked_to_be(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Asked(SimpleNamespace(against=lambda name: {"this system": {"wer": name}}))
+    monkeypatch.setattr(ranking, "compare_all", asked)
+    how = {**HOW, "trials": 11}
+    assert report.compare(report, metrics="wer", **how) == {"wer": "the other system"}
+    ((systems,), keywords), = asked.calls  # fmt: skip
+    assert list(systems) == ["the other system", "this system"]
+    assert keywords == {**how, "metrics": "wer"}
+
+
+def test_a_ranking_keeps_what_it_was_asked_for(report: Report) -> None:
+    found = compare_all({"a": report, "b": report}, metrics="wer", trials=11, **HOW)
+    assert found.options._asdict() == {**HOW, "trials": 11}
+    assert list(found.pairs["b", "a"]) == ["wer"]
+    usual = compare_all({"a": report, "b": report}, metrics="wer").options
+    assert usual == (0.95, 1000, 10_000, SEED, None)
+    own = {name: one.intervals(**HOW) for name, one in found.reports.items()}
+    assert found.intervals() == own
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "systems"),
+    [
+        ("", {}, [""]),
+        ("", {"x": None}, ["this", "x"]),
+        ("mine", {"x": None}, ["mine", "x"]),
+        ("mine", None, ["mine"]),
+    ],
+)
+def test_a_page_names_its_systems(
+    name: str,
+    others: Any,
+    systems: list[str],
+    report: Report,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = Asked()
+    monkeypatch.setattr(export, "save_page", asked)
+    report.to_html("page.html", name=name, others=others, trials=9)
+    (((path, given, options), _),) = asked.calls
+    assert (path, list(given), options) == ("page.html", systems, {"trials": 9})
+    assert given[systems[0]] is report
+
+
+def test_a_dictionary_of_values_is_shown_as_its_table() -> None:
+    shown = str(ByOutput({"m": {"score": NO_INTERVAL._replace(low=0.25)}})).splitlines()
+    assert shown[0].split() == ["metric", "output", "low", "high", "mean", "std", "method", "why"]
+    assert shown[1].split() == ["m", "score", "0.2500", *"–––", "–"]
+
+
+def test_comparisons_are_shown_with_each_sentence_once(report: Report) -> None:
+    found = report.compare(report, resamples=7, trials=11)
+    shown = str(found).splitlines()
+    assert shown[0].split() == [
+        *("metric", "output", "score", "other", "difference", "low", "high", "p")
+    ]
+    outputs = [(metric, name) for metric, own in found.items() for name in own]
+    assert [tuple(line.split()[:2]) for line in shown[1 : len(outputs) + 1]] == outputs
+    test = found["wer"]["score"]
+    assert shown[1].split()[2:5] == ["0.2500", "0.2500", "0.0000"]
+    assert shown[1].split()[-1] == "1.0000"
+    assert shown[len(outputs) + 1 :] == list(
+        dict.fromkeys(t.sentence for own in found.values() for t in own.values() if t.sentence)
+    )
+    assert test.sentence in shown
+    withheld = ByOutput({"wer": {"score": test._replace(withheld="a reason")}})
+    assert str(withheld).splitlines()[2:] == ["a reason"]
+    assert "<p>a reason</p>\n" in withheld._repr_html_()
+
+
+def test_a_report_is_told_in_a_line(report: Report) -> None:
+    assert repr(report) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
