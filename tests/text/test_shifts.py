@@ -12,6 +12,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 from metrichub.text import Shift, Texts, best_shifts, shift_edits
 from metrichub.text.edits import bits, shifts
 from metrichub.text.edits import tercom as alone
+from metrichub.text.edits.shifts import shifts_made
 from tests.oracles import tercom
 from tests.vectors import slow
 
@@ -267,3 +268,51 @@ def test_a_shift_moves_words_as_the_plain_search_does(size: int, data: st.DataOb
     target = data.draw(st.integers(0, len(text)))
     moved = tercom.move(list(text), start, end - start, target)
     assert Shift(start, end, target)(list(text)) == moved
+
+
+UNKNOWN = [f"new{n}" for n in range(60)], [f"old{n}" for n in range(60)]
+"""Sixty words for sixty others, so that the edge of the beam may be met."""
+
+
+@pytest.mark.parametrize(
+    ("moved", "tail", "shifts"),
+    [
+        # Two words change places: a shift saves one of two edits.
+        (["a", "b"], ["b", "a"], 1),
+        # Of "a u" for "v a" a shift of "a" leaves one edit, and is one itself: nothing is saved.
+        (["a", "u"], ["v", "a"], 0),
+        (["a", "b", "a1", "u"], ["b", "a", "v", "a1"], 1),
+    ],
+)
+def test_only_shifts_that_save_edits_are_made_beyond_the_first(
+    moved: list[str], tail: list[str], shifts: int
+) -> None:
+    words, reference = [*moved], [*tail]
+    ids = {word: chr(200 + n) for n, word in enumerate(dict.fromkeys([*words, *reference]))}
+    short = ["".join(ids[word] for word in text) for text in (words, reference)]
+    assert len(shifts_made(*short)) == shifts
+    # In the beam the first is looked for whatever it saves, and then no other.
+    apart = "".join(map(chr, range(1000, 1060))), "".join(map(chr, range(2000, 2060)))
+    long = [before + own for before, own in zip(apart, short, strict=True)]
+    assert len(shifts_made(*long)) == 1
+    pairs = [([*UNKNOWN[0], *words], [*UNKNOWN[1], *reference])]
+    assert in_both_ways(pairs) == official(pairs)
+
+
+@pytest.mark.parametrize("pair", [("", ""), ("a", ""), ("", "a"), ("ab", "ab"), ("ab", "cd")])
+def test_texts_without_common_words_in_another_order_have_no_shifts(pair: tuple[str, str]) -> None:
+    assert shifts_made(*pair) == []
+
+
+def test_rows_that_need_no_search_keep_their_distance_beside_those_that_do() -> None:
+    pairs = [
+        ([], ["a", "b"]),
+        (["a", "b"], []),
+        ([], []),
+        (["a"], ["a"]),
+        (["c", "d", "e", "a", "b"], ["a", "b", "c", "d", "e"]),
+        (["a", "x"], ["a", "y"]),
+    ]
+    # The fifth is one shift of two words.
+    assert edits_of(pairs) == [2, 2, 0, 0, 1, 1]
+    assert edits_of(pairs[::-1]) == [1, 1, 0, 0, 2, 2]
