@@ -116,7 +116,11 @@ ABOUT = (
         ([Score("1"), Score("2")], 0.95, ""),
         # One of them is enough, as some metrics rank no system.
         ([Score("1", "(1)"), Score("2")], 0.95, RANKS),
-        ([Score("1"), Score("2", mark="≈")], 0.9, "≈: no significant difference from first (p > .1)"),
+        (
+            [Score("1"), Score("2", mark="≈")],
+            0.9,
+            "≈: no significant difference from first (p > .1)",
+        ),
         (
             [Score("1", "(1)"), Score("2", "(1)", "≈")],
             0.99,
@@ -180,7 +184,9 @@ def test_reasons_for_no_interval_are_told_by_reason_with_the_systems_they_are_of
     said = about_intervals(columns[:2], intervals)
     assert said == f"No interval for label x: few. N{lines[1][1:]}."
     # A system that lacks the metric has no interval to miss.
-    assert without_intervals(columns[:1], {**intervals, "d": {}}) == ["no interval for label x: few"]
+    assert without_intervals(columns[:1], {**intervals, "d": {}}) == [
+        "no interval for label x: few"
+    ]
 
 
 def test_each_signature_is_given_once_in_the_order_of_the_systems() -> None:
@@ -230,7 +236,11 @@ def test_blank_cells_are_counted_by_what_they_hold(counts: dict[str, int], said:
 @pytest.mark.parametrize(
     ("column", "names", "said"),
     [
-        ("predictions", ["messages"], "messages: the last text of the assistant; if those are other"),
+        (
+            "predictions",
+            ["messages"],
+            "messages: the last text of the assistant; if those are other",
+        ),
         ("references", ["answer"], "answer; if those are other texts, map references to another"),
         ("references", ["a", "b"], "a and b; if those are other texts"),
     ],

@@ -115,7 +115,11 @@ def test_columns_of_lists_make_no_groups_even_where_only_one_is_a_list() -> None
 
 
 def test_ratings_and_ids_make_no_groups_unless_they_are_asked_for() -> None:
-    columns = {"stars": [1, 2] * 6, "id": ["a", "b"] * 6, "kind": ["x", "y"] * 6}
+    columns: dict[str, Sequence[Any]] = {
+        "stars": [1, 2] * 6,
+        "id": ["a", "b"] * 6,
+        "kind": ["x", "y"] * 6,
+    }
     systems = {"": with_columns(12, **columns)}
     assert [one.key for one in groupings_of(systems, ["stars"])] == ["kind"]
     assert [one.key for one in groupings_of(systems, ["stars"], by="id")] == ["id", "kind"]
@@ -178,7 +182,11 @@ def test_the_cell_of_a_table_that_counts_a_sample_is_a_group() -> None:
     some = type("Some", (type(result),), {"cells": lambda self: cells})
     gapped = replace(report, results={"m": some(**vars(result))})
     (found,) = cell_groupings({"s": gapped})
-    assert (found.key, found.values, found.of.tolist()) == ("table of m on s", ["x → y"], [-1, 0, -1])
+    assert (found.key, found.values, found.of.tolist()) == (
+        "table of m on s",
+        ["x → y"],
+        [-1, 0, -1],
+    )
 
 
 @pytest.mark.parametrize(
@@ -302,7 +310,9 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
         "samples": 20,
         "system": "b",
         "metric": "wer",
-        "scores": {name: report.take(range(20)).scores()["wer"] for name, report in systems.items()},
+        "scores": {
+            name: report.take(range(20)).scores()["wer"] for name, report in systems.items()
+        },
         "tests": {
             "score": {
                 "difference": 0.5,

@@ -78,7 +78,12 @@ def test_texts_are_folded_before_a_score_needs_more_room_than_there_is() -> None
 @pytest.mark.parametrize("part", ["rank", "mark", "interval", "scored"])
 def test_a_number_with_anything_beside_it_is_left_aligned(part: str) -> None:
     plain, marked = Score("1.5"), Score("1.5")._replace(**{part: "x"})
-    for cells, right in ([plain, plain], True), ([plain, marked], False), ([marked, 1.0], False):
+    cases: list[tuple[list[Cell], bool]] = [
+        ([plain, plain], True),
+        ([plain, marked], False),
+        ([marked, 1.0], False),
+    ]
+    for cells, right in cases:
         table = Table(["n"], [[cell] for cell in cells])
         assert table.markdown().splitlines()[1] == ("| ---: |" if right else "| --- |")
         assert table.latex().startswith(f"\\begin{{tabular}}{{{'r' if right else 'l'}}}")
