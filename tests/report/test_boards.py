@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import replace
 from math import nan
@@ -347,3 +348,60 @@ def test_a_ranking_s_dictionary_has_scores_and_every_test(ranking: Ranking) -> N
     assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
     assert found["comparisons"] == {name: ranking.pairs[name, "A"] for name in "BC"}
     assert found["pairs"] == [{"system": "C", "other": "B", "comparisons": ranking.pairs["C", "B"]}]
+
+
+BEATEN = "A beats B, which beats C, on wer (p ≤ .0003)"
+NO_DIFFERENCE = "no interval for the difference in {}: all resamples have the same difference"
+NO_INTERVAL = "no interval for wer: all resamples have the same score"
+LEGEND = "in parentheses: ranks; a system ranks one below the lowest that beats it"
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ({}, [BEATEN, NO_DIFFERENCE.format("wer"), LEGEND]),
+        ({"intervals": True}, [BEATEN, NO_DIFFERENCE.format("wer"), NO_INTERVAL, LEGEND]),
+        (
+            {"outputs": "all"},
+            [
+                BEATEN,
+                NO_DIFFERENCE.format(
+                    "wer, wer mer, wer wil, wer wip, wer hits, wer substitutions, wer deletions "
+                    "and wer insertions"
+                ),
+                LEGEND,
+            ],
+        ),
+    ],
+)
+def test_the_foot_has_sentences_then_what_lacks_an_interval_then_the_marks(
+    asked: dict[str, Any], lines: list[str], ranking: Ranking
+) -> None:
+    # Every sample of a system has the same words wrong.
+    assert ranking.foot(**asked) == lines
+
+
+def test_a_ranking_as_text_and_for_notebooks_has_both_tables_and_the_foot(
+    ranking: Ranking,
+) -> None:
+    scores, tests = ranking.tables()
+    foot = ranking.foot()
+    assert str(ranking) == "\n".join([scores.text(), "", tests.text(), "", *foot])
+    lines = "".join(f"<p>{html.escape(line)}</p>\n" for line in foot)
+    assert ranking._repr_html_() == f"{scores.html()}{tests.html()}{lines}"
+
+
+def test_a_ranking_s_tables_take_percent_outputs_and_intervals(ranking: Ranking) -> None:
+    scores, tests = ranking.tables(outputs="all", intervals=True, percent=True)
+    # A count is of all words, which isn't in percent.
+    assert scores.head[:2] == ["system", "wer % ↓"]
+    assert [str(row[1]) for row in scores.rows] == [
+        *("0.0 (1) [–]", "50.0 (2) [–]", "100.0 (3) [–]")
+    ]
+    assert str(tests.rows[0][2]) == "+50.0 [–]"
+    assert len(scores.head) == 1 + len(ranking.scores["A"]["wer"])
+    paper = ranking.captioned(outputs="all", percent=True)
+    assert paper.head == scores.head
+    assert paper.signatures == ranking.signatures()
+    assert "[–]" not in paper.text()
+    assert "[–]" in ranking.captioned(intervals=True).text()
