@@ -212,3 +212,22 @@ def test_comparisons_are_shown_with_each_sentence_once(report: Report) -> None:
 
 def test_a_report_is_told_in_a_line(report: Report) -> None:
     assert repr(report) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
+
+
+def test_a_plot_is_of_what_was_asked_for(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked("figure")
+    monkeypatch.setattr("metrichub.report.html.plots.plot_report", asked)
+    assert [report.plot(), report.plot("wer", "hits", report)] == ["figure"] * 2
+    assert [given for given, _ in asked.calls] == [
+        (report, None, "score", None),
+        (report, "wer", "hits", report),
+    ]
+
+
+def test_tables_have_intervals_only_where_they_are_asked_for(report: Report) -> None:
+    assert report.to_csv().splitlines()[0] == "metric,output,score"
+    pooled = report.pool()
+    assert pooled.to_csv() == report.to_csv()
+    assert pooled.to_markdown() == report.to_markdown()
+    with pytest.raises(ReportError, match="pooled"):
+        pooled.to_csv(intervals=True)
