@@ -16,7 +16,8 @@ from metrichub import Hub, Report
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.models.usage import Usage
-from metrichub.report.deserialize import load_if_report
+from metrichub.report import serialize
+from metrichub.report.deserialize import _untagged, load_if_report
 from metrichub.report.serialize import file_text
 from tests.toy_metrics import Overlap, Rarity, Variety
 
@@ -227,3 +228,19 @@ def test_a_metric_that_is_given_is_used_for_its_name_alone(path: Path) -> None:
         "Overlap",
         "ExactMatch",
     ]
+
+
+def test_a_file_names_a_metric_with_the_distribution_that_registers_it(path: Path) -> None:
+    Hub(["w = wer()", Overlap()]).evaluate(COLUMNS).save(path)
+    results = json.loads(path.read_text())["results"]
+    assert {name: saved["metric"] for name, saved in results.items()} == {
+        "w": "metrichub/wer",
+        "overlap": "overlap",
+    }
+
+
+@pytest.mark.parametrize("infinite", [float("inf"), float("-inf"), float("nan")])
+def test_numbers_that_json_lacks_come_back_in_rows(infinite: float, path: Path) -> None:
+    tagged = serialize._tagged([infinite, (1, {2: infinite}), 0.5, True, None, "x"])
+    json.dumps(tagged, allow_nan=False)
+    assert str(_untagged(tagged)) == str([infinite, (1, {2: infinite}), 0.5, True, None, "x"])

@@ -216,13 +216,14 @@ def test_a_score_shows_the_parts_that_it_has() -> None:
     assert str(Score("1", mark="≈")) == "1 ≈"
 
 
+@pytest.mark.parametrize("more", [[], [[7, Score(".1"), Score(".2")]]])
 @pytest.mark.parametrize(("width", "turned"), [(32, False), (31, True)])
 def test_long_names_of_systems_count_as_the_24_letters_that_stay_in_a_line(
-    width: int, turned: bool
+    width: int, turned: bool, more: list[list[Cell]]
 ) -> None:
     # Names of 31 letters fill 24 columns, and each of two scores 2 with 2 spaces before; turned,
     # each name is the head of a column of numbers, which needs all 31.
-    rows: list[list[Cell]] = [[WORD, Score(".1"), Score(".2")]]
+    rows: list[list[Cell]] = [[WORD, Score(".1"), Score(".2")], *more]
     board = Table(["system", "m1", "m2"], rows)
     tables = fit_width(board, width)
     assert (tables == [board]) is not turned
