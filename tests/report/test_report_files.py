@@ -56,6 +56,9 @@ def test_a_file_that_is_not_there_or_is_cut_off_is_no_report(path: Path) -> None
     packed = path.with_suffix(".json.gz")
     packed.write_bytes(gzip.compress(b"{}")[:15])
     assert load_if_report(packed) is None
+    # Python's own words for it, as there is no number of an error of the system.
+    with pytest.raises(ReportError, match="can't be read: Compressed file ended before"):
+        Report.load(packed)
 
 
 def test_a_report_is_told_by_what_it_holds_of_this_version_or_another(path: Path) -> None:
