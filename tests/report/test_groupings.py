@@ -333,3 +333,6 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
         ["y", "9", "wer ↓", "0.000", "0.500", "–", "–"],
     ]
     assert slices_of(systems, [], ("b", "a"), OPTIONS).table(systems).head[0] == ""
+    # Of several groupings the first names the table.
+    both = [*kind, kind[0]._replace(name="other")]
+    assert slices_of(systems, both, ("b", "a"), OPTIONS).table(systems).head[0] == "kind"

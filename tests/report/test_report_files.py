@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -240,6 +241,14 @@ def test_a_file_names_a_metric_with_the_distribution_that_registers_it(path: Pat
         "w": "metrichub/wer",
         "overlap": "overlap",
     }
+
+
+def test_a_file_of_this_machine_is_opened_without_the_package_for_addresses(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Hub("wer").evaluate(COLUMNS).save(path)
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    assert Report.load(path).size == 2
 
 
 @pytest.mark.parametrize("infinite", [float("inf"), float("-inf"), float("nan")])

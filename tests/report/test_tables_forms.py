@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from metrichub.report.tables import Cell, Score, Table, csv_text, fit_width
+from metrichub.report.tables import Cell, Score, Table, _encoder, csv_text, fit_width
 
 WORD = "a-single-word-of-thirty-letters"
 TABLE = Table(
@@ -167,6 +167,7 @@ def test_latex_is_a_float_where_there_is_something_to_say(
 def test_latex_prints_a_text_as_it_is(
     cell: str, written: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    _encoder.cache_clear()
     assert Table(["x"], [[cell]]).latex().splitlines()[4] == f"{written} \\\\"
     assert not caplog.records
 

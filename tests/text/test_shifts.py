@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 from metrichub.text import Shift, Texts, best_shifts, shift_edits
 from metrichub.text.edits import bits, shifts
 from metrichub.text.edits import tercom as alone
+from metrichub.text.edits.banded import sacrebleu_band
 from metrichub.text.edits.shifts import shifts_made
 from tests.oracles import tercom
 from tests.vectors import slow
@@ -169,6 +171,25 @@ def test_the_beams_of_short_texts_are_as_wide_as_sacrebleu_s() -> None:
         for column in (50, 51)
     ]
     assert in_both_ways(pairs) == official(pairs) == [103, 102]
+
+
+@pytest.mark.parametrize(
+    ("words", "length", "first"),
+    # Half of the ratio of the lengths widens the beam only where it is over 25.
+    [(1, 49, 24), (1, 50, 25), (2, 100, 75), (1, 51, 0), (1, 52, 1)],
+)
+def test_the_beam_is_wider_only_beyond_fifty_times_the_words(
+    words: int, length: int, first: int
+) -> None:
+    # The last row's middle is the last column. The beam begins 25 before it; of 51 words for one
+    # 25.5 and 25 before, which are 51, and so of 52.
+    band = sacrebleu_band(np.array([words]), np.array([length]))
+    assert band.first[words, 0] == first
+    pairs = [
+        (["own"] * (words - 1) + ["both"], [f"o{n}" if n != c else "both" for n in range(length)])
+        for c in range(20, min(length, 80), 3)
+    ]
+    assert in_both_ways(pairs) == official(pairs)
 
 
 def test_the_search_ends_after_a_thousand_tries_as_in_sacrebleu() -> None:
