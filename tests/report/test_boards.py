@@ -405,3 +405,12 @@ def test_a_ranking_s_tables_take_percent_outputs_and_intervals(ranking: Ranking)
     assert paper.signatures == ranking.signatures()
     assert "[–]" not in paper.text()
     assert "[–]" in ranking.captioned(intervals=True).text()
+
+
+def test_a_system_without_a_metric_has_no_row_of_its_tests() -> None:
+    both = measured(*["a b"] * 8, metrics=["wer", "exact_match"])
+    ranking = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
+    for every in (False, True):
+        rows = rows_of_tests(ranking, all_outputs=every).rows
+        assert [row[2] for row in rows if row[:2] == ["wer", "score"]] == ["A", "lacks", "C"]
+        assert [row[2] for row in rows if row[0] == "exact_match"] == ["A", "C"]

@@ -288,3 +288,13 @@ def test_what_is_noted_of_some_systems_names_them_in_order() -> None:
         ("exact_match", "predictions has", ["a", "c"]),
         ("exact_match", "the texts write", ["c"]),
     ]
+
+
+def test_lengths_are_not_missed_by_a_score_without_a_scale() -> None:
+    def half(prediction: str) -> float:
+        return 0.5
+
+    report = Hub([half, "distinct"]).evaluate(predictions=["a b"])
+    notes = replace(report, lengths=None).notes()
+    assert LENGTHS_UNKNOWN in notes["distinct"]
+    assert LENGTHS_UNKNOWN not in notes.get("half", ())
