@@ -298,3 +298,10 @@ def test_lengths_are_not_missed_by_a_score_without_a_scale() -> None:
     notes = replace(report, lengths=None).notes()
     assert LENGTHS_UNKNOWN in notes["distinct"]
     assert LENGTHS_UNKNOWN not in notes.get("half", ())
+
+
+def test_a_metric_with_a_card_that_gave_no_score_is_not_asked_for_its_return() -> None:
+    report = Hub("exact_match").evaluate(predictions=["a", "b"], references=["a", "b"])
+    (result,) = report.results.values()
+    silent = replace(report, results={"exact_match": replace(result, count=0, unscored=2)})
+    assert silent.notes()["exact_match"][0] == "2 unscored: the metric returned no score"

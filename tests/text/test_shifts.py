@@ -333,7 +333,9 @@ def test_rows_that_need_no_search_keep_their_distance_beside_those_that_do() -> 
         (["a"], ["a"]),
         (["c", "d", "e", "a", "b"], ["a", "b", "c", "d", "e"]),
         (["a", "x"], ["a", "y"]),
+        (UNKNOWN[0], []),
+        ([], UNKNOWN[0]),
     ]
-    # The fifth is one shift of two words.
-    assert edits_of(pairs) == [2, 2, 0, 0, 1, 1]
-    assert edits_of(pairs[::-1]) == [1, 1, 0, 0, 2, 2]
+    # The fifth is one shift of two words; of sixty words for none each is an edit.
+    assert edits_of(pairs) == [2, 2, 0, 0, 1, 1, 60, 60]
+    assert edits_of(pairs[::-1]) == [60, 60, 1, 1, 0, 0, 2, 2]
