@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -216,8 +217,10 @@ def test_a_report_is_told_in_a_line(report: Report) -> None:
 
 def test_a_plot_is_of_what_was_asked_for(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked("figure")
-    monkeypatch.setattr("metrichub.report.html.plots.plot_report", asked)
-    assert [report.plot(), report.plot("wer", "hits", report)] == ["figure"] * 2
+    plots = SimpleNamespace(plot_report=asked)
+    monkeypatch.setitem(sys.modules, "metrichub.report.html.plots", plots)
+    figures: list[Any] = [report.plot(), report.plot("wer", "hits", report)]
+    assert figures == ["figure"] * 2
     assert [given for given, _ in asked.calls] == [
         (report, None, "score", None),
         (report, "wer", "hits", report),

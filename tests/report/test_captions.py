@@ -97,7 +97,7 @@ def test_a_metric_that_never_gives_a_score_may_lack_a_return(texts: list[str], n
 
 def legend_of(*scores: Score, level: float = 0.95) -> str:
     """The legend of a table with these scores, tested at a level."""
-    reports = {name: Hub("wer").evaluate(**TWELVE) for name in ("first", "second")}
+    reports = {name: Hub("wer").evaluate(TWELVE) for name in ("first", "second")}
     tests = paired_tests(reports, SignificanceOptions(level, 0, 99))
     return legend(Table(["system", "wer"], [["a", score] for score in scores]), tests)
 

@@ -257,7 +257,9 @@ def test_metrics_that_do_not_add_up_have_slices_without_intervals_and_tests() ->
     columns = {"predictions": ["a b"] * 40, "references": ["a b"] * 40, "kind": ["x", "y"] * 20}
     one = Hub([Variety(), "exact_match"]).evaluate(columns)
     groupings = groupings_of({"": one}, by="kind")[:1]
-    for part in slices_of({"": one}, groupings, None, OPTIONS).slices:
+    found = slices_of({"": one}, groupings, None, OPTIONS)
+    assert found.trials == 0
+    for part in found.slices:
         assert list(part.scores[""]) == ["variety", "exact_match"]
         assert list(part.intervals) == ["exact_match"]
     alone = Hub(Variety()).evaluate(columns)
