@@ -42,7 +42,9 @@ def by_column(values: Sequence[Any], asked: bool = False) -> list[tuple[list[str
     return [(list(one.values), one.of.tolist()) for one in found]
 
 
-@pytest.mark.parametrize(("most", "shown"), [(10**300 - 1, 4), (10**300, 16)])
+@pytest.mark.parametrize(
+    ("most", "shown"), [(10**300 - 1, 4), (10**300, 16)], ids=["just below", "at"]
+)
 def test_numbers_from_ten_to_the_300_on_have_no_place_on_a_scale(most: int, shown: int) -> None:
     # Of sixteen whole numbers each recurs; on a scale they make quarters, else sixteen values.
     values = [*range(1, 16), most] * 3
