@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import pytest
 
 from metrichub import Hub
 from metrichub.authoring import Metric
-from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.paired_tests import paired_tests
 from metrichub.evaluation.resample import Interval
@@ -199,9 +200,11 @@ def test_each_signature_is_given_once_in_the_order_of_the_systems() -> None:
 @pytest.mark.parametrize(("size", "noted"), [(0, False), (2, True)])
 def test_a_metric_bound_to_length_notes_lengths_that_a_report_lacks(size: int, noted: bool) -> None:
     columns = {"predictions": ["a b"] * size, "references": ["a b"] * size}
-    report = Hub(["distinct", "exact_match"]).evaluate(columns)
+    report = Hub(["distinct", "ttr", "exact_match"]).evaluate(columns)
     lacking = replace(report, lengths=None)
-    assert (LENGTHS_UNKNOWN in lacking.notes().get("distinct", ())) is noted
+    # Of the outputs of ttr some are bound to length, and mtld isn't.
+    for metric in ("distinct", "ttr"):
+        assert (LENGTHS_UNKNOWN in lacking.notes().get(metric, ())) is noted
     assert LENGTHS_UNKNOWN not in report.notes().get("distinct", ())
     assert LENGTHS_UNKNOWN not in lacking.notes().get("exact_match", ())
 
@@ -214,6 +217,9 @@ def test_notes_tell_what_failed_waits_and_was_cut_the_most_frequent_first() -> N
     errors = {0: "gone", 1: "slow", 2: "slow"}
     trace = replace(Trace.of({}, errors, {}, {3: "a batch"}), cuts={"contexts": 3})
     assert replace(report, traces={"exact_match": trace}).notes()["exact_match"] == COUNTED
+    votes = Counter({'["yes", "yes"]': 2, '["yes", "no"]': 1})
+    voted = replace(report, traces={"exact_match": replace(trace, votes=votes)})
+    assert voted.notes()["exact_match"] == [*COUNTED, *agreement_notes(votes)]
 
 
 @pytest.mark.parametrize(

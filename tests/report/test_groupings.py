@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,15 @@ def with_columns(size: int, **columns: Sequence[Any]) -> Report:
     return Hub("exact_match").evaluate(given, texts=False, keep=list(columns))
 
 
+def columns_alone(**columns: Sequence[Any]) -> Any:
+    """As much of a report as groupings by column read."""
+    size = len(next(iter(columns.values())))
+    return SimpleNamespace(metadata=columns, size=size, texts=None)
+
+
 def by_column(values: Sequence[Any], asked: bool = False) -> list[tuple[list[str], list[int]]]:
     """The values of the grouping by a column, and of each sample the place of its own."""
-    report = with_columns(len(values), kind=values)
+    report = columns_alone(kind=values)
     found = groupings_of({"": report}, by="kind" if asked else None)
     return [(list(one.values), one.of.tolist()) for one in found]
 
@@ -96,21 +103,20 @@ def test_up_to_fifty_values_make_groups_unasked(number: int, grouped: bool) -> N
 def test_of_more_than_fifty_values_the_largest_have_groups_and_others_share_one() -> None:
     # v51 has 52 samples and v00 one; of 60 no value is known, which is none of the largest.
     values = [f"v{k:02}" for k in range(52) for _ in range(k + 1)] + [None] * 60
-    report = with_columns(len(values), kind=values)
+    report = columns_alone(kind=values)
     (found,) = groupings_of({"": report}, by="kind")
     assert found.values == [*(f"v{k:02}" for k in range(51, 1, -1)), "others", "no value"]
     assert found.about == "The 50 largest of 52 values of kind."
     # v00 and v01 are the others.
     assert found.of.tolist()[:4] == [50, 50, 50, 49]
     assert found.of.tolist()[-2:] == [51, 51]
-    many = with_columns(1001, kind=[f"{k}x" for k in range(1001)])
+    many = columns_alone(kind=[f"{k}x" for k in range(1001)])
     assert "of 1,001 values" in groupings_of({"": many}, by="kind")[0].about
 
 
 def test_columns_of_lists_make_no_groups_even_where_only_one_is_a_list() -> None:
     tags = [["a"], *["b"] * 5, *["c"] * 6]
-    report = with_columns(12, kind=["x", "y"] * 6)
-    report = replace(report, metadata={**report.metadata, "tags": tags})
+    report = columns_alone(kind=["x", "y"] * 6, tags=tags)
     assert [one.key for one in groupings_of({"": report})] == ["kind"]
     with pytest.raises(ReportError, match="holds lists"):
         groupings_of({"": report}, by="tags")
@@ -122,7 +128,7 @@ def test_ratings_and_ids_make_no_groups_unless_they_are_asked_for() -> None:
         "id": ["a", "b"] * 6,
         "kind": ["x", "y"] * 6,
     }
-    systems = {"": with_columns(12, **columns)}
+    systems = {"": columns_alone(**columns)}
     assert [one.key for one in groupings_of(systems, ["stars"])] == ["kind"]
     assert [one.key for one in groupings_of(systems, ["stars"], by="id")] == ["id", "kind"]
 
