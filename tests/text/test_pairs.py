@@ -69,6 +69,14 @@ def test_a_wide_letter_is_not_the_one_that_its_last_byte_stands_for():
     assert shared.matches.tolist() == [[0, 0], [2, 1]]
 
 
+def test_the_first_character_beyond_ascii_is_no_other_wide_one():
+    # U+0080 is the first that a byte beside ASCII can't be sure of.
+    shared = shared_ngrams(Texts(["x" * 20 + "\x80"]), Texts(["y" * 20 + "中"]), "chars", 1)
+    assert shared.matches.tolist() == [[0]]
+    same = shared_ngrams(Texts(["x" * 20 + "\x80中"]), Texts(["y" * 20 + "中\x80"]), "chars", 2)
+    assert same.matches.tolist() == [[2, 0]]
+
+
 @pytest.mark.parametrize("kinds", [126, 127, 128, 129])
 def test_as_many_wide_letters_as_fit_beside_ascii_in_a_byte_stay_different(kinds):
     wide = "".join(map(chr, range(0x4E00, 0x4E00 + kinds)))
