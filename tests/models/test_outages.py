@@ -123,17 +123,18 @@ def test_the_message_says_what_is_done_and_a_second_run_asks_for_the_rest(stub: 
 
 
 def test_who_says_how_many_samples_may_fail_gets_a_report_of_the_others(stub: Stub) -> None:
-    # As of a server that answers 500 to texts that are too long for it, which come last.
+    # As of a server that answers 500 to texts that are too long for it. Two answers to the only
+    # other sample part 59 failures in three, one of at least 20, in whatever order they come.
     def too_long(asked: Asked) -> Reply:
-        if any(f"{i}." in str(asked.data) for i in range(10, 60)):
+        if any(f"{i}." in str(asked.data) for i in range(1, 60)):
             return failure(500, "too long")(asked)
         return completion(json.dumps(answer(asked)))
 
     stub.always = too_long
     with pytest.raises(JudgeUnavailable, match="; or set max_errors"):
         hub(stub).evaluate(**columns(60))
-    report = hub(stub).evaluate(**columns(60), max_errors=50)
-    assert report.failed == 50
+    report = hub(stub).evaluate(**columns(60), max_errors=59)
+    assert report.failed == 59
     assert report.scores()["faithfulness"]["score"] == 0.5
 
 
