@@ -31,6 +31,11 @@ def calling(settings: ServerSettings | None = None, **options: Any) -> Iterator[
         yield client
 
 
+def grow(_: object) -> int:
+    """A job that takes 2 GB; here, as a process without a main module can't import pdb."""
+    return len(bytes(2048 << 20))
+
+
 def ended(client: TestClient, address: str) -> str:
     """The page of a run that has ended."""
     for _ in range(100):

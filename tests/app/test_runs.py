@@ -19,7 +19,7 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 from metrichub.app.settings import ServerLimits, ServerSettings
-from tests.app_client import Form, calling, ended, run_of, words
+from tests.app_client import Form, calling, ended, grow, run_of, words
 from tests.commands import ROWS
 
 JSONL = "".join(f"{json.dumps(row)}\n" for row in ROWS)
@@ -236,10 +236,6 @@ def test_a_file_that_takes_too_long_is_ended() -> None:
     with calling(ServerSettings(limits=ServerLimits(upload_seconds=0.5))) as client:
         _, page = run(client, RUNAWAY, "a.jsonl", ["regex_match"])
         assert "it didn't finish within 0.5 seconds" in words(page)
-
-
-def grow(_: object) -> int:
-    return len(bytes(2048 << 20))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its memory")
