@@ -156,12 +156,6 @@ def test_agreement_below_a_bound_ends_with_one() -> None:
     assert "failed: token_f1: tau_b of item with good is 0.6667, below 0.7" in result.stderr
 
 
-def test_a_forest_plot_without_a_suffix_is_a_png() -> None:
-    result = run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--plot", "plot")
-    assert result.exit_code == 0, result.stderr
-    assert Path("plot").read_bytes().startswith(b"\x89PNG")
-
-
 def test_a_last_sample_without_references_has_no_score_of_each() -> None:
     write("rated.jsonl", [*ROWS, {**ROWS[0], "doc_id": "k", "references": []}])
     arguments = ("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")

@@ -362,7 +362,10 @@ def test_a_page_names_every_metric_and_rating() -> None:
     assert "<h1>Mine</h1>" in Path("p.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "start"), [("plot.svg", b"<?xml"), ("plot.png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("plot.svg", b"<?xml"), ("plot.png", b"\x89PNG"), ("plot", b"\x89PNG")],
+)
 def test_a_plot_has_the_format_of_its_file(name: str, start: bytes) -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     assert run(*OF_RATED, "--rater", "who", "--draws", "0", "--plot", name).exit_code == 0

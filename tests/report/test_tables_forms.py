@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -48,7 +49,8 @@ def test_a_terminal_shows_what_plain_text_does_with_a_rule_below_the_head() -> N
 
 def test_on_a_terminal_only_the_best_are_bold_and_the_caption_is_plain() -> None:
     table = TABLE.rich()
-    bold = [[str(cell.style) for cell in column.cells] for column in table.columns]  # type: ignore[union-attr]
+    cells: list[list[Any]] = [list(column.cells) for column in table.columns]
+    bold = [[str(cell.style) for cell in column] for column in cells]
     assert bold == [["", ""], ["bold", ""], ["", ""]]
     lines = rendered(TABLE, 80, colour=True)
     assert lines[0].startswith("Of 17 samples")
