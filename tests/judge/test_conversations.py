@@ -57,7 +57,7 @@ def replied(asked: Asked) -> Reply:
 
 def asked_about(stub: Stub, name: str, talk: Any) -> list[Asked]:
     """What the server is asked to score one conversation."""
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0)
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60)
     stub.always, before = replied, len(stub.asked)
     report = Hub(load_metric(name, judge=judge, **METRICS[name])).evaluate(messages=[talk])
     assert "errors" not in report.scores()[name], report.explain(name, 0)

@@ -22,7 +22,7 @@ CHOICE = {"index": 0, "finish_reason": "stop", "message": MESSAGE}
 
 
 def judge(stub: Stub) -> OpenAIJudge:
-    return OpenAIJudge(model="stub", base_url=stub.url, max_retries=0)
+    return OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60)
 
 
 def extract(stub: Stub) -> list[str]:
@@ -152,7 +152,7 @@ def test_vectors_of_another_form_cost_one_sample_and_are_not_stored(
     stub: Stub, data: object
 ) -> None:
     stub.always = raw(json.dumps({"data": data}).encode())
-    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0)")
+    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0, timeout=60)")
     with pytest.raises(JudgeError) as caught:
         run(embedder.embed(["a b"]))
     assert not caught.value.ends_the_run
@@ -167,7 +167,7 @@ def test_a_vector_is_the_same_out_of_the_store_to_the_last_bit(stub: Stub, packe
     wanted = [float(number) for number in struct.unpack("<2f", struct.pack("<2f", 0.1, 1 / 3))]
     sent = base64.b64encode(struct.pack("<2f", *wanted)).decode() if packed else wanted
     stub.always = raw(json.dumps({"data": [{"index": 0, "embedding": sent}]}).encode())
-    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0)")
+    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0, timeout=60)")
     for _ in range(2):
         assert run(embedder.embed(["a b"])).tolist() == [wanted]
     assert len(stub.asked) == 1

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.usefixtures("alone")
 
 
 def judge(stub: Stub, **parameters: Any) -> OpenAIJudge:
-    return OpenAIJudge(**{"model": "stub", "base_url": stub.url, "max_retries": 0, **parameters})
+    return OpenAIJudge(
+        **{"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **parameters}
+    )
 
 
 def verify(judge: OpenAIJudge, *items: str) -> list[Verdict]:

@@ -28,7 +28,7 @@ KEY, PASSWORD, HEADER = "sk-canary-0123456789", "s3cret-pass", "gateway-token-98
 def judge(stub: Stub, **more: Any) -> OpenAIJudge:
     url = stub.url.replace("http://", f"http://user:{PASSWORD}@") + "?api-version=v7-hidden"
     given = {"api_key": KEY, "extra_headers": {"X-Gateway": HEADER}, "base_url": url} | more
-    return OpenAIJudge(model="stub", max_retries=0, cache=False, **given)
+    return OpenAIJudge(model="stub", max_retries=0, timeout=60, cache=False, **given)
 
 
 def held(thing: object) -> list[str]:

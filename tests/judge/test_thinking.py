@@ -73,12 +73,12 @@ def test_an_object_inside_another_is_no_answer_of_its_own() -> None:
 @pytest.mark.parametrize("weights", ['{"1": 1.0}', '{"99": 1.0}', '{"1": 0.0}'])
 def test_a_model_sets_no_weights_of_its_own(stub: Stub, weights: str) -> None:
     stub.always = says(f'{{"reason": "r", "score": 4, "weights": {weights}}}')
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60, cache=False)
     assert run(judge.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
 
 
 def test_a_judge_grades_by_the_answer_and_asks_again_where_two_contradict(stub: Stub) -> None:
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60, cache=False)
     stub.always = says(f"<think>{DRAFT}</think>{FINAL}")
     assert run(judge.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
     stub.faults = [says(f"{DRAFT} or {FINAL}")]

@@ -29,7 +29,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
-    return OpenAIEmbedder(**({"model": "e", "base_url": stub.url, "max_retries": 0} | more))
+    return OpenAIEmbedder(
+        **({"model": "e", "base_url": stub.url, "max_retries": 0, "timeout": 60} | more)
+    )
 
 
 async def embedded(

@@ -45,7 +45,13 @@ def server(send: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def ask(url: str, **more: object) -> list[str]:
-    given = {"model": "stub", "base_url": url, "max_retries": 0, "cache": False} | more
+    given = {
+        "model": "stub",
+        "base_url": url,
+        "max_retries": 0,
+        "timeout": 60,
+        "cache": False,
+    } | more
     return run(OpenAIJudge(**given).extract(CLAIMS, {"text": "One."}))  # type: ignore[arg-type]  # of several types
 
 
