@@ -34,6 +34,11 @@ MOST = 8_000_000
 """Bytes of a reply at most."""
 _BAD_GATEWAY, _NOT_FOUND, _CONFLICT, _TOO_LARGE = 502, 404, 409, 413
 _TOO_MANY = 429
+_IDLE = 30
+"""Seconds that a connection is kept for the next call.
+
+After the 5 of the client, httpcore 1 closes one that a call of a busy process was just given.
+"""
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
 _HOME, _ELSEWHERE = "metrichub_home", "metrichub_elsewhere"
@@ -88,7 +93,13 @@ class LimitedClient(DefaultAsyncHttpxClient):
                 del response.headers["location"]
 
         other = {} if transport is None else {"transport": transport}
-        super().__init__(event_hooks={"request": [keep], "response": [stay]}, **other)
+        super().__init__(
+            event_hooks={"request": [keep], "response": [stay]},
+            limits=httpx.Limits(
+                max_connections=1000, max_keepalive_connections=100, keepalive_expiry=_IDLE
+            ),
+            **other,
+        )
 
     async def send(self, request: Any, **how: Any) -> Any:
         """The whole reply to one more request of the running call.

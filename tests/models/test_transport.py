@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,7 +15,7 @@ from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable, ParameterError
 from metrichub.models import transport
 from metrichub.models.loop import run
-from tests.judge_stub import Stub, failure, raw
+from tests.judge_stub import Asked, Reply, Stub, failure, raw, says
 
 CLAIMS = Prompt("claims", "List the claims.")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -68,6 +69,28 @@ def test_a_server_that_drips_is_given_up_on_after_the_timeout() -> None:
         with pytest.raises(JudgeError, match="didn't answer in time"):
             ask(url, timeout=0.5)
         over.set()
+
+
+def test_a_connection_is_kept_for_a_process_that_was_busy_for_ten_seconds(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, handlers = time.monotonic, []
+
+    def note(asked: Asked) -> Reply:
+        # The stub has one thread for each connection.
+        handlers.append(threading.current_thread())
+        return says('{"items": ["One."]}')(asked)
+
+    async def both() -> None:
+        judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
+        await judge.extract(CLAIMS, {"text": "One."})
+        monkeypatch.setattr(time, "monotonic", lambda: now() + 10)
+        await judge.extract(CLAIMS, {"text": "Two."})
+
+    stub.always = note
+    run(both())
+    assert len(handlers) == 2
+    assert handlers[0] is handlers[1]
 
 
 def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
