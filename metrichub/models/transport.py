@@ -37,7 +37,7 @@ _TOO_MANY = 429
 _IDLE = 30
 """Seconds that a connection is kept for the next call.
 
-After the 5 of the client, httpcore 1 closes one that a call of a busy process was just given.
+With the client's own 5, httpcore 1 may close one that a call of a busy process was just given.
 """
 _FEW = 2000
 """Bytes up to which a reply is read here; errors and cut replies are short."""
