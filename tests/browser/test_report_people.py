@@ -148,6 +148,20 @@ def test_other_scores_and_ratings_can_be_chosen(page: Page, one: str) -> None:
     expect(page.get_by_label("Output", exact=True).locator("option:checked")).to_have_text("bleu")
 
 
+def test_another_width_draws_the_points_again_and_leaves_the_focus(
+    page: Page, several: str
+) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(several)
+    unfold(page)
+    button = page.locator("#parted tbody button").first
+    button.focus()
+    before = page.locator("#scatter").get_attribute("viewBox")
+    page.set_viewport_size({"width": 600, "height": 900})
+    expect(page.locator("#scatter")).not_to_have_attribute("viewBox", before or "")
+    expect(button).to_be_focused()
+
+
 def test_names_of_systems_and_columns_stay_as_they_are(page: Page, several: str) -> None:
     page.goto(several)
     unfold(page)

@@ -67,11 +67,14 @@
     return element("table", "", element("caption", "", caption), element("thead", "", head), body);
   };
 
-  const show = () => {
+  const chosen = () => {
     const output = outputs[Number(by("rated-output").value)];
     const rating = ratings[Number(by("rating").value)];
     const { higher, lower } = parted.find(one =>
       one.metric === output.metric && one.output === output.output && one.rating === rating.name);
+    return { output, rating, higher, lower };
+  };
+  const plot = ({ output, rating, higher, lower }) => {
     const { drawn, few, all } = pointsOf(output, rating, [...higher, ...lower]);
     const say = count => count.toLocaleString("en");
     by("pointed").textContent = "";
@@ -89,11 +92,18 @@
       say: text => { by("pointed").textContent = text; },
       open: point => samples.open(point.sample, data.outputs.indexOf(output)),
     });
+  };
+  const list = ({ output, rating, higher, lower }) => {
     const none = element("p", "aside", "They agree on every sample.");
     const tables = [[`${output.label} ranks them higher than people do`, higher], [`${output.label} ranks them lower than people do`, lower]]
       .filter(([, rows]) => rows.length)
       .map(([caption, rows]) => tableOf(caption, rows, output, rating));
     by("parted").replaceChildren(...(tables.length ? tables : [none]));
+  };
+  const show = () => {
+    const now = chosen();
+    plot(now);
+    list(now);
   };
 
   if (several) {
@@ -109,7 +119,8 @@
   new ResizeObserver(([entry]) => {
     if (Math.abs(entry.contentRect.width - width) < 1) return;
     width = entry.contentRect.width;
-    show();
+    // The tables are the same at any width, and one of their buttons may have the focus.
+    plot(chosen());
   }).observe(by("scatter").parentNode);
   by("people-samples").hidden = false;
   show();
