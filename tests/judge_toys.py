@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from metrichub import OpenAIJudge
 from metrichub.authoring import JudgeMetric, Metric, Unscored, Verdict, WithTrace
 from metrichub.errors import JudgeError
 from metrichub.judge.prompt_files import Prompt
@@ -13,9 +14,17 @@ from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 
 
-def spec(stub: Stub, **more: Any) -> str:
+def _given(stub: Stub, more: dict[str, Any]) -> dict[str, Any]:
     # The client waits five seconds for a connection, which a process on a busy machine can lose.
-    given = {"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **more}
+    return {"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **more}
+
+
+def judge(stub: Stub, **more: Any) -> OpenAIJudge:
+    return OpenAIJudge(**_given(stub, more))
+
+
+def spec(stub: Stub, **more: Any) -> str:
+    given = _given(stub, more)
     return f"openai({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 

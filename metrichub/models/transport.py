@@ -19,7 +19,7 @@ from email.utils import mktime_tz, parsedate_tz
 from importlib import import_module
 from typing import Any
 
-from openai import DefaultAsyncHttpxClient
+from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient
 
 from metrichub.errors import JudgeError
 from metrichub.models.pace import asked_wait
@@ -96,7 +96,9 @@ class LimitedClient(DefaultAsyncHttpxClient):
         super().__init__(
             event_hooks={"request": [keep], "response": [stay]},
             limits=httpx.Limits(
-                max_connections=1000, max_keepalive_connections=100, keepalive_expiry=_IDLE
+                max_connections=DEFAULT_CONNECTION_LIMITS.max_connections,
+                max_keepalive_connections=DEFAULT_CONNECTION_LIMITS.max_keepalive_connections,
+                keepalive_expiry=_IDLE,
             ),
             **other,
         )

@@ -5,7 +5,6 @@ import json
 import logging
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,17 +15,12 @@ from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of, judge_of
 from metrichub.testing import Recorded
 from tests.judge_stub import KEY, Stub, raw
+from tests.judge_toys import judge
 
 CLAIMS = Prompt("claims", "List the claims.")
 SUPPORTED = Prompt("supported", "Decide on each item.")
 
 pytestmark = pytest.mark.usefixtures("alone")
-
-
-def judge(stub: Stub, **parameters: Any) -> OpenAIJudge:
-    return OpenAIJudge(
-        **{"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **parameters}
-    )
 
 
 def verify(judge: OpenAIJudge, *items: str) -> list[Verdict]:

@@ -15,22 +15,16 @@ from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of
+from tests import judge_toys
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, failure, says
-from tests.judge_toys import columns
+from tests.judge_toys import columns, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
 SAMPLES = 20
 
 
 def judge(stub: Stub, **more: object) -> OpenAIJudge:
-    given = {
-        "model": "stub",
-        "base_url": stub.url,
-        "max_retries": 0,
-        "timeout": 60,
-        "cache": False,
-    } | more
-    return OpenAIJudge(**given)  # type: ignore[arg-type]  # of several types
+    return judge_toys.judge(stub, **{"cache": False, **more})
 
 
 async def ask_all(one: OpenAIJudge, samples: int = SAMPLES) -> list[list[str] | BaseException]:
@@ -220,7 +214,7 @@ def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, said
 @pytest.mark.parametrize("status", [400, 501])
 def test_a_server_that_embeds_nothing_ends_the_run(stub: Stub, status: int) -> None:
     stub.always = failure(status, "This server does not support embeddings")
-    embedder = embedder_of(f"openai(model='e', base_url='{stub.url}', max_retries=0, timeout=60)")
+    embedder = embedder_of(spec(stub, model="e"))
     with pytest.raises(JudgeUnavailable, match="does not support embeddings"):
         run(embedder.embed([f"Text {i}." for i in range(2_000)]))
     assert len(stub.asked) <= 3
@@ -252,8 +246,7 @@ def test_two_processes_with_one_store_share_nearly_all_calls(stub: Stub) -> None
 
 def test_lists_have_an_end_where_a_server_ignores_the_schema(stub: Stub) -> None:
     stub.always = says(json.dumps({"items": [f"Claim {i}." for i in range(3000)]}))
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60, cache=False)
-    assert len(run(judge.extract(Prompt("claims", "List."), {"text": "A."}))) == 100
+    assert len(run(judge(stub).extract(Prompt("claims", "List."), {"text": "A."}))) == 100
 
 
 @pytest.mark.parametrize("how", [{}, {"samples": False}, {"repeats": 2}])

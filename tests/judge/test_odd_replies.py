@@ -7,22 +7,18 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, OpenAIJudge
+from metrichub import Hub
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError
 from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of
 from tests.judge_faults import RandomFaults
 from tests.judge_stub import Stub, failure, raw, says
-from tests.judge_toys import columns, spec
+from tests.judge_toys import columns, judge, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
 MESSAGE = {"role": "assistant", "content": '{"items": ["One."]}'}
 CHOICE = {"index": 0, "finish_reason": "stop", "message": MESSAGE}
-
-
-def judge(stub: Stub) -> OpenAIJudge:
-    return OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60)
 
 
 def extract(stub: Stub) -> list[str]:
@@ -152,7 +148,7 @@ def test_vectors_of_another_form_cost_one_sample_and_are_not_stored(
     stub: Stub, data: object
 ) -> None:
     stub.always = raw(json.dumps({"data": data}).encode())
-    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0, timeout=60)")
+    embedder = embedder_of(spec(stub, model="e"))
     with pytest.raises(JudgeError) as caught:
         run(embedder.embed(["a b"]))
     assert not caught.value.ends_the_run
@@ -167,7 +163,7 @@ def test_a_vector_is_the_same_out_of_the_store_to_the_last_bit(stub: Stub, packe
     wanted = [float(number) for number in struct.unpack("<2f", struct.pack("<2f", 0.1, 1 / 3))]
     sent = base64.b64encode(struct.pack("<2f", *wanted)).decode() if packed else wanted
     stub.always = raw(json.dumps({"data": [{"index": 0, "embedding": sent}]}).encode())
-    embedder = embedder_of(f"openai(model='e', base_url={stub.url!r}, max_retries=0, timeout=60)")
+    embedder = embedder_of(spec(stub, model="e"))
     for _ in range(2):
         assert run(embedder.embed(["a b"])).tolist() == [wanted]
     assert len(stub.asked) == 1

@@ -1,7 +1,5 @@
 """The judge behind a server: what it sends, what it makes of good and bad answers."""
 
-from typing import Any
-
 import pytest
 
 from metrichub import OpenAIJudge
@@ -11,17 +9,12 @@ from metrichub.models import pace
 from metrichub.models.loop import run
 from tests import judge_stub
 from tests.judge_stub import KEY, Stub, failure, raw, says, verdicts
+from tests.judge_toys import judge
 
 CLAIMS = Prompt("claims", "List the claims.")
 SUPPORTED = Prompt("supported", "Decide on each item.")
 
 pytestmark = pytest.mark.usefixtures("alone")
-
-
-def judge(stub: Stub, **parameters: Any) -> OpenAIJudge:
-    return OpenAIJudge(
-        **{"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **parameters}
-    )
 
 
 def verify(judge: OpenAIJudge, *items: str) -> list[Verdict]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError
 from metrichub.judge.replies import Graded, Items, Unreadable, read_reply
 from metrichub.models.loop import run
 from tests.judge_stub import Stub, says
+from tests.judge_toys import judge
 
 GRADE = Prompt("grade", "Grade the text.")
 DRAFT, FINAL = '{"reason": "draft", "score": 1}', '{"reason": "final", "score": 4}'
@@ -73,16 +73,16 @@ def test_an_object_inside_another_is_no_answer_of_its_own() -> None:
 @pytest.mark.parametrize("weights", ['{"1": 1.0}', '{"99": 1.0}', '{"1": 0.0}'])
 def test_a_model_sets_no_weights_of_its_own(stub: Stub, weights: str) -> None:
     stub.always = says(f'{{"reason": "r", "score": 4, "weights": {weights}}}')
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60, cache=False)
-    assert run(judge.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
+    one = judge(stub, cache=False)
+    assert run(one.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
 
 
 def test_a_judge_grades_by_the_answer_and_asks_again_where_two_contradict(stub: Stub) -> None:
-    judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, timeout=60, cache=False)
+    one = judge(stub, cache=False)
     stub.always = says(f"<think>{DRAFT}</think>{FINAL}")
-    assert run(judge.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
+    assert run(one.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
     stub.faults = [says(f"{DRAFT} or {FINAL}")]
-    assert run(judge.grade(GRADE, {"text": "b"}, (1, 5))).score == 4
+    assert run(one.grade(GRADE, {"text": "b"}, (1, 5))).score == 4
     stub.always = says(f"{DRAFT} or {FINAL}")
     with pytest.raises(JudgeError, match="contradict each other"):
-        run(judge.grade(GRADE, {"text": "c"}, (1, 5)))
+        run(one.grade(GRADE, {"text": "c"}, (1, 5)))

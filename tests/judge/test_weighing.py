@@ -16,18 +16,13 @@ from metrichub.errors import JudgeError, MetricError
 from metrichub.judge.replies import score_probabilities
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
+from tests.judge_toys import judge
 
 TONE = Prompt("tone", "Grade the tone.")
 LOGPROBS = Sampling(logprobs=True)
 FOUR_OR_FIVE = {"4": 0.2, "5": 0.8}
 
 pytestmark = pytest.mark.usefixtures("alone")
-
-
-def judge(stub: Stub, **parameters: Any) -> OpenAIJudge:
-    return OpenAIJudge(
-        **{"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **parameters}
-    )
 
 
 def grade(one: OpenAIJudge, weighing: Sampling, scale: tuple[int, int] = (1, 5)) -> Grade:

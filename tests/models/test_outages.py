@@ -167,7 +167,7 @@ def test_what_no_later_call_can_mend_ends_the_run_at_once(stub: Stub, fault: Fau
 
 
 def test_an_embedder_ends_its_run_too(stub: Stub) -> None:
-    embedder = f"openai(model='e', base_url={stub.url!r}, max_retries=0, timeout=60)"
+    embedder = spec(stub, model="e")
     stub.always = failure(500)
     texts = [f"text {i}" for i in range(5000)]
     with pytest.raises(JudgeUnavailable, match="20 calls in a row"):

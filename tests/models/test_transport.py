@@ -16,6 +16,7 @@ from metrichub.errors import JudgeError, JudgeUnavailable, ParameterError
 from metrichub.models import transport
 from metrichub.models.loop import run
 from tests.judge_stub import Asked, Reply, Stub, failure, raw, says
+from tests.judge_toys import judge
 
 CLAIMS = Prompt("claims", "List the claims.")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -82,10 +83,10 @@ def test_a_connection_is_kept_for_a_process_that_was_busy_for_ten_seconds(
         return says('{"items": ["One."]}')(asked)
 
     async def both() -> None:
-        judge = OpenAIJudge(model="stub", base_url=stub.url, max_retries=0, cache=False)
-        await judge.extract(CLAIMS, {"text": "One."})
+        one = judge(stub, cache=False)
+        await one.extract(CLAIMS, {"text": "One."})
         monkeypatch.setattr(time, "monotonic", lambda: now() + 10)
-        await judge.extract(CLAIMS, {"text": "Two."})
+        await one.extract(CLAIMS, {"text": "Two."})
 
     stub.always = note
     run(both())
