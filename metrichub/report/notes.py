@@ -87,8 +87,13 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
 def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     """Why samples have no score, or all together."""
     why = [] if size else [NO_SAMPLES]
-    why += [f"{n} unscored: {reason}" for reason, n in result.reasons.most_common()]
-    explained = trace.causes.total() + trace.waits.total() + result.reasons.total()
+    unanswered, explained = result.unanswered.total(), result.reasons.total()
+    status = "unanswered" if unanswered else "unscored"
+    if 0 < unanswered < explained:
+        # Of both kinds: a merged result doesn't know which reason is of which.
+        status = "without a score"
+    why += [f"{n} {status}: {reason}" for reason, n in result.reasons.most_common()]
+    explained += trace.causes.total() + trace.waits.total()
     if (rest := result.unscored - explained) > 0:
         # Of a metric that is being written, as it has no card yet.
         own = rest == size and not result.metric.card.path
@@ -98,7 +103,7 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
         why.append(f"no score: {significance.MOSTLY_UNREAD}")
     elif result.count and _undefined(result):
         why.append(f"no score: {NOTHING_COUNTED}")
-    if unanswered := result.unanswered.total():
+    if unanswered:
         are = "is" if unanswered == 1 else "are"
         why.append(
             f"{unanswered} of {size} samples {are} unanswered and left out of the mean; "

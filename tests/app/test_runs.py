@@ -298,7 +298,7 @@ def test_progress_tells_samples_and_share(client: TestClient) -> None:
 def test_intervals_of_a_hub_with_a_failed_metric_are_no_defect(client: TestClient) -> None:
     text = json.dumps({"prediction": "", "contexts": ["a"]})
     _, page = run(client, text, "a.jsonl", ["faithfulness"])
-    assert "1 unscored" in words(page)
+    assert "1 unanswered" in words(page)
 
 
 def test_a_file_without_a_place_is_refused_before_any_of_it_is_read() -> None:

@@ -214,10 +214,10 @@ def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None
     page.goto((tmp_path / "report.html").as_uri())
     # Unscored samples come last.
     assert rows(page) == ["0", "2", "1"]
-    page.get_by_label("Status").select_option("unscored by a metric")
+    page.get_by_label("Status").select_option("without a score by a metric")
     assert rows(page) == ["1"]
     page.get_by_role("button", name="sample 1").click()
-    expect(page.locator("#sample-1")).to_contain_text("unscored: the text has fewer than 1 token")
+    expect(page.locator("#sample-1")).to_contain_text("no score: the text has fewer than 1 token")
     page.get_by_label("Status").select_option("with an error")
     assert rows(page) == []
     page.get_by_label("Status").select_option("scored by all metrics")

@@ -44,7 +44,7 @@ def test_hostile_texts_are_shown_and_never_run(page: Page, hostile: str) -> None
         # A lone surrogate has no place in a page; NUL and separators are shown in some way.
         start = attack.split(" \u2028")[0]
         expect(page.locator(f"#sample-{i}")).to_contain_text(start)
-    expect(page.locator("#samples")).to_contain_text(f"unscored: {ATTACKS[0]}")
+    expect(page.locator("#samples")).to_contain_text(f"no score: {ATTACKS[0]}")
     assert page.evaluate("() => window.hit") is None
     heading = page.locator("h1")
     expect(heading).to_contain_text(f"{ATTACKS[4]} vs {ATTACKS[1]}: no significant difference on")

@@ -69,7 +69,7 @@ def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() 
     expected = {"score": 1.0, "leaks": 0.75, "leaked": 0.5, "unanswered": 1}
     assert report.scores()["pii"] == expected
     assert report.notes()["pii"] == [
-        "1 unscored: the text is blank",
+        "1 unanswered: the text is blank",
         "1 of 5 samples is unanswered and left out of the mean; systems with different "
         "unanswered samples can't be ranked by this score",
         "2 without a detail, left out of the score",

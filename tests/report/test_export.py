@@ -286,7 +286,7 @@ def test_a_text_says_why_a_metric_scored_no_sample_at_all() -> None:
     lines = str(silent).splitlines()
     notes = [line for line in lines if ": " in line]
     assert notes == [f"ttr: {note}" for note in silent.notes()["ttr"]]
-    assert notes[0] == "ttr: 2 unscored: the text has no words"
+    assert notes[0] == "ttr: 2 unanswered: the text has no words"
     for texts in (["", "a"], []):
         assert ": " not in str(Hub("ttr").evaluate(predictions=texts))
 

@@ -62,7 +62,7 @@ def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
     # 1 and 1; the empty ones aren't in the mean, and everyone is told so.
     assert report.scores()[metric.name] == {"score": 1.0, "unanswered": 2}
     notes = report.notes()[metric.name]
-    assert notes[0] == "2 unscored: the prediction is empty"
+    assert notes[0] == "2 unanswered: the prediction is empty"
     assert notes[1].startswith("2 of 4 samples are unanswered and left out of the mean")
     assert rows_of_scores({"": report}).head == ["metric", "output", "score", "unanswered"]
 
@@ -74,6 +74,11 @@ def test_a_sample_that_lacks_its_reference_is_no_ones_fault() -> None:
         "unscored": 2,
         "unanswered": 1,
     }
+    # The reasons of both kinds take the word that holds for both.
+    assert report.notes()["exact"][:2] == [
+        "2 without a score: the reference is empty",
+        "1 without a score: the prediction is empty",
+    ]
 
 
 def test_counts_survive_saving_merging_pooling_and_repeating(tmp_path: Path) -> None:

@@ -275,9 +275,9 @@ def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
         }
     ]
     assert page.data["outputs"][0]["values"] == [[None, None, 1]]
-    assert "2 unscored: the text has fewer than 1 token" in page.text
+    assert "2 unanswered: the text has fewer than 1 token" in page.text
     assert "2 of 3 samples are unanswered and left out of the mean" in page.text
-    assert "unscored" in page.text
+    assert "without a score by a metric" in page.text
 
 
 @pytest.mark.parametrize("systems", [1, 2])

@@ -129,7 +129,7 @@ def test_readability_reads_latin_letters(text: str) -> None:
     assert report["readability"]["unanswered"] == 1
     assert np.isnan(report.samples()["readability"]["score"]).tolist() == [True] + [False] * 3
     assert (
-        "1 unscored: the tokenizer drops over half of the prediction's"
+        "1 unanswered: the tokenizer drops over half of the prediction's"
         in (report.notes()["readability"][0])
     )
     # textstat has no such rule, and its convention gives its number.
