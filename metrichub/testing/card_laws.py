@@ -26,6 +26,21 @@ from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 _PROMPTS = "|prompts:"
+_MARKER = r"(?:[-+*]|1[.)]|#{1,6}|>) "
+"""What makes a line something else than the next one of a paragraph."""
+_ENGLISH = r"\b(?:(?:other|languages) than|outside) English\b|\bUse\b[^.]*\bin English\b"
+_DEFAULT = r"(?m)^\|.*\bthe default\b.*\| English \|$"
+"""The row of a default model in a table that ends with its languages."""
+_DIRECTION = r"(?i)(?:^|[.;] )\**(lower|higher) is better\**[.,;]"
+_LEFT_OUT = (
+    r"(?s)\b(?:text|prediction|answer|sample)s? .*\b(?:is|are|as) unanswered\b|"
+    r"\b(?:text|prediction|answer)s? (?:is|are) left out of the mean"
+)
+_OWN_FAULT = (
+    r"(?s)^(?!.*\b(?:reference|source|question|context|passage|input|sample)).*"
+    r"\b(?:text|prediction|answer|reply)\b.*\bunscored\b"
+)
+"""A prediction's fault: the sentence names no other column."""
 
 
 def one_name(under_test: MetricUnderTest) -> None:
@@ -88,6 +103,35 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
         except MetrichubError as error:
             raise Broken(f"the preset {name!r} can't be made: {error}") from error
     studies_agree(under_test)
+    prose_agrees(card)
+
+
+def prose_agrees(card: Card) -> None:
+    """Raise `Broken` if the prose contradicts the front matter, or a wrapped line isn't text."""
+    prose, lead = card.prose, " ".join(card.lead.split())
+    for paragraph in re.split(r"\n\s*\n", prose):
+        # A list after a colon is meant as one.
+        text = re.split(rf":\n\s*{_MARKER}", paragraph)[0]
+        stray = re.search(rf"\n({_MARKER}.*)", text)
+        if stray and not re.match(rf"\s|{_MARKER}|[|#<]", text):
+            raise Broken(
+                f"Markdown doesn't read the line {stray[1]!r} as text of its paragraph: wrap it "
+                "at another word, or put an empty line before it"
+            )
+    for english in (re.search(_ENGLISH, lead), re.search(_DEFAULT, prose)):
+        if english and "any" in card.tags.language:
+            raise Broken(
+                f"the prose says {english[0]!r}, but the front matter language: [any]; write the "
+                "languages of the defaults, as in language: [en]"
+            )
+    said, better = re.search(_DIRECTION, lead), card.better("score")
+    if said and said[1].lower() != better:
+        raise Broken(f"the opening says '{said[1]} is better', but the front matter {better}")
+    wrong, right = _LEFT_OUT, "the front matter has no undefined_for"
+    if card.undefined_for:
+        wrong, right = _OWN_FAULT, "by its undefined_for such a sample is unanswered"
+    for sentence in re.split(r"[.:;|]\s", prose):
+        hold(not re.search(wrong, sentence), f"{right}, but the prose says {sentence.strip()!r}")
 
 
 def inputs_agree(under_test: MetricUnderTest) -> None:

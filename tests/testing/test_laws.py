@@ -218,6 +218,53 @@ def test_a_card_with_the_former_headings_keeps_their_order(make: Make) -> None:
         laws.card_is_complete(make(card={f"{LEAD}{body_of(SECTIONS)}": body_of(turned)}))
 
 
+ANSWERS = {"definition: 1": "definition: 1\nundefined_for: [empty]"}
+ENGLISH = {"family: toy": "family: toy, language: [en]"}
+MODELS = "| model | languages |\n| --- | --- |\n| `toys`, the default | English |"
+
+
+@pytest.mark.parametrize(
+    ("prose", "front", "said"),
+    [
+        ("Scores are summed: (1\n+ 0.5)/3.", {}, "doesn't read the line '[+] 0.5"),
+        ("It moves nothing and returns\n1. Then it ends.", {}, "doesn't read the line '1. Then"),
+        ("A part of\n# 3.", {}, "doesn't read the line '# 3.'"),
+        ("Don't use it outside English.", {}, r"'outside English', but .* language: \[any\]"),
+        ("Use it to find toys, in English.", {}, "in English', but the front matter"),
+        (f"Models:\n\n{MODELS}", {}, "the default . English .', but the front matter"),
+        ("Lower is better; 0 is best.", {}, "'Lower is better', but the front matter higher"),
+        ("An empty prediction is counted as unanswered.", {}, "has no undefined_for"),
+        ("Empty predictions are left out of the mean.", {}, "has no undefined_for"),
+        ("A text without words\nis unscored.", ANSWERS, "such a sample is unanswered"),
+    ],
+)
+def test_prose_that_contradicts_the_front_matter_or_is_no_text_breaks_the_law(
+    make: Make, prose: str, front: Mapping[str, str], said: str
+) -> None:
+    with pytest.raises(Broken, match=said):
+        laws.card_is_complete(make(card={LEAD: f"{LEAD}{prose}\n", **front}))
+
+
+@pytest.mark.parametrize(
+    ("prose", "front"),
+    [
+        ("It counts these:\n- hits\n- words\n\n- of all\n  + of each\n\n1. one\n2. two", {}),
+        ("$$a\n+b$$ and 2\n-3, in the year\n1996. It\n#5", {}),
+        ("```\na\n+ b\n```", {}),
+        ("Don't use it outside English.", ENGLISH),
+        (f"Models:\n\n{MODELS}", ENGLISH),
+        ("The prompts are in English. Scores of English texts are higher than of others.", {}),
+        ("Higher is better; for its length lower is better.", {}),
+        ("It counts the questions that stay unanswered.", {}),
+        ("A text is unanswered without words; without a reference, the text is unscored.", ANSWERS),
+    ],
+)
+def test_prose_as_it_should_be_keeps_the_law(
+    make: Make, prose: str, front: Mapping[str, str]
+) -> None:
+    laws.card_is_complete(make(card={LEAD: f"{LEAD}{prose}\n", **front}))
+
+
 @pytest.mark.parametrize(("old", "block"), [("[0, 1]", "bounds"), ("The shortest", "parameters")])
 def test_an_old_generated_block_is_not_complete(
     make: Make, site: Path, old: str, block: str
