@@ -147,11 +147,6 @@ class Card:
         """The fenced doctests, in order."""
         return tuple(code for code in self._fenced("python", "pycon") if ">>>" in code)
 
-    @property
-    def prose(self) -> str:
-        """The body without its generated blocks and fenced code."""
-        return re.sub(_FENCE, "\n\n", re.sub(_BLOCK, "", self.body))
-
     def _fenced(self, *languages: str) -> Iterator[str]:
         for language, code in re.findall(_FENCE, self.body):
             if language in languages:

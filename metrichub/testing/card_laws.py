@@ -26,6 +26,7 @@ from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 WRITTEN = ("headline", "definition")
 """What a card has to say, though one without it can be read."""
 _PROMPTS = "|prompts:"
+_NO_PROSE = r"(?sm)^<!-- generated:.*?^<!-- end -->|^```.*?^```"
 _MARKER = r"(?:[-+*]|1[.)]|#{1,6}|>) "
 """What makes a line something else than the next one of a paragraph."""
 _ENGLISH = r"\b(?:(?:other|languages) than|outside) English\b|\bUse\b[^.]*\bin English\b"
@@ -108,7 +109,7 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
 
 def prose_agrees(card: Card) -> None:
     """Raise `Broken` if the prose contradicts the front matter, or a wrapped line isn't text."""
-    prose, lead = card.prose, " ".join(card.lead.split())
+    prose, lead = re.sub(_NO_PROSE, "\n\n", card.body), " ".join(card.lead.split())
     for paragraph in re.split(r"\n\s*\n", prose):
         # A list after a colon is meant as one.
         text = re.split(rf":\n\s*{_MARKER}", paragraph)[0]
