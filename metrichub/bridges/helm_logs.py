@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
 
+ALTERNATIVES = ("split",)
+"""See `metrichub.data.readers.RowReader`."""
+_REPORTED = "test"
+"""The split that HELM reports where a run has it; else there is the validation split alone.
+
+Its schemas name a `main_split` for each group of runs; where that is "valid", no run has both.
+"""
 _RIGHT_OR_WRONG = re.compile("(quasi_)?(prefix_)?exact_match(@[0-9]+)?")
 _NO_SCORES = re.compile(
     "num_.*|finish_reason_.*|training_.*|inference_.*|batch_size|prompt_truncated|max_prob|logprob"
@@ -30,25 +39,45 @@ def describe(row: Row, path: str) -> dict[str, Any]:
         recorded[name] = {"better": "higher", "share": True} if one else {}
     run = Path(path).resolve().parent.name
     task = re.sub(r"(:|,)model=[^,]*,?", r"\1", run).rstrip(":,")
-    return {"model": row["adapter_spec"].get("model"), "task": task, "recorded": recorded}
+    model = row["adapter_spec"].get("model")
+    reported = _reported(path, {state["instance"].get("split") for state in row["request_states"]})
+    reported = {name: mean for name, mean in reported.items() if name in recorded}
+    return {"model": model, "task": task, "recorded": recorded, "reported": reported}
+
+
+def expand(rows: Iterator[Row], path: str) -> Iterator[Row]:
+    """The requests of a run that weren't perturbed with their splits, the reported one first."""
+    states = (state for row in rows for state in row["request_states"])
+    plain = [state for state in states if not state["instance"].get("perturbation")]
+    for state in sorted(plain, key=lambda state: state["instance"].get("split") != _REPORTED):
+        yield {"split": state["instance"].get("split"), "state": state}
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
-    """The requests of a run with what was recorded of them, without those that were perturbed.
+    """The requests of the split that comes first with what was recorded of them.
 
     Raises:
         ValueError: the run compared each choice alone, so that no answer was generated.
     """
-    stats = _stats(path)
-    for state in (state for row in rows for state in row["request_states"]):
+    stats, chosen, others = _stats(path), None, Counter[Any]()
+    for row in rows:
+        state, split = row["state"], row["split"]
+        chosen = chosen or split
+        if split != chosen:
+            others[split] += 1
+            continue
         if state.get("reference_index") is not None:
             raise ValueError(
                 "this HELM run asked for the likelihood of each choice alone; only runs whose "
                 "models generate an answer can be read"
             )
-        if state["instance"].get("perturbation"):
-            continue
         yield stats.get(_key(state, state["instance"]["id"]), {}) | _sample(state)
+    for split, left_out in others.items():
+        logging.getLogger("metrichub").warning(
+            "%s: only samples of the split %r are read, as HELM reports it, not %d of %r (choose "
+            "these with --where split=%s, or where= in Python)",
+            *(path, chosen, left_out, split, split),
+        )
 
 
 def _sample(state: Row) -> Row:
@@ -59,6 +88,7 @@ def _sample(state: Row) -> Row:
     replies = [one["text"] for one in (state.get("result") or {}).get("completions", ())]
     sample = {
         "id": instance["id"],
+        "split": instance.get("split"),
         "train_trial_index": state["train_trial_index"],
         "questions": instance["input"]["text"],
         "predictions": [letters.get(reply.strip(), reply) for reply in replies],
@@ -71,22 +101,43 @@ def _sample(state: Row) -> Row:
 
 def _stats(path: str) -> dict[tuple[str, int], dict[str, float]]:
     """The statistics of each request that wasn't perturbed, but for those that aren't scores."""
-    file = Path(path).with_name("per_instance_stats.json")
-    try:
-        content = json.loads(file.read_text("utf-8"))
-    except OSError:
-        return {}
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} beside it can't be read: {error}") from error
     return {
         _key(instance, instance["instance_id"]): {
             stat["name"]["name"]: stat["mean"]
             for stat in instance["stats"]
             if stat["count"] and not _NO_SCORES.fullmatch(stat["name"]["name"])
         }
-        for instance in content
+        for instance in _content(path, "per_instance_stats.json")
         if not instance.get("perturbation")
     }
+
+
+def _reported(path: str, splits: Collection[str | None]) -> dict[str, dict[str, float]]:
+    """What HELM reports of a run with these splits, but for parts of them."""
+    split = _REPORTED if _REPORTED in splits else next(iter(splits), None)
+    try:
+        content = _content(path, "stats.json")
+    except ValueError:
+        return {}
+    return {
+        stat["name"]["name"]: {"mean": stat["mean"]}
+        for stat in content
+        if stat["count"]
+        and stat["name"].get("split") == split
+        and not (stat["name"].get("sub_split") or stat["name"].get("perturbation"))
+    }
+
+
+def _content(path: str, name: str) -> list[Any]:
+    """What is in the file of this name beside a run; nothing if there is none."""
+    file = Path(path).with_name(name)
+    try:
+        content: list[Any] = json.loads(file.read_text("utf-8"))
+    except OSError:
+        return []
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} beside it can't be read: {error}") from error
+    return content
 
 
 def _key(of: Mapping[str, Any], name: str) -> tuple[str, int]:

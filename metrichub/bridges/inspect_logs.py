@@ -22,22 +22,25 @@ _HEADER = struct.Struct("<26xHH")
 _MEMBER = re.compile(r"samples/(.*)_epoch_(\d+)\.json", re.DOTALL)
 _VALUES = {"C": True, "I": False, "N": False, "P": 0.5, "yes": True, "no": False}
 """What inspect's words stand for; its letters are correct, incorrect, no answer, partial."""
+_MEAN = "mean"
+"""The reducer of logs that name none."""
 _ATTACHED = re.compile(r"attachment://([0-9a-f]{32})")
 
 
 def matches(row: Row) -> bool:
     """Whether this is a `.json` log."""
-    return row.keys() >= {"version", "status", "eval"} and "dataset" in row["eval"]
+    about = row.get("eval")
+    return "status" in row and isinstance(about, Mapping) and about.keys() >= {"dataset", "task"}
 
 
 def describe(log: Row, path: str) -> dict[str, Any]:
-    """The model, the task and the scores of a log, or of an archive's header."""
-    about = log["eval"]
-    recorded: dict[str, dict[str, str]] = {}
-    for score in (log.get("results") or {}).get("scores", ()):
-        known = {"better": "higher"} if "accuracy" in score.get("metrics", {}) else {}
-        recorded.setdefault(_column(score["scorer"], score["name"]), known)
-    return {"model": about.get("model"), "task": about.get("task"), "recorded": recorded}
+    """The model, the task and the scores of a log.
+
+    Raises:
+        ValueError: it has no samples.
+    """
+    samples = _samples(log)
+    return _described(log, _Numbers(log, samples[-1]["epoch"], _reductions(log)))
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
@@ -47,11 +50,63 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         ValueError: it has none.
     """
     for log in rows:
-        samples = log.get("samples")
-        if not samples:
-            raise ValueError(f"this inspect log has no samples (status: {log['status']})")
-        samples = sorted(samples, key=lambda s: (s["epoch"], _in_order(str(s["id"]))))
-        yield from filter(None, _rows(samples, len(samples), path))
+        samples = _samples(log)
+        numbers = _Numbers(log, samples[-1]["epoch"], _reductions(log))
+        yield from filter(None, _rows(samples, len(samples), path, numbers))
+
+
+def _samples(log: Row) -> list[Row]:
+    if not log.get("samples"):
+        raise _no_samples(log)
+    return sorted(log["samples"], key=lambda s: (s["epoch"], _in_order(str(s["id"]))))
+
+
+def _no_samples(log: Row) -> ValueError:
+    return ValueError(f"this inspect log has no samples (status: {log.get('status', 'started')})")
+
+
+def _reductions(log: Row) -> list[Row]:
+    found = log.get("reductions") or (log.get("results") or {}).get("sample_reductions")
+    return list(found or ())
+
+
+def _described(log: Row, numbers: _Numbers) -> dict[str, Any]:
+    about = log["eval"]
+    known = {"model": about.get("model"), "task": about.get("task")}
+    return {**known, "recorded": numbers.recorded, "reported": numbers.reported}
+
+
+class _Numbers:
+    """The columns of what inspect recorded.
+
+    Where samples have several epochs, inspect reduces the scores of each to one, by one or several
+    reducers, before it takes the mean. These are columns of their own, such as `match.mode`.
+
+    Attributes:
+        recorded: What is known of each column.
+        reported: The scores of all samples, by column.
+        reduced: By id, the numbers of a sample to which its epochs were reduced.
+    """
+
+    def __init__(self, log: Row, epochs: int, reductions: Iterable[Row]) -> None:
+        self.recorded: dict[str, dict[str, str]] = {}
+        self.reported: dict[str, dict[str, float]] = {}
+        self.reduced: dict[str, Row] = {}
+        by_reducer = set()
+        for one in reductions if epochs > 1 else ():
+            scorer, reducer = one["scorer"], one.get("reducer")
+            by_reducer.add((scorer, reducer))
+            for sample in one["samples"]:
+                values = dict(_values(scorer, sample.get("value"), reducer or _MEAN))
+                self.reduced.setdefault(str(sample["sample_id"]), {}).update(values)
+        for score in (log.get("results") or {}).get("scores") or ():
+            scorer, reducer = score["scorer"], score.get("reducer")
+            reduced = (scorer, reducer) in by_reducer
+            name = _column(scorer, score["name"], (reducer or _MEAN) if reduced else "")
+            metrics = score.get("metrics") or {}
+            self.recorded.setdefault(name, {"better": "higher"} if "accuracy" in metrics else {})
+            values = {metric: found["value"] for metric, found in metrics.items()}
+            self.reported.setdefault(name, {}).update(values)
 
 
 class Archive:
@@ -74,17 +129,36 @@ class Archive:
         members = {name: _MEMBER.fullmatch(name) for name in self._members}
         places = {name: (int(m[2]), _in_order(m[1])) for name, m in members.items() if m}
         self._names = sorted(places, key=places.__getitem__)
+        self._epochs = max((epoch for epoch, _ in places.values()), default=1)
 
     def __len__(self) -> int:
         return len(self._names)
 
     def __iter__(self) -> Iterator[Row | None]:
-        return _rows(map(self.sample, self._names), len(self), self._path)
+        if not self._names:
+            raise _no_samples(self._header())
+        numbers = self._numbers(self._header())
+        return _rows(map(self.sample, self._names), len(self), self._path, numbers)
 
     def describe(self) -> dict[str, Any]:
-        """The model, the task and the scores."""
+        """The model, the task and the scores.
+
+        Raises:
+            ValueError: it has no samples.
+        """
+        header = self._header()
+        if not self._names:
+            raise _no_samples(header)
+        return _described(header, self._numbers(header))
+
+    def _header(self) -> Row:
         finished = "header.json" in self._members
-        return describe(self.sample("header.json" if finished else "_journal/start.json"), "")
+        return self.sample("header.json" if finished else "_journal/start.json")
+
+    def _numbers(self, header: Row) -> _Numbers:
+        several = self._epochs > 1 and "reductions.json" in self._members
+        reductions: Any = self.sample("reductions.json") if several else _reductions(header)
+        return _Numbers(header, self._epochs, reductions)
 
     def sample(self, name: str) -> Row:
         """What inspect has written of the sample in a member."""
@@ -114,12 +188,22 @@ def _in_order(name: str) -> str:
     return name.zfill(20) if name.isdecimal() else name
 
 
-def _rows(samples: Iterable[Row], expected: int, path: str) -> Iterator[Row | None]:
-    """The rows of samples; None for each that ended in an error, and at the end a warning."""
+def _rows(
+    samples: Iterable[Row], expected: int, path: str, numbers: _Numbers
+) -> Iterator[Row | None]:
+    """The rows of samples; None for each that ended in an error, and at the end a warning.
+
+    What epochs were reduced to is in the first row of their sample alone.
+    """
     failed = 0
+    nothing = dict.fromkeys(numbers.recorded)
     for sample in samples:
-        failed += bool(sample.get("error"))
-        yield None if sample.get("error") else _row(sample)
+        # inspect counts one that was scored in spite of its error.
+        if sample.get("error") and not sample.get("scores"):
+            failed += 1
+            yield None
+        else:
+            yield nothing | _row(sample) | numbers.reduced.pop(str(sample["id"]), {})
     if failed:
         logging.getLogger("metrichub").warning(
             "%s: left out %d of %d samples, which ended in an error", path, failed, expected
@@ -155,14 +239,19 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
 def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What each scorer recorded; several values of one are named after it and their keys."""
     for scorer, score in (sample.get("scores") or {}).items():
-        value = score.get("value")
-        for name, one in value.items() if isinstance(value, Mapping) else ((scorer, value),):
-            yield _column(scorer, name), _VALUES.get(one, one) if isinstance(one, str) else one
+        yield from _values(scorer, score.get("value"))
 
 
-def _column(scorer: str, name: str) -> str:
+def _values(scorer: str, value: Any, reducer: str = "") -> Iterator[tuple[str, Any]]:
+    for name, one in value.items() if isinstance(value, Mapping) else ((scorer, value),):
+        number = _VALUES.get(one, one) if isinstance(one, str) else one
+        yield _column(scorer, name, reducer), number
+
+
+def _column(scorer: str, name: str, reducer: str = "") -> str:
     """The column of a score, which isn't taken for a text or for the choices."""
     column = scorer if name == scorer else f"{scorer}.{name}"
+    column = f"{column}.{reducer}" if reducer else column
     return f"score.{column}" if column_of_alias(column) in (*TEXT, "choice", "choices") else column
 
 

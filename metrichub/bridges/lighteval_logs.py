@@ -34,7 +34,9 @@ def describe(row: Row, path: str) -> dict[str, Any]:
         recorded[name] = {"better": "higher" if known["higher"] else "lower"} if known else {}
         if isinstance(value, int) and known.get("function", "").startswith(_RIGHT_OR_WRONG):
             recorded[name]["share"] = True
-    return {"model": model, "task": task, "recorded": recorded}
+    scores = results.get("results", {}).get(task, {})
+    reported = {name: {name: scores[name]} for name in row["metric"] if name in scores}
+    return {"model": model, "task": task, "recorded": recorded, "reported": reported}
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:

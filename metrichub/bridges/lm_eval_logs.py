@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import logging
 import re
@@ -34,11 +35,48 @@ def matches(row: Row) -> bool:
 
 def describe(row: Row, path: str) -> dict[str, Any]:
     """The model, the task and the metrics; `results_*.json` beside the file says more of these."""
-    name = _NAME.fullmatch(Path(path).name)
-    results = _results(Path(path).with_name(f"results_{name['date']}.json")) if name else {}
-    task = name["task"] if name else None
-    model = results.get("model_name") or (Path(path).parent.name if name else None)
-    return {"model": model or None, "task": task, "recorded": _recorded(row, results, task)}
+    results, task = _results(path)
+    model = results.get("model_name") or (Path(path).parent.name if task else None)
+    reported: dict[str, Row] = {name: {} for name in row.get("metrics") or ()}
+    for key, value in _scores(results, task):
+        reported.setdefault(key.partition(",")[0], {})[key] = value
+    names = row.get("metrics") or list(reported) or sorted(_RIGHT_OR_WRONG & row.keys())
+    recorded = _recorded(row, results, task, names)
+    return {"model": model or None, "task": task, "recorded": recorded, "reported": reported}
+
+
+def expand(rows: Iterator[Row], path: str) -> Iterator[Row]:
+    """The rows with their filters, which versions before November 2024 don't name.
+
+    Those have each document once per filter, with the same replies.
+
+    Raises:
+        ValueError: some documents are there again with the same replies, others with new ones.
+    """
+    names = list(dict.fromkeys(key.partition(",")[2] for key, _ in _scores(*_results(path))))
+    first: dict[bytes, bytes] = {}
+    times = Counter[bytes]()
+    by_filter = None
+    for row in rows:
+        if "filter" in row or "resps" not in row:
+            yield row
+            continue
+        document, replies = _digest([row["doc_id"], row.get("doc")]), _digest(row["resps"])
+        times[document] += 1
+        same = first.setdefault(document, replies) == replies
+        if times[document] > 1:
+            by_filter = same if by_filter is None else by_filter
+            if by_filter and not same:
+                raise ValueError(
+                    f"document {row['doc_id']} is here again with other replies, while earlier "
+                    "ones had the same; keep the samples of each run in a file of its own"
+                )
+        number = times[document] if by_filter else 1
+        yield row | {"filter": names[number - 1] if number <= len(names) else f"filter-{number}"}
+
+
+def _digest(value: object) -> bytes:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
@@ -60,15 +98,29 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         )
 
 
-def _results(path: Path) -> Mapping[str, Any]:
+def _results(path: str) -> tuple[Mapping[str, Any], str | None]:
+    """What the harness wrote beside samples about all of them, and the task."""
+    name = _NAME.fullmatch(Path(path).name)
+    if name is None:
+        return {}, None
+    file = Path(path).with_name(f"results_{name['date']}.json")
     try:
-        results = json.loads(path.read_text("utf-8"))
+        results = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return {}
-    return results if isinstance(results, Mapping) else {}
+        results = {}
+    return results if isinstance(results, Mapping) else {}, name["task"]
 
 
-def _recorded(row: Row, results: Mapping[str, Any], task: str | None) -> dict[str, Row]:
+def _scores(results: Mapping[str, Any], task: str | None) -> list[tuple[str, float]]:
+    """What the harness reports of a task: "metric,filter" -> its score."""
+    scores = results.get("results", {}).get(task, {}).items()
+    own = [(key, one) for key, one in scores if "," in key and "_stderr," not in key]
+    return [(key, one) for key, one in own if isinstance(one, (int, float))]
+
+
+def _recorded(
+    row: Row, results: Mapping[str, Any], task: str | None, names: Sequence[str]
+) -> dict[str, Row]:
     """The metrics that are means over samples, and what is known of each."""
     config = results.get("configs", {}).get(task)
     means = {
@@ -80,7 +132,7 @@ def _recorded(row: Row, results: Mapping[str, Any], task: str | None) -> dict[st
     # A task's own function may call anything "acc", and several replies give a mean.
     plain = config and not config.get("process_results") and config.get("repeats", 1) == 1
     recorded: dict[str, Row] = {}
-    for name in row.get("metrics") or [*_RIGHT_OR_WRONG & row.keys()]:
+    for name in names:
         number = isinstance(row.get(name), (int, float))
         if not number or not means.get(name, name not in _NO_MEAN):
             continue
@@ -109,7 +161,9 @@ def _sample(row: Row) -> Row:
         }
     # With acc_mutual_info, each choice is asked for again without the question.
     asked = [pair for pair in requests if len(pair) == 2 and pair[0]] or requests
-    likelihoods = [float(response[0]) for response in row["filtered_resps"]][: len(asked)]
+    # A whole text has its likelihood alone; an end also whether it is the likeliest.
+    pairs = (one if isinstance(one, list) else [one] for one in row["filtered_resps"])
+    likelihoods = [float(pair[0]) for pair in pairs][: len(asked)]
     sample = {"likelihoods": likelihoods, "references": references}
     if not asked or len(asked[0]) < 2:
         return sample

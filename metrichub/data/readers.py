@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, groupby
@@ -42,6 +42,8 @@ class Log:
             ("higher" or "lower"), `share` (each number is 0 or 1), `range`.
         systems: If the file has the samples of several systems, the values of columns by which the
             samples of each are found.
+        reported: What the tool reports of all samples together: by column, its scores by name. A
+            column that isn't recorded has no mean over samples.
     """
 
     path: str
@@ -50,14 +52,16 @@ class Log:
     task: str | None = None
     recorded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     systems: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reported: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class RowReader(Protocol):
     """Reads the rows of a tool's JSON Lines, JSON, CSV, TSV or Parquet; a module of functions.
 
     A third function, `describe(row, path)`, may return the fields of a `Log` from `model` on; it
-    gets the row that `matches` got. `ALTERNATIVES` may name columns each value of which has a row
-    of every sample; conditions choose one.
+    gets the row that `matches` got. `ALTERNATIVES` may name columns whose values the tool reports
+    apart, such as filters; conditions choose one. A function `expand(rows, path)` may first give
+    rows such columns where the file has none.
     """
 
     def matches(self, row: Row, /) -> bool:
@@ -162,11 +166,16 @@ def with_readers(
         whole: Iterator[Samples] = chain([first], batches)
         point = _reader_of({name: values[0] for name, values in first.columns.items() if values})
         if point is not None:
+            reader = _row_readers()[point]
+            if hasattr(reader, "expand"):
+                whole = _translated(point, reader.expand, whole)
+                first = next(whole, first)
+                whole = chain([first], whole)
             before = {name: value for name, value in where.items() if column_of_path(name, first)}
             where = {name: value for name, value in where.items() if name not in before}
-            once = getattr(_row_readers()[point], "ALTERNATIVES", ())
+            once = getattr(reader, "ALTERNATIVES", ())
             several = [n for n in once if not isinstance(before.get(n, ""), str)]
-            whole = _translated(point, _of_one(several, samples_where(whole, before)))
+            whole = _translated(point, reader.read, _of_one(several, samples_where(whole, before)))
         yield from samples_where(whole, where) if where else whole
 
 
@@ -174,7 +183,7 @@ def _of_one(names: Sequence[str], batches: Iterator[Samples]) -> Iterator[Sample
     """The rows, which have one value in each of these columns.
 
     Raises:
-        FileError: they have several, each with rows of the same samples.
+        FileError: they have several, which the tool reports apart.
     """
     chosen: dict[str, object] = {}
     for batch in batches:
@@ -182,7 +191,7 @@ def _of_one(names: Sequence[str], batches: Iterator[Samples]) -> Iterator[Sample
             for value in batch.get(name, ()):
                 if chosen.setdefault(name, value) != value:
                     raise batch.error(
-                        f"each sample occurs once per {name}, so {chosen[name]!r} and {value!r} "
+                        f"each {name} has scores of its own, so {chosen[name]!r} and {value!r} "
                         f"can't be scored together; choose one {name}"
                     )
         yield batch
@@ -200,10 +209,15 @@ def _reader_of(row: Row) -> EntryPoint | None:
     return None
 
 
-def _translated(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[Samples]:
-    """What a reader makes of the rows, in the same batches."""
+_Function: TypeAlias = Callable[[Iterator[Row], str], Iterable[Row]]
+
+
+def _translated(
+    point: EntryPoint, function: _Function, batches: Iterator[Samples]
+) -> Iterator[Samples]:
+    """What a function of a reader makes of the rows, in the same batches."""
     start = 0
-    for _, group in groupby(_placed(point, batches), lambda placed: placed[0].start):
+    for _, group in groupby(_placed(point, function, batches), lambda placed: placed[0].start):
         placed = list(group)
         batch = placed[0][0]
         lines = (
@@ -214,7 +228,9 @@ def _translated(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[Sampl
         start += len(placed)
 
 
-def _placed(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[tuple[Samples, int, Row]]:
+def _placed(
+    point: EntryPoint, function: _Function, batches: Iterator[Samples]
+) -> Iterator[tuple[Samples, int, Row]]:
     """The rows that a reader gives, each with the batch and the number of the last it took."""
     first = next(batches)
     taken = [(first, 0)]
@@ -226,7 +242,7 @@ def _placed(point: EntryPoint, batches: Iterator[Samples]) -> Iterator[tuple[Sam
                 yield dict(zip(batch, values, strict=True))
 
     try:
-        for row in _row_readers()[point].read(rows(), first.path):
+        for row in function(rows(), first.path):
             yield *taken[0], row
     except (MetrichubError, OSError, MemoryError):
         raise

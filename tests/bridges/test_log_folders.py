@@ -387,7 +387,7 @@ def test_without_a_metric_the_example_names_the_folder() -> None:
 
 def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
     log = LOGS / "samples_many.jsonl"
-    several = "each sample occurs once per filter, so 'none' and 'strict' can't be scored together"
+    several = "each filter has scores of its own, so 'none' and 'strict' can't be scored together"
     with pytest.raises(FileError, match=several):
         read(log, where={"filter": ["none", "strict"]})
     assert read(log, where={"filter": ["strict", "other"]})["id"] == [0, 1, 2]

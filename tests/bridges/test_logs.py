@@ -35,6 +35,8 @@ CAPITALS = {
     "language": ["de", None, "en"] * 2,
     # By its scorer, which ignores case and takes a target at the end.
     "match": [True, False, False, True, False, True],
+    # What inspect took for the two epochs of each, in the row of the first.
+    "match.mean": [1.0, 0.0, 0.5, None, None, None],
 }
 
 
@@ -53,7 +55,8 @@ def json_log() -> dict[str, Any]:
         archive = Archive(file, LOG.name)
         found = {name: archive.sample(name) for name in names.namelist()}
     samples = [content for name, content in found.items() if name.startswith("samples/")]
-    log: dict[str, Any] = {**found["header.json"], "samples": samples}
+    beside = {"samples": samples, "reductions": found["reductions.json"]}
+    log: dict[str, Any] = {**found["header.json"], **beside}
     return log
 
 
@@ -114,7 +117,10 @@ def test_samples_that_ended_in_an_error_are_left_out_and_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = json_log()
-    log["samples"][0]["error"] = {"message": "no answer", "traceback": "", "traceback_ansi": ""}
+    error = {"message": "no answer", "traceback": "", "traceback_ansi": ""}
+    log["samples"][0] |= {"error": error, "scores": {}}
+    # inspect 0.3.285 counts a sample that a scorer had scored before the error.
+    log["samples"][1] |= {"error": error}
     path = tmp_path / "log.json"
     path.write_text(json.dumps(log), encoding="utf-8")
     with caplog.at_level(logging.WARNING, "metrichub"):
@@ -156,10 +162,15 @@ def test_another_archive_and_a_log_without_samples_say_so(tmp_path: Path) -> Non
         archive.writestr("readme", "hello")
     with pytest.raises(FileError, match="this archive isn't an inspect log"):
         read(path)
+    header = json_log()
+    del header["samples"], header["version"]
     log = tmp_path / "log.json"
-    log.write_text(json.dumps({**json_log(), "samples": None, "status": "started"}))
-    with pytest.raises(FileError, match=r"this inspect log has no samples \(status: started"):
-        read(log)
+    log.write_text(json.dumps({**header, "status": "started"}))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"eval": header["eval"]}))
+    for empty in (log, path):
+        with pytest.raises(FileError, match=r"this inspect log has no samples \(status: started"):
+            read(empty)
 
 
 def test_damage_inside_of_a_log_names_the_sample(tmp_path: Path) -> None:
@@ -186,6 +197,36 @@ def test_samples_of_lm_eval_are_read_once_for_several_filters(
     assert found["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
     assert found.lines == [1, 2, 3]
     assert "only those of filter 'none' are read, not of 'strict'" in caplog.text
+
+
+OLD = FOLDER / "lm_eval_old" / "samples_two_2026-11-29T00-29-24.185339.jsonl"
+"""A log that doesn't name its filters, but has each document once for either."""
+
+
+def test_filters_that_older_versions_of_lm_eval_do_not_name_are_told_apart(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    unknown = write(tmp_path / "old.jsonl", rows(OLD))
+    # As results_*.json names them, and has their scores: .4 and .2.
+    for path, names in ((OLD, ("strict", "upper")), (unknown, ("filter-1", "filter-2"))):
+        with caplog.at_level(logging.WARNING, "metrichub"):
+            found = read(path)
+        assert f"only those of filter {names[0]!r} are read, not of {names[1]!r}" in caplog.text
+        assert (found["id"], found.lines) == ([0, 1, 2, 3, 4], [1, 2, 3, 4, 5])
+        upper = read(path, where={"filter": names[1]})
+        assert [sum(log["exact_match"]) / 5 for log in (found, upper)] == [0.4, 0.2]
+
+
+def test_repeated_documents_of_lm_eval_are_no_filters_if_their_replies_differ(
+    tmp_path: Path,
+) -> None:
+    first, second = rows(OLD)[:2]
+    other = first | {"resps": [["another"]]}
+    runs = write(tmp_path / "s.jsonl", [first, second, other, second])
+    assert read(runs)["id"] == [0, 1, 0, 1]
+    mixed = write(tmp_path / "t.jsonl", [first, second, second, other])
+    with pytest.raises(FileError, match=r"t.jsonl:4: document 0 is here again with other replies"):
+        read(mixed)
 
 
 def test_the_score_is_the_one_that_lm_eval_has_written() -> None:

@@ -81,7 +81,6 @@ def samples_of(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 @pytest.mark.parametrize(
     ("log", "column", "scorer", "key", "metric"),
     [
-        ("capitals.eval", "match", "match", None, "accuracy"),
         ("inspect/*_choices_VH6*.eval", "score.choice", "choice", None, "accuracy"),
         ("inspect/*_choices_SKe*.eval", "score.choice", "choice", None, "accuracy"),
         ("inspect/*_open_PLZ*.eval", "match", "match", None, "accuracy"),
@@ -111,6 +110,28 @@ def test_numbers_of_inspect_and_their_mean(
         if (score["scorer"], score["name"]) == (scorer, key or scorer)
     )
     assert report[name]["score"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_what_reducers_of_inspect_make_of_epochs_and_its_mean() -> None:
+    path = FOLDER / "epochs.eval"
+    with path.open("rb") as file:
+        results = Archive(file, path.name).sample("header.json")["results"]["scores"]
+    # Four samples, of which 0, 1, 2 and 1 of three epochs are right, as inspect's log reports them.
+    own = {(score["name"], score["reducer"]): score["metrics"] for score in results}
+    reducers = ("mean", "mode", "max", "median", "at_least_2", "pass_at_2")
+    accuracies = [own["match", reducer]["accuracy"]["value"] for reducer in reducers]
+    assert accuracies == pytest.approx([1 / 3, 1 / 4, 3 / 4, 1 / 4, 1 / 4, 7 / 12])
+    found = read(path)
+    assert found["epoch"] == [1] * 4 + [2] * 4 + [3] * 4
+    assert sum(found["match"]) == 4
+    assert len(described(path).recorded) == 18
+    scorers = (("match", "match", "accuracy"), ("facts.len", "len", "mean"))
+    for column, name, metric in (*scorers, ("facts.grade", "grade", "accuracy")):
+        for reducer in reducers:
+            (result,) = recorded(path, f"{column}.{reducer}", None).results.values()
+            expected = own[name, reducer][metric]["value"]
+            assert result.scores()["score"] == pytest.approx(expected, rel=1e-12)
+            assert result.count == 4
 
 
 def test_what_inspect_says_of_its_numbers() -> None:
@@ -290,6 +311,38 @@ def test_perturbed_samples_of_helm_are_left_out(tmp_path: Path) -> None:
     path = helm_run(tmp_path / "run", states, stats)
     assert read(path)["id"] == ["id38"]
     assert read(path)["exact_match"] == [0.0]
+
+
+def split_run(folder: Path) -> Path:
+    """A run whose second question is of the validation split, with the statistics of either."""
+    states = json.loads((HELM / "scenario_state.json").read_text("utf-8"))["request_states"]
+    states[1]["instance"]["split"] = "valid"
+    # As it would be read if the order decided.
+    path = helm_run(folder, states[::-1], statistics())
+    means = [
+        {"name": {"name": "exact_match", "split": split}, "count": 1, "mean": mean}
+        for split, mean in {"valid": 0.0, "test": 1.0}.items()
+    ]
+    path.with_name("stats.json").write_text(json.dumps(means), encoding="utf-8")
+    return path
+
+
+def test_the_split_that_helm_reports_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = split_run(tmp_path / "run")
+    # HELM's schemas report `main_split`: test where a run has it. The same holds in a run of MMLU
+    # by GPT-2 (evaleval/every_eval_ever): .1111 of nine samples, beside one for validation.
+    with caplog.at_level(logging.WARNING, "metrichub"):
+        found = read(path)
+    assert (found["id"], found["split"], found["exact_match"]) == (["id60"], ["test"], [1.0])
+    assert "only samples of the split 'test' are read, as HELM reports it, not 1 of 'valid'" in (
+        caplog.text
+    )
+    assert read(path, where={"split": "valid"})["exact_match"] == [0.0]
+    with pytest.raises(FileError, match="each split has scores of its own"):
+        read(path, where={"split": ["test", "valid"]})
+    assert described(path).reported == {"exact_match": {"mean": 1.0}}
 
 
 def test_likelihoods_and_damaged_statistics_of_helm_are_one_line(tmp_path: Path) -> None:
