@@ -137,6 +137,9 @@ class MissingColumn(InputError, LookupError):
 class FileError(InputError):
     """A file that can't be read as samples; `path` and `line` (from 1) say where."""
 
+    whole = False
+    """Whether the file is JSON as it should be, but of something else, such as settings."""
+
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path, self.line = str(path), line
         where = f"{path}:{line}" if line is not None else str(path)

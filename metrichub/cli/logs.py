@@ -1,27 +1,26 @@
-"""What commands do with logs: the systems in a folder, and the numbers that a tool recorded."""
+"""What commands do with logs: the samples of each system, and the numbers that a tool recorded."""
 
 from __future__ import annotations
 
-import logging
+import math
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from metrichub.catalog.registry import spec_of
+from metrichub.cli.log_folders import SystemLog, logs_of, no_logs, no_numbers
 from metrichub.cli.program import note
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.columns import column_of
-from metrichub.data.files import Where, format_of, read_chosen, read_log
-from metrichub.data.readers import Log, known_logs
+from metrichub.data.files import Where, read_chosen, read_log
 from metrichub.data.remote import is_remote
 from metrichub.data.samples import Samples, conditions, ids_of, samples_where
-from metrichub.data.source import STDIN, is_address, short_names
+from metrichub.data.source import STDIN, is_address
 from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -31,13 +30,8 @@ _OF_LOGS = ("task", "model")
 """What conditions choose logs by, and not samples."""
 
 
-@dataclass(frozen=True, eq=False)
-class _SystemLog:
-    """A log, or the samples in it that are one system's."""
-
-    log: Log
-    system: str
-    where: Mapping[str, Any]
+_Content: TypeAlias = Samples | FileError | MissingColumn | None
+"""What conditions choose of a file: samples, none, or why they can't choose."""
 
 
 def with_logs(
@@ -53,12 +47,12 @@ def with_logs(
             "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
             "they are; add a metric with -m, or leave them out"
         )
-    systems: dict[str, str | Sequence[_SystemLog]] = {}
+    systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
         elsewhere = path == STDIN or is_address(path) or is_remote(path)
-        found = {} if elsewhere else _logs_of(path)
+        found = {} if elsewhere else logs_of(path, as_recorded)
         if as_recorded and not found:
-            raise click.UsageError(_no_logs(path, elsewhere))
+            raise click.UsageError(no_logs(path, elsewhere))
         if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
             systems[name] = path
         elif len(found) == 1:
@@ -69,8 +63,13 @@ def with_logs(
     if not logs:
         return dict(files), chosen
     where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
-    read = _read(_same_tasks(logs, chosen.where), where)
+    logs, contents = _readable(logs, set(map(Path, files.values())), chosen.where, where)
+    read = _read(_same_tasks(logs, chosen.where), contents, where)
     metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
+    if as_recorded:
+        _note_reported(read, compare=not where)
+    if as_recorded and not chosen.metrics:
+        read = {name: {p: _once(p, parts[p]) for p in parts} for name, parts in read.items()}
     _check_names(chosen.metrics, [metric.name for metric in metrics.values()])
     parts = next(iter(read.values()))
     tasks = [part.log.task for part in parts]
@@ -89,97 +88,47 @@ def with_logs(
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
 
 
-def _no_logs(path: str, elsewhere: bool) -> str:
-    """Why no numbers can be taken from a path."""
-    known = f"metrichub reads those of {known_logs()}"
-    if os.path.isdir(path):
-        return f"there are no logs in {path} ({known})"
-    name = Path(path).name
-    if not elsewhere and (date := re.fullmatch(r"results_(.+)\.json", name)):
-        for samples in sorted(Path(path).parent.glob(f"samples_*_{date[1]}.jsonl")):
-            return f"{path} has no samples; they are beside it: give {samples}, or the folder"
-    what = "isn't a file on this machine, as logs have to be" if elsewhere else "isn't a log"
-    return f"{path} {what} ({known}); name the column of numbers: -m \"recorded(column='acc')\""
+def _readable(
+    systems: Mapping[str, Sequence[SystemLog]],
+    named: Collection[Path],
+    conditions: Where,
+    where: Where,
+) -> tuple[dict[str, Sequence[SystemLog]], dict[str, _Content]]:
+    """The logs that can be read, and what is in the files of those that conditions choose.
 
-
-def _logs_of(path: str) -> dict[str, list[_SystemLog]]:
-    """The logs of each system in a folder or a file, in the order of tasks; none if it has none.
-
-    Of several logs of a system about one task, the last by name counts, as names hold dates; the
-    others are named in a warning.
+    Raises:
+        FileError: one can't be read, and is named, or no other can.
     """
-    found: dict[str, dict[str, _SystemLog]] = {}
-    for log in _logs(Path(path)):
-        unnamed = os.path.relpath(log.path, path) if os.path.isdir(path) else path
-        for part in _systems(log, unnamed):
-            tasks = found.setdefault(part.system, {})
-            if before := tasks.get(log.task or ""):
-                logging.getLogger("metrichub").warning(
-                    "%s is left out, as %s is a later log of %s about %s",
-                    *(before.log.path, log.path, part.system, log.task or "the same"),
-                )
-            tasks[log.task or ""] = part
-    names = sorted(found)
-    short = dict(zip(names, short_names(names, alone=len(names) < 2), strict=True))
-    return {short[name]: [found[name][task] for task in sorted(found[name])] for name in names}
-
-
-def _systems(log: Log, unnamed: str) -> Iterator[_SystemLog]:
-    """The systems of a log; one without a model is called `unnamed`."""
-    if log.systems:
-        for system, where in log.systems.items():
-            yield _SystemLog(log, system, where)
-    else:
-        yield _SystemLog(log, log.model or unnamed, {})
-
-
-def _logs(path: Path) -> Iterator[Log]:
-    if path.is_dir():
-        yield from _in_folder(path)
-    elif log := _log(path):
-        yield log
-
-
-def _in_folder(folder: Path) -> Iterator[Log]:
-    tables: set[Path] = set()
-    for path in sorted(folder.rglob("*"), key=lambda path: (path.name, str(path))):
-        hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        if hidden or path.parent in tables or not path.is_file() or format_of(path) is None:
-            continue
-        if log := _log(path):
-            yield log
-        elif format_of(path) == "parquet":
-            # The parts of one table, of which there may be thousands.
-            tables.add(path.parent)
-
-
-def _log(path: Path) -> Log | None:
-    try:
-        return read_log(path)
-    except FileError:
-        # Other JSON lies beside logs, such as settings, or is a saved report.
-        if format_of(path) != "json":
-            raise
-        return None
+    contents: dict[str, _Content] = {}
+    for part in chain.from_iterable(systems.values()):
+        path = part.log.path
+        # A file with several systems is read once.
+        if path not in contents and _has(part, conditions):
+            try:
+                contents[path] = read_chosen(path, where)
+            except (FileError, MissingColumn) as error:
+                contents[path] = error
+    broken = {path: error for path, error in contents.items() if isinstance(error, FileError)}
+    kept: dict[str, Sequence[SystemLog]] = {
+        name: [part for part in logs if part.log.path not in broken]
+        for name, logs in systems.items()
+    }
+    for path, reason in broken.items():
+        if Path(path) in named or not any(kept.values()):
+            raise reason
+        note(f"left out {reason.args[0]}")
+    return {name: logs for name, logs in kept.items() if logs}, contents
 
 
 def _read(
-    systems: Mapping[str, Sequence[_SystemLog]], where: Where
-) -> dict[str, dict[_SystemLog, Samples]]:
+    systems: Mapping[str, Sequence[SystemLog]], files: Mapping[str, _Content], where: Where
+) -> dict[str, dict[SystemLog, Samples]]:
     """The samples of each system's logs, but of tasks from which conditions choose none.
 
     Raises:
         FileError, MissingColumn: they choose none at all.
     """
-    # A file with several systems is read once.
-    paths = dict.fromkeys(part.log.path for logs in systems.values() for part in logs)
-    files: dict[str, Samples | MissingColumn | None] = {}
-    for path in paths:
-        try:
-            files[path] = read_chosen(path, where)
-        except MissingColumn as error:
-            files[path] = error
-    found: dict[_SystemLog, Samples] = {}
+    found: dict[SystemLog, Samples] = {}
     for part in chain.from_iterable(systems.values()):
         whole = files[part.log.path]
         if isinstance(whole, Samples):
@@ -204,7 +153,7 @@ def _read(
     }
 
 
-def _joined(read: Mapping[_SystemLog, Samples], columns: Iterable[str]) -> Samples:
+def _joined(read: Mapping[SystemLog, Samples], columns: Iterable[str]) -> Samples:
     """The samples of a system's logs, with the column `task` where they name tasks.
 
     A log without one of `columns` has None there.
@@ -239,8 +188,8 @@ def _in_order_of(first: Samples, other: Samples) -> Samples:
 
 
 def _same_tasks(
-    systems: Mapping[str, Sequence[_SystemLog]], where: Mapping[str, Sequence[str]]
-) -> dict[str, Sequence[_SystemLog]]:
+    systems: Mapping[str, Sequence[SystemLog]], where: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[SystemLog]]:
     """The logs of the tasks that all systems have, or of those that were chosen."""
     every = [part for logs in systems.values() for part in logs]
     for key, known in {
@@ -253,7 +202,7 @@ def _same_tasks(
                 raise click.UsageError(
                     f"no log has {key}={value}{near or f' (there are: {listed(sorted(known))})'}"
                 )
-    chosen: dict[str, dict[str, _SystemLog]] = {}
+    chosen: dict[str, dict[str, SystemLog]] = {}
     for name, logs in systems.items():
         parts = {part.log.task or "": part for part in logs if _has(part, where)}
         if parts:
@@ -272,13 +221,13 @@ def _same_tasks(
     return {name: [parts[task] for task in sorted(shared)] for name, parts in chosen.items()}
 
 
-def _has(part: _SystemLog, where: Mapping[str, Sequence[str]]) -> bool:
+def _has(part: SystemLog, where: Mapping[str, Sequence[str]]) -> bool:
     """Whether conditions on logs, and on what tells systems in one file apart, choose it."""
     known = {"task": part.log.task, "model": part.log.model or part.system, **part.where}
     return all(str(known[key]) in where[key] for key in where if key in known)
 
 
-def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
+def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Metric]:
     """A metric for each column of numbers that all systems have, by the column."""
     from metrichub.metric import load_metric
 
@@ -286,8 +235,8 @@ def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
     first, *others = by_system
     names = [name for name in first if all(name in other for other in others)]
     if not names:
-        path = next(iter(systems.values()))[0].log.path
-        raise click.UsageError(f"{path} has no recorded numbers")
+        log = next(iter(systems.values()))[0].log
+        raise click.UsageError(f"{log.path} {no_numbers(log)}")
     if rest := sorted(set().union(*by_system) - set(names)):
         note(f"left out numbers that not all systems have: {listed(rest)}")
     metrics = {}
@@ -303,6 +252,38 @@ def _recorded(systems: Mapping[str, Sequence[_SystemLog]]) -> dict[str, Metric]:
     return metrics
 
 
+def _note_reported(read: Mapping[str, Mapping[SystemLog, Samples]], *, compare: bool) -> None:
+    """Print on stderr where a tool's own scores of a log aren't those that its samples give."""
+    for part, samples in chain.from_iterable(parts.items() for parts in read.values()):
+        log = part.log
+        if others := [name for name in log.reported if name not in log.recorded]:
+            note(f"{log.path}: left out what isn't a mean over samples: {listed(others)}")
+        for name in log.recorded if compare else ():
+            scores, values = log.reported.get(name, {}), samples.get(name, ())
+            numbers = [v for v in values if isinstance(v, (int, float)) and not math.isnan(v)]
+            mean = sum(numbers) / max(len(numbers), 1)
+            if scores and not any(math.isclose(mean, v, abs_tol=1e-6) for v in scores.values()):
+                shown = listed(f"{key} {score:.4g}" for key, score in scores.items())
+                note(f"{name} is {mean:.4g} over the samples of {log.path}, which says {shown}")
+
+
+def _once(part: SystemLog, samples: Samples) -> Samples:
+    """The samples of a log without those rows of epochs for which it has no numbers.
+
+    What epochs were reduced to is in the first row of a sample.
+    """
+    if "epoch" not in samples:
+        return samples
+    numbers = [samples[name] for name in part.log.recorded if name in samples]
+    first = {str(one): row for row, one in reversed([*enumerate(samples["id"])])}
+    kept = set(first.values()).union(
+        row for values in numbers for row, number in enumerate(values) if number is not None
+    )
+    rows = sorted(kept)
+    columns = {name: [values[row] for row in rows] for name, values in samples.items()}
+    return replace(samples, columns=columns, lines=None)
+
+
 def _check_names(specs: Iterable[str], recorded: Collection[str]) -> None:
     """Raise `UsageError` if a metric is called like a column of recorded numbers."""
     for text in specs if recorded else ():
@@ -315,7 +296,7 @@ def _check_names(specs: Iterable[str], recorded: Collection[str]) -> None:
             )
 
 
-def _merged(logs: Iterable[_SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:
+def _merged(logs: Iterable[SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:
     """What is known of each recorded column, by column and task."""
     merged: dict[str, dict[str, Mapping[str, Any]]] = {}
     for part in logs:

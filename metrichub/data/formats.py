@@ -88,7 +88,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
     content = _loaded(source, source.text())
     if isinstance(content, dict) and str(content.get("format", "")).startswith("metrichub-report"):
-        raise source.error("this is a saved report, not samples").with_remedy("open_report")
+        raise _other(source, "this is a saved report, not samples").with_remedy("open_report")
     if isinstance(content, dict) and is_log(content):
         content = [content]
     if isinstance(content, dict):
@@ -99,14 +99,20 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         return
     if not isinstance(content, list):
         log = f", nor a log of {known_logs()}" if isinstance(content, dict) else ""
-        raise source.error(f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]{log}")
+        raise _other(source, f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]{log}")
     keys: dict[str, None] = {}
     for number, row in enumerate(content):
         if not isinstance(row, dict):
-            raise source.error(f"item {number} of the list is {_kind_of(row)}, not an object")
+            raise _other(source, f"item {number} of the list is {_kind_of(row)}, not an object")
         keys |= dict.fromkeys(row)
         check_width(source.name, len(keys))
     yield Samples(source.name, _columns(content, keys))
+
+
+def _other(source: Source, message: str) -> FileError:
+    error = source.error(message)
+    error.whole = True
+    return error
 
 
 def _only_list(content: dict[str, Any]) -> object:

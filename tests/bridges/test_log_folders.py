@@ -333,11 +333,111 @@ def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path)
     shutil.copytree(LM_EVAL / "large", tmp_path / ".cache")
     found = document("score", tmp_path, "--as-recorded")
     assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
-    # A damaged table could be a log.
-    (tmp_path / "damaged.jsonl").write_text("{", encoding="utf-8")
+
+
+def inspect_log(**changes: Any) -> str:
+    """The JSON log of a sum by large; it has two samples, and inspect says that one is right."""
+    samples = [
+        {"id": n, "epoch": 1, "input": "1 + 1?", "target": "2", "scores": {"match": {"value": v}}}
+        for n, v in enumerate("CI")
+    ]
+    score = {"name": "match", "scorer": "match", "metrics": {"accuracy": {"value": 0.5}}}
+    about = {"task": "add", "dataset": {}, "model": "large"}
+    log = {"status": "success", "eval": about, "results": {"scores": [score]}, "samples": samples}
+    return json.dumps(log | changes)
+
+
+ARCHIVE = (LOGS / "capitals.eval").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("damaged.jsonl", b"{", "damaged.jsonl:1: broken JSON"),
+        ("empty.json", b"", "empty.json: the file is empty"),
+        ("cut.json", b'{"status": ', "cut.json:1: broken JSON"),
+        ("cut.eval", ARCHIVE[:9000], "cut.eval: this isn't a readable inspect log"),
+        ("cancelled.json", inspect_log(samples=[], status="cancelled").encode(), "no samples"),
+        # The later log of the same task: the one that can be read counts.
+        ("z.json", inspect_log(samples=None, status="error").encode(), "(status: error)"),
+        ("table.csv", b"a,a\n1,2\n", "table.csv:1: two columns are called 'a'"),
+        ("row.json", inspect_log(samples=[{"id": 1, "epoch": 1}, 7]).encode(), "row.json: "),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_left_out_of_its_folder(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / name
+    good.write_text(inspect_log(), encoding="utf-8")
+    bad.write_bytes(content)
+    for options in (["--as-recorded"], ["-m", "recorded(column='match')"]):
+        ran = run("score", str(tmp_path), *options)
+        assert ran.exit_code == 0, ran.stderr
+        assert json.loads(ran.stdout)["scores"] == {"match": {"score": 0.5}}
+        assert f"note: left out {bad}" in ran.stderr
+        assert reason in ran.stderr
+    # Alone, or by its name, it is an error.
+    assert reason in run("score", str(bad), "--as-recorded").stderr
+    good.unlink()
+    assert run("score", str(tmp_path), "--as-recorded").exit_code != 0
+
+
+def test_damage_that_shows_late_leaves_a_log_out_of_a_folder_alone(tmp_path: Path) -> None:
+    content = bytearray(ARCHIVE)
+    start = ARCHIVE.index(b"samples/a_epoch_1.json") + 30
+    content[start : start + 40] = bytes(40)
+    bad, good = tmp_path / "bad.eval", tmp_path / "good.json"
+    bad.write_bytes(content)
+    good.write_text(inspect_log(), encoding="utf-8")
     ran = run("score", str(tmp_path), "--as-recorded")
+    assert (ran.exit_code, json.loads(ran.stdout)["samples"]) == (0, 2)
+    assert f"left out {bad}: its member samples/a_epoch_1.json is damaged" in ran.stderr
+    ran = run("compare", str(bad), str(good), "--as-recorded")
     assert ran.exit_code == 3
-    assert "damaged.jsonl:1" in ran.stderr
+    assert "is damaged" in ran.stderr
+
+
+def test_what_a_harness_reports_and_its_samples_do_not_give_is_said(tmp_path: Path) -> None:
+    ran = run("score", str(LOGS / "lm_eval_old"), "--as-recorded")
+    assert (
+        "samples_roll_2026-11-29T00-29-24.185339.jsonl: it has no recorded numbers (no mean over "
+        "samples: word_perplexity and bits_per_byte)" in ran.stderr
+    )
+    for task, metric in {"mc": "mcc", "two": "bleu"}.items():
+        said = f"samples_{task}_2026-11-29T00-29-24.185339.jsonl: left out what isn't a mean over "
+        assert f"{said}samples: {metric}" in ran.stderr
+    path = tmp_path / "log.json"
+    metrics = {"worst": {"value": 0.25}, "stderr": {"value": 0.1}}
+    score = {"name": "match", "scorer": "match", "metrics": metrics}
+    path.write_text(inspect_log(results={"scores": [score]}), encoding="utf-8")
+    ran = run("score", str(path), "--as-recorded")
+    said = f"match is 0.5 over the samples of {path}, which says worst 0.25 and stderr 0.1"
+    assert said in ran.stderr
+    path.write_text(inspect_log(), encoding="utf-8")
+    assert run("score", str(path), "--as-recorded").stderr == ""
+
+
+def test_numbers_of_epochs_are_one_a_sample_and_metrics_score_each() -> None:
+    path = LOGS / "epochs.eval"
+    found = document("score", path, "--as-recorded")
+    assert (found["samples"], found["scores"]["match_mode"]) == (4, {"score": 0.25})
+    both = document("score", path, "--as-recorded", "-m", "mine = exact_match")
+    assert both["samples"] == 12
+    assert both["scores"]["match_mode"] == {"score": 0.25, "unscored": 8}
+
+
+def test_samples_without_a_score_are_unscored(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    samples = [{"id": 1, "epoch": 1, "input": "?", "target": "2"}]
+    path.write_text(inspect_log(samples=samples), encoding="utf-8")
+    ran = run("score", str(path), "--as-recorded")
+    assert "match: 1 unscored: no match is recorded" in ran.stderr
+
+
+def test_a_missing_log_is_no_such_file(tmp_path: Path) -> None:
+    for name in ("log.json", "log.jsonl", "log.eval"):
+        ran = run("score", str(tmp_path / name), "--as-recorded")
+        assert (ran.exit_code, "no such file" in ran.stderr) == (3, True)
 
 
 def test_warnings_of_readers_are_notes_that_are_printed_once() -> None:

@@ -1,0 +1,112 @@
+"""Which logs of other tools are in a folder, or in a file, and whose they are."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metrichub.cli.program import note
+from metrichub.data.files import format_of, read_log
+from metrichub.data.readers import Log, known_logs
+from metrichub.data.source import short_names
+from metrichub.errors import FileError, listed
+
+
+@dataclass(frozen=True, eq=False)
+class SystemLog:
+    """A log, or the samples in it that are one system's."""
+
+    log: Log
+    system: str
+    where: Mapping[str, Any]
+
+
+def no_logs(path: str, elsewhere: bool) -> str:
+    """Why no numbers can be taken from a path."""
+    known = f"metrichub reads those of {known_logs()}"
+    if os.path.isdir(path):
+        return f"there are no logs in {path} ({known})"
+    name = Path(path).name
+    if not elsewhere and (date := re.fullmatch(r"results_(.+)\.json", name)):
+        for samples in sorted(Path(path).parent.glob(f"samples_*_{date[1]}.jsonl")):
+            return f"{path} has no samples; they are beside it: give {samples}, or the folder"
+    what = "isn't a file on this machine, as logs have to be" if elsewhere else "isn't a log"
+    return f"{path} {what} ({known}); name the column of numbers: -m \"recorded(column='acc')\""
+
+
+def logs_of(path: str, as_recorded: bool) -> dict[str, list[SystemLog]]:
+    """The logs of each system in a folder or a file, in the order of tasks; none if it has none.
+
+    Of several logs of a system about one task, the last by name counts, as names hold dates; the
+    others are named in a warning.
+    """
+    found: dict[str, dict[str, SystemLog]] = {}
+    for log in _logs(Path(path), as_recorded):
+        unnamed = os.path.relpath(log.path, path) if os.path.isdir(path) else path
+        for part in _systems(log, unnamed):
+            tasks = found.setdefault(part.system, {})
+            if before := tasks.get(log.task or ""):
+                logging.getLogger("metrichub").warning(
+                    "%s is left out, as %s is a later log of %s about %s",
+                    *(before.log.path, log.path, part.system, log.task or "the same"),
+                )
+            tasks[log.task or ""] = part
+    names = sorted(found)
+    short = dict(zip(names, short_names(names, alone=len(names) < 2), strict=True))
+    return {short[name]: [found[name][task] for task in sorted(found[name])] for name in names}
+
+
+def _systems(log: Log, unnamed: str) -> Iterator[SystemLog]:
+    """The systems of a log; one without a model is called `unnamed`."""
+    if log.systems:
+        for system, where in log.systems.items():
+            yield SystemLog(log, system, where)
+    else:
+        yield SystemLog(log, log.model or unnamed, {})
+
+
+def _logs(path: Path, as_recorded: bool) -> Iterator[Log]:
+    if path.is_dir():
+        yield from _in_folder(path, as_recorded)
+        return
+    try:
+        log = read_log(path)
+    except FileError as error:
+        # It may be a saved report, or JSON of another format that an option names.
+        if format_of(path) != "json" or (as_recorded and not error.whole):
+            raise
+    else:
+        yield from [log] if log else []
+
+
+def _in_folder(folder: Path, as_recorded: bool) -> Iterator[Log]:
+    tables: set[Path] = set()
+    for path in sorted(folder.rglob("*"), key=lambda path: (path.name, str(path))):
+        hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        if hidden or path.parent in tables or not path.is_file() or format_of(path) is None:
+            continue
+        try:
+            log = read_log(path)
+        except FileError as error:
+            # Other JSON lies beside logs, such as settings, or is a saved report.
+            if not error.whole:
+                note(f"left out {error.args[0]}")
+            continue
+        if log and as_recorded and not log.recorded:
+            note(f"left out {path}: it {no_numbers(log)}")
+        elif log:
+            yield log
+        elif format_of(path) == "parquet":
+            # The parts of one table, of which there may be thousands.
+            tables.add(path.parent)
+
+
+def no_numbers(log: Log) -> str:
+    """That a log has no recorded numbers, and what it has instead."""
+    others = f" (no mean over samples: {listed(log.reported)})" if log.reported else ""
+    return f"has no recorded numbers{others}"
