@@ -146,7 +146,8 @@ def _read(
         message = f"the file has no samples{shown and f' with {shown}'}"
         raise FileError(without[0].log.path, message)
     if tasks:
-        note(f"left out tasks without samples with {conditions(where)}: {listed(map(str, tasks))}")
+        chosen_by = f" with {conditions(where)}" if where else ""
+        note(f"left out tasks without samples{chosen_by}: {listed(map(str, tasks))}")
     return {
         name: {part: found[part] for part in logs if part.log.task not in tasks}
         for name, logs in systems.items()
@@ -236,6 +237,9 @@ def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Metric]:
     names = [name for name in first if all(name in other for other in others)]
     if not names:
         log = next(iter(systems.values()))[0].log
+        if all(by_system):
+            shown = "; ".join(f"{n}: {listed(k)}" for n, k in zip(systems, by_system, strict=True))
+            raise click.UsageError(f"the systems have no recorded numbers in common ({shown})")
         raise click.UsageError(f"{log.path} {no_numbers(log)}")
     if rest := sorted(set().union(*by_system) - set(names)):
         note(f"left out numbers that not all systems have: {listed(rest)}")
@@ -264,7 +268,7 @@ def _note_reported(read: Mapping[str, Mapping[SystemLog, Samples]], *, compare: 
             mean = sum(numbers) / max(len(numbers), 1)
             if scores and not any(math.isclose(mean, v, abs_tol=1e-6) for v in scores.values()):
                 shown = listed(f"{key} {score:.4g}" for key, score in scores.items())
-                note(f"{name} is {mean:.4g} over the samples of {log.path}, which says {shown}")
+                note(f"{log.path}: the mean of {name} is {mean:.4g}, but the log reports {shown}")
 
 
 def _once(part: SystemLog, samples: Samples) -> Samples:

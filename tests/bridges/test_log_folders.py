@@ -411,7 +411,7 @@ def test_what_a_harness_reports_and_its_samples_do_not_give_is_said(tmp_path: Pa
     score = {"name": "match", "scorer": "match", "metrics": metrics}
     path.write_text(inspect_log(results={"scores": [score]}), encoding="utf-8")
     ran = run("score", str(path), "--as-recorded")
-    said = f"match is 0.5 over the samples of {path}, which says worst 0.25 and stderr 0.1"
+    said = f"{path}: the mean of match is 0.5, but the log reports worst 0.25 and stderr 0.1"
     assert said in ran.stderr
     path.write_text(inspect_log(), encoding="utf-8")
     assert run("score", str(path), "--as-recorded").stderr == ""
@@ -424,6 +424,25 @@ def test_numbers_of_epochs_are_one_a_sample_and_metrics_score_each() -> None:
     both = document("score", path, "--as-recorded", "-m", "mine = exact_match")
     assert both["samples"] == 12
     assert both["scores"]["match_mode"] == {"score": 0.25, "unscored": 8}
+
+
+def test_logs_with_and_without_epochs_have_no_numbers_in_common(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    about = {"task": "epochs", "dataset": {}, "model": "large"}
+    path.write_text(inspect_log(eval=about), encoding="utf-8")
+    error = refused("compare", f"a={path}", f"b={LOGS / 'epochs.eval'}", "--as-recorded")
+    assert "the systems have no recorded numbers in common (a: match; b: match.mean, " in error
+
+
+def test_tasks_whose_samples_all_failed_are_left_out_and_named(tmp_path: Path) -> None:
+    failed = [{"id": 1, "epoch": 1, "input": "?", "target": "2", "error": {"message": "no"}}]
+    about = {"task": "failed", "dataset": {}, "model": "large"}
+    log = inspect_log(samples=failed, eval=about)
+    (tmp_path / "failed.json").write_text(log, encoding="utf-8")
+    (tmp_path / "good.json").write_text(inspect_log(), encoding="utf-8")
+    ran = run("score", str(tmp_path), "--as-recorded")
+    assert json.loads(ran.stdout)["scores"] == {"match": {"score": 0.5}}
+    assert "note: left out tasks without samples: failed" in ran.stderr
 
 
 def test_samples_without_a_score_are_unscored(tmp_path: Path) -> None:
