@@ -263,10 +263,12 @@ def _note_reported(read: Mapping[str, Mapping[SystemLog, Samples]], *, compare: 
         if others := [name for name in log.reported if name not in log.recorded]:
             note(f"{log.path}: left out what isn't a mean over samples: {listed(others)}")
         for name in log.recorded if compare else ():
-            scores, values = log.reported.get(name, {}), samples.get(name, ())
+            reported, values = log.reported.get(name, {}), samples.get(name, ())
+            scores = {key: v for key, v in reported.items() if isinstance(v, (int, float))}
             numbers = [v for v in values if isinstance(v, (int, float)) and not math.isnan(v)]
             mean = sum(numbers) / max(len(numbers), 1)
-            if scores and not any(math.isclose(mean, v, abs_tol=1e-6) for v in scores.values()):
+            same = any(math.isclose(mean, v, rel_tol=1e-6, abs_tol=1e-6) for v in scores.values())
+            if numbers and scores and not same:
                 shown = listed(f"{key} {score:.4g}" for key, score in scores.items())
                 note(f"{log.path}: the mean of {name} is {mean:.4g}, but the log reports {shown}")
 
@@ -276,7 +278,7 @@ def _once(part: SystemLog, samples: Samples) -> Samples:
 
     What epochs were reduced to is in the first row of a sample.
     """
-    if "epoch" not in samples:
+    if not samples.keys() >= {"id", "epoch"}:
         return samples
     numbers = [samples[name] for name in part.log.recorded if name in samples]
     first = {str(one): row for row, one in reversed([*enumerate(samples["id"])])}

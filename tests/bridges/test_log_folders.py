@@ -448,9 +448,11 @@ def test_tasks_whose_samples_all_failed_are_left_out_and_named(tmp_path: Path) -
 def test_samples_without_a_score_are_unscored(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     samples = [{"id": 1, "epoch": 1, "input": "?", "target": "2"}]
-    path.write_text(inspect_log(samples=samples), encoding="utf-8")
+    nothing = {"accuracy": {"value": float("nan")}, "worst": {"value": None}}
+    results = {"scores": [{"name": "match", "scorer": "match", "metrics": nothing}]}
+    path.write_text(inspect_log(samples=samples, results=results), encoding="utf-8")
     ran = run("score", str(path), "--as-recorded")
-    assert "match: 1 unscored: no match is recorded" in ran.stderr
+    assert ran.stderr == "metrichub: note: match: 1 unscored: no match is recorded\n"
 
 
 def test_a_missing_log_is_no_such_file(tmp_path: Path) -> None:
