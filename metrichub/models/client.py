@@ -73,8 +73,9 @@ class Connection:
         base_url: The server; by default OPENAI_BASE_URL, or OpenAI's own.
         timeout: Seconds until the whole reply to a call has arrived; by default the client's own.
         max_retries: How often the client retries a call; by default its own setting. A 429 is
-            retried for ten minutes whatever it is.
-        concurrency: The maximum number of calls in flight.
+            retried for ten minutes whatever it is, and a time-out beside other calls up to twice.
+        concurrency: The maximum number of calls in flight. A run starts with 4, and has fewer
+            where the server is slow.
         requests_per_minute: The maximum number of requests per minute, retries too, over all
             workers of a run; they go out evenly.
         tokens_per_minute: The maximum number of tokens sent and received per minute, over all
@@ -273,13 +274,14 @@ class Connection:
             each(live.session.check_store)
             sent = tokens()
             await live.session.wait_for_limits(sent)
-            # After them, so that no other process waits for one that waits itself.
-            each(live.session.claim)
-            each(live.session.check_still_wanted)
             with (
                 live.session.sharing_errors(),
                 live.session.sending(self.label, sent, reply_tokens) as sending,
             ):
+                await sending.enter()
+                # After all waits, so that no other process waits for one that waits itself.
+                each(live.session.claim)
+                each(live.session.check_still_wanted)
                 try:
                     done = await self._called(client, call)
                 except AnswerPending:

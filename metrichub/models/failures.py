@@ -100,7 +100,12 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, who, text)
     if isinstance(error, openai.APITimeoutError):
-        return ServerFailure(f"{who} didn't answer in time; raise timeout")
+        from metrichub.models.transport import seconds_of
+
+        seconds = seconds_of(error.request, error.__cause__)
+        return ServerFailure(
+            f"{who} didn't answer within {seconds:g} s; lower concurrency or raise timeout"
+        )
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         if type(cause).__name__ in ("ConnectError", "UnsupportedProtocol"):

@@ -1,14 +1,21 @@
-"""Pace: when requests to a model may go out after its server answered 429 to some."""
+"""Pace: how many requests to a model may be on their way, by how its server answers."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import Mapping
 
 from metrichub.errors import JudgeUnavailable
 
+START = 4.0
+"""Requests that may be on their way until answers come."""
+_FAST, _SLOW = 0.25, 0.5
+"""Up to which part of its timeout an answer lets one more go out, or one more a round."""
+_ROUNDS, _CALLS = 10, 3
+"""Rounds of time-outs without an answer that end a run, and how many calls they are of at least."""
 FIRST, LONGEST = 1.0, 60.0
 """Seconds of the first pause, where the server names none, and of the longest; each doubles."""
 PATIENCE = 600.0
@@ -22,13 +29,18 @@ _AN_EPOCH = 1e9
 class Pace:
     """The requests to one model of a server with one key, of all judges and runs.
 
-    After a 429 all of them pause. Then one goes out, and each success lets one more go beside it.
+    Few go out at first. If others wait, each answer lets one more go out, which doubles them in
+    each round of answers; one more a round if it took longer; none if it took half of its timeout,
+    as requests may queue there. So a server with one slot gets no more than it can answer in time.
+    After a time-out half as many go out, and from there on one more a round. After a 429 all
+    pause, and then one goes out.
     """
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._allowed: int | None = None
-        self._in_flight = 0
+        self._allowed, self._fast_until = START, math.inf
+        self._in_flight = self._waiting = 0
+        self._unanswered: list[object] = []
         self._pause = FIRST
         self._began = self._until = 0.0
         self._since: float | None = None
@@ -36,26 +48,57 @@ class Pace:
 
     async def enter(self) -> float:
         """Wait for a request's turn; when it came."""
-        while True:
-            if (wait := self._until - _now()) > 0:
-                await _sleep(wait)
-            elif self._allowed is not None and self._in_flight >= self._allowed:
-                self._left.clear()
-                await self._left.wait()
-            else:
-                self._in_flight += 1
-                return _now()
+        self._waiting += 1
+        try:
+            while True:
+                if (wait := self._until - _now()) > 0:
+                    await _sleep(wait)
+                elif self._in_flight + 1 > self._allowed:
+                    self._left.clear()
+                    await self._left.wait()
+                else:
+                    self._in_flight += 1
+                    return _now()
+        finally:
+            self._waiting -= 1
 
     def leave(self) -> None:
         """Let the next one go out."""
         self._in_flight -= 1
         self._left.set()
 
-    def succeed(self) -> None:
-        """Let one more go out beside the others."""
+    def succeed(self, sent: float, timeout: float) -> None:
+        """Let more go out beside the others, if the answer came soon enough after it was `sent`."""
         self._pause, self._since = FIRST, None
-        if self._allowed is not None:
-            self._allowed += 1
+        self._unanswered.clear()
+        took = (_now() - sent) / timeout
+        if self._waiting and took < _SLOW:
+            fast = took < _FAST and self._allowed < self._fast_until
+            self._allowed += 1 if fast else 1 / self._allowed
+
+    def time_out(self, sent: float, timeout: float, call: object) -> bool:
+        """Let half as many go out after a time-out; whether that may help its call.
+
+        Of the requests that were `sent` before the last change for the worse, none counts again.
+
+        Raises:
+            JudgeUnavailable: the server has answered nothing in many rounds.
+        """
+        if sent < self._began:
+            return True
+        self._unanswered.append(call)
+        if len(self._unanswered) >= _ROUNDS and len(set(self._unanswered)) >= _CALLS:
+            self._unanswered.clear()
+            raise JudgeUnavailable(
+                f"{self._model}: the server didn't answer within {timeout:g} s {_ROUNDS} times in a "
+                "row, at last with one request at a time, so the run stopped; check that it works, "
+                "and lower concurrency or raise timeout; all answers are stored unless the cache "
+                "is off, so the same run continues from here"
+            )
+        self._began = _now()
+        self._allowed = min(self._allowed, max(1.0, self._in_flight // 2))
+        self._fast_until = self._allowed
+        return self._in_flight > 1
 
     def limit(self, wait: float, sent: float) -> None:
         """Pause for the seconds that the server asks for, if any, after a 429.
@@ -79,7 +122,7 @@ class Pace:
                 "all answers are stored unless the cache is off, so the same run continues from "
                 "here once the limit is over"
             )
-        self._began, self._allowed = now, 1
+        self._began, self._allowed = now, 1.0
         self._until = max(self._until, now + wait)
 
 

@@ -10,6 +10,9 @@ from metrichub.errors import BudgetSpent
 from metrichub.models.pace import Pace
 from metrichub.models.usage import Answer, Prices, tracker_of_run
 
+_AGAIN = 2
+"""Time-outs of a call whose requests were too many at once, after which it is sent again."""
+
 
 class Sending:
     """The requests of one call: each is counted, and has room in the run's budget.
@@ -31,7 +34,12 @@ class Sending:
         self._tracker, self._prices, self._wait = tracker_of_run(), prices, wait
         self._tokens, self._reply_tokens = tokens, reply_tokens
         self._held: Answer | None = None
-        self._requests = self._counted = 0
+        self._requests = self._counted = self._timeouts = 0
+
+    async def enter(self) -> None:
+        """Wait for the turn of the next request."""
+        if self.pace and not self._entered:
+            self._sent, self._entered = await self.pace.enter(), True
 
     async def begin(self) -> None:
         """Hold room for the next request, and count it.
@@ -46,8 +54,7 @@ class Sending:
             # The limits a minute let the first one pass before.
             await self._wait(self._tokens)
         self._requests += 1
-        if self.pace:
-            self._sent, self._entered = await self.pace.enter(), True
+        await self.enter()
         try:
             await self._hold()
         except BaseException:
@@ -86,6 +93,17 @@ class Sending:
         tracker.budget.settle(held, took or held, self._prices)
         tracker.in_flight -= 1
         tracker.landed.set()
+
+    def succeed(self, timeout: float) -> None:
+        """Let more requests of the model go out; see `Pace.succeed`."""
+        if self.pace:
+            self.pace.succeed(self._sent, timeout)
+
+    def time_out(self, timeout: float) -> bool:
+        """Let fewer go out; whether this one is sent again then; see `Pace.time_out`."""
+        self._timeouts += 1
+        again = self.pace is not None and self.pace.time_out(self._sent, timeout, self)
+        return again and self._timeouts <= _AGAIN
 
     def pause(self, wait: float) -> None:
         """Let all requests of the model pause after this one was one too many; see `Pace.limit`."""

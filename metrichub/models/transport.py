@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable, Iterable
 from email.utils import mktime_tz, parsedate_tz
@@ -122,25 +123,29 @@ class LimitedClient(DefaultAsyncHttpxClient):
             await sending.begin()
             try:
                 reply = await self._reply(request, how)
-            except BaseException:
+            except BaseException as error:
+                timed_out = isinstance(error, httpx.TimeoutException)
+                again = timed_out and sending.time_out(seconds_of(request, error))
                 # The server may bill what it began.
                 sending.end()
-                raise
+                if not again:
+                    raise
+                continue
             if reply.is_error and PENDING not in reply.headers:
                 sending.end(Answer(""))
             if sending.pace is None:
                 return reply
             if reply.status_code != _TOO_MANY or _is_quota_spent(reply):
                 if reply.is_success:
-                    sending.pace.succeed()
+                    sending.succeed(seconds_of(request))
                 return reply
             sending.pause(_wait(reply.headers) or asked_wait(reply.headers))
 
     async def _reply(self, request: Any, how: dict[str, Any]) -> Any:
-        seconds = request.extensions.get("timeout", {}).get("read")
+        seconds = seconds_of(request)
         request.extensions[_HOME] = _place(request.url)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds if seconds < math.inf else None):
                 response = await super().send(request, **{**how, "stream": True})
                 try:
                     whole = await _whole(request, response)
@@ -149,7 +154,7 @@ class LimitedClient(DefaultAsyncHttpxClient):
             wait = _wait(whole.headers)
             if whole.is_error and _is_quota_spent(whole):
                 whole.headers["x-should-retry"] = "false"
-            if whole.is_error and seconds is not None and wait > seconds:
+            if whole.is_error and wait > seconds:
                 whole.headers.update({"x-should-retry": "false", WAIT: f"{wait:.0f}"})
             return whole
         except TimeoutError as error:
@@ -162,6 +167,12 @@ def _is_quota_spent(reply: Any) -> bool:
 
 def _place(url: Any) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
+
+
+def seconds_of(request: Any, error: object = None) -> float:
+    """The seconds that the reply to a request may take, or what an error says took too long."""
+    part = "connect" if isinstance(error, httpx.ConnectTimeout) else "read"
+    return request.extensions.get("timeout", {}).get(part) or math.inf
 
 
 def _wait(headers: Any) -> float:

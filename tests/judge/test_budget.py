@@ -109,7 +109,8 @@ def test_a_budget_of_the_estimate_is_enough_and_a_token_less_is_not(stub: Stub) 
         one.evaluate(**columns(SAMPLES), max_tokens=tokens - 1)
 
 
-def test_the_limit_of_a_run_ends_no_other(stub: Stub) -> None:
+def test_the_limit_of_a_run_ends_no_other(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metrichub.models.pace.START", 100.0)
     arrived, go_on = threading.Semaphore(0), threading.Event()
 
     def held(asked: Asked) -> Reply:

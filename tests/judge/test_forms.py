@@ -78,21 +78,21 @@ def prose(asked: Asked) -> Reply:
 
 
 def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> None:
-    # The first sample is asked for alone, twice as its reply is of no use. Then 8 at a time: 16
-    # samples, twice each, are 4 times 8; a request that came alone would wait for the others.
-    eight = threading.Barrier(8)
+    # The first sample is asked for alone, twice as its reply is of no use. Then 4 at a time: 16
+    # samples, twice each, are 8 times 4; a request that came alone would wait for the others.
+    four = threading.Barrier(4)
 
     def together(asked: Asked) -> Reply:
         if len(stub.asked) > 2:
-            eight.wait(30)
+            four.wait(30)
         return prose(asked)
 
     stub.always = together
-    found = run(ask_all(judge(stub, concurrency=8), 17))
+    found = run(ask_all(judge(stub, concurrency=4), 17))
     assert [str(error).partition(": ")[2][:44] for error in found] == [
         "the reply isn't the JSON that was asked for "
     ] * 17
-    assert (len(stub.asked), stub.most) == (2 * 17, 8)
+    assert (len(stub.asked), stub.most) == (2 * 17, 4)
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
@@ -120,9 +120,9 @@ def test_a_server_that_ignores_schemas_gets_two(stub: Stub, concurrency: int) ->
 
 
 def test_failures_that_say_nothing_of_the_form_hold_up_few(stub: Stub) -> None:
-    # One request, then two, four and eight at a time: 15, and then eight more.
-    groups = {size: threading.Barrier(size) for size in (1, 2, 4, 8)}
-    lock, came = threading.Lock(), iter([1, *[2] * 2, *[4] * 4, *[8] * 16])
+    # One request, then two and four at a time: 7, and then eight more.
+    groups = {size: threading.Barrier(size) for size in (1, 2, 4)}
+    lock, came = threading.Lock(), iter([1, *[2] * 2, *[4] * 12])
 
     def together(asked: Asked) -> Reply:
         with lock:
@@ -131,9 +131,9 @@ def test_failures_that_say_nothing_of_the_form_hold_up_few(stub: Stub) -> None:
         return failure(500)(asked)
 
     stub.always = together
-    found = run(ask_all(judge(stub, concurrency=8), 23))
+    found = run(ask_all(judge(stub, concurrency=8), 15))
     assert all("it failed" in str(error) for error in found)
-    assert stub.most == 8
+    assert stub.most == 4
 
 
 @pytest.mark.parametrize("first", [True, False])

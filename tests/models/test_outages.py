@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,40 @@ def test_a_server_that_fails_every_call_ends_the_run(
     assert MANY * (1 + retries) <= len(stub.asked) <= (MANY + CONCURRENCY) * (1 + retries)
 
 
-def test_a_server_that_never_answers_ends_the_run(stub: Stub) -> None:
-    stub.always = silent
-    with pytest.raises(JudgeUnavailable, match=r"20 calls in a row.*raise timeout"):
-        hub(stub, timeout=0.2).evaluate(**columns(300))
-    assert len(stub.asked) <= MANY + CONCURRENCY
+@pytest.mark.parametrize(("answers", "timeout"), [(0, 0.1), (60, 0.3)])
+def test_a_server_that_never_answers_ends_the_run(stub: Stub, answers: int, timeout: float) -> None:
+    stub.faults, stub.always = [None] * answers, silent
+    said = r"didn't answer within \S+ s 10 times in a row.*lower concurrency or raise timeout"
+    with pytest.raises(JudgeUnavailable, match=said):
+        hub(stub, timeout=timeout).evaluate(**columns(300))
+    # Sixteen at once and then half as many each time are 16 + 8 + 4 + 2 + 6 times one.
+    assert len(stub.asked) - answers <= 36
+
+
+@pytest.mark.parametrize(("slots", "timeout"), [(1, 0.5), (2, 0.25)])
+def test_a_server_of_few_slots_is_not_flooded(stub: Stub, slots: int, timeout: float) -> None:
+    # An answer takes 0.05 s, and what comes meanwhile waits, though nobody waits for it any more.
+    free, never = threading.Semaphore(slots), threading.Event()
+
+    def slow(asked: Asked) -> Reply:
+        with free:
+            never.wait(0.05)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = slow
+    judge = f"openai(model='stub', base_url='{stub.url}', timeout={timeout})"
+    report = Hub("rubric(criterion='Is it good?')", judge=judge).evaluate(
+        predictions=columns(40)["predictions"]
+    )
+    assert report.failed <= 2
+    assert len(stub.asked) <= 1.3 * 40
+
+
+def test_requests_that_time_out_together_cost_no_row(stub: Stub) -> None:
+    stub.faults = [None, *[silent] * 4]
+    report = hub(stub, max_retries=0, timeout=2.0).evaluate(**columns(10))
+    assert report.failed == 0
+    assert len(stub.asked) >= 20 + 4
 
 
 @pytest.mark.parametrize("fault", ROW_FAULTS.values(), ids=ROW_FAULTS)

@@ -106,13 +106,79 @@ def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> No
             counts.append(len(done))
             for task in done:
                 waiting.remove(task)
-                own.succeed()
+                own.succeed(0.0, 60.0)
                 own.leave()
         for task in waiting:
             task.cancel()
         return counts
 
     assert asyncio.run(entered()) == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rounds"),
+    [
+        (0.0, [4, 8, 16, 32]),
+        (14.0, [4, 8, 16, 32]),
+        # 4 + 1/4 + 1/4.25 + 1/4.49 + 1/4.71 is 4.92, four answers later 5.69, and five later 6.54.
+        (16.0, [4, 4, 5, 6]),
+        (29.0, [4, 4, 5, 6]),
+        (31.0, [4, 4, 4, 4]),
+    ],
+)
+def test_fewer_go_out_the_longer_answers_take_of_their_timeout_of_a_minute(
+    clock: Clock, seconds: float, rounds: list[int]
+) -> None:
+    assert asyncio.run(_rounds(Pace("m"), clock, seconds, len(rounds))) == rounds
+
+
+async def _rounds(own: Pace, clock: Clock, seconds: float, number: int) -> list[int]:
+    """How many of many requests go out in each round, where all answers take so long."""
+    waiting = [asyncio.create_task(own.enter()) for _ in range(100)]
+    counts = []
+    for _ in range(number):
+        for _ in range(len(waiting) + 1):
+            await asyncio.sleep(0)
+        done = [task for task in waiting if task.done()]
+        waiting = [task for task in waiting if not task.done()]
+        counts.append(len(done))
+        clock.now += seconds
+        for task in done:
+            own.succeed(task.result(), 60.0)
+            own.leave()
+    for task in waiting:
+        task.cancel()
+    return counts
+
+
+def test_after_a_time_out_half_as_many_go_out_and_then_one_more_a_round(clock: Clock) -> None:
+    async def entered() -> list[int]:
+        own = Pace("m")
+        assert await _rounds(own, clock, 0.0, 2) == [4, 8]
+        sent = [await own.enter() for _ in range(12)]
+        clock.now += 60.0
+        # Those that were on their way together count once.
+        assert all(own.time_out(one, 60.0, i) for i, one in enumerate(sent))
+        for _ in sent:
+            own.leave()
+        return await _rounds(own, clock, 0.0, 4)
+
+    assert asyncio.run(entered()) == [6, 6, 7, 8]
+
+
+def test_time_outs_of_one_call_end_no_run(clock: Clock) -> None:
+    async def time_out(own: Pace, call: str) -> None:
+        sent = await own.enter()
+        clock.now += 60.0
+        # Fewer at once than one is none.
+        assert not own.time_out(sent, 60.0, call)
+        own.leave()
+
+    own = Pace("m")
+    for call in [*["first"] * 20, "second"]:
+        asyncio.run(time_out(own, call))
+    with pytest.raises(JudgeUnavailable, match="didn't answer within 60 s"):
+        asyncio.run(time_out(own, "third"))
 
 
 @pytest.mark.parametrize(
