@@ -16,6 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
 from metrichub.models.client import clean
+from metrichub.models.failures import Unreadable as Unreadable
 from metrichub.text.answers import THINKING, THOUGHT
 
 
@@ -71,10 +72,6 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 """A comma that ends a list or an object, or a string, which may hold such signs."""
 _WRAPPERS = ("answer", "data", "json", "output", "reply", "response", "result")
 _SCORE = re.compile(rb'"score"\s*:\s*(-?\d+)')
-
-
-class Unreadable(JudgeError):
-    """A reply that isn't of the type that was asked for; asking again may help."""
 
 
 # Every request has one, and pydantic takes a millisecond to make it.
@@ -237,13 +234,28 @@ def completion_of(done: object) -> Completion:
         content = "".join(str(part.get("text")) for part in content if part.get("type") == "text")
     if not isinstance(content, str):
         raise Unreadable("the answer's content isn't text")
+    finish, refusal = getattr(first, "finish_reason", None), getattr(message, "refusal", None)
+    thoughts = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
+    if not content and any(thoughts) and finish == "stop" and not refusal:
+        raise Unreadable(
+            "the reply is empty but for the model's reasoning; switch off its thinking, or how the "
+            "server tells it from the reply"
+        )
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
     return Completion(
         content,
-        getattr(first, "finish_reason", None),
-        getattr(message, "refusal", None),
+        finish,
+        refusal,
         [token for token in tokens if isinstance(getattr(token, "token", None), str)],
     )
+
+
+def is_whole(content: str) -> bool:
+    """Whether a text is one JSON object, so that nothing of a reply that was cut off is missing."""
+    try:
+        return isinstance(json.loads(content), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def repeats_itself(content: str) -> bool:

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from metrichub.catalog.kinds import choices_of
-from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.errors import JudgeError
 from metrichub.judge.prompt_files import FewShot
 from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState
-from metrichub.models.failures import ModelRefused, Refused
-from metrichub.models.usage import Answer, batch_of_run, spent_on, tokens_in
+from metrichub.models.failures import ModelRefused, Refused, Unreadable
+from metrichub.models.usage import Answer, batch_of_run, cuts_of_row, spent_on, tokens_in
 
 if TYPE_CHECKING:
     from metrichub.judge.replies import Completion, Reply
@@ -106,7 +106,7 @@ class ChatConnection(Connection):
         so that each form is tried once a run; what worked is remembered.
 
         Raises:
-            JudgeUnavailable: the server refused the first request in every form.
+            JudgeUnavailable: the server refused the requests of the first two rows in every form.
             JudgeError: any other failure.
         """
         return await live.negotiated(
@@ -116,7 +116,7 @@ class ChatConnection(Connection):
 
     async def _in_first_form(self, live: ClientState, request: PromptRequest, read: Read) -> Answer:
         """The answer in the first form that the server accepts."""
-        refused: Refused | None = None
+        refused: list[Refused] = []
         # A form that was refused is not tried again, even while no reply could be read.
         formats = (self.form,) if self.form else _FORMATS
         while forms := [form for form in formats if form not in live.refused]:
@@ -125,12 +125,11 @@ class ChatConnection(Connection):
             except Refused as error:
                 if error.for_its_texts:
                     raise
-                refused = refused or error
+                refused.append(error)
                 live.refused.add(error.form)
         live.refused.clear()
-        raise JudgeUnavailable(
-            f"{refused}; the server accepts no form of this request, so the run stops"
-        )
+        so = "the server accepts no form of this request, so the run stops"
+        raise live.refusal(refused[0], cuts_of_row.get(), so)
 
     async def _in_form(
         self, live: ClientState, original: PromptRequest, read: Read, form: str
@@ -139,8 +138,6 @@ class ChatConnection(Connection):
 
         A model that refuses is asked once more, too.
         """
-        from metrichub.judge.replies import Unreadable
-
         request, spent, problem, first = original, Answer(""), "", form
         for last in (batch_of_run() is not None, True):
             content = ""
@@ -184,7 +181,7 @@ class ChatConnection(Connection):
     async def _replied(
         self, live: ClientState, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        from metrichub.judge.replies import completion_of, repeats_itself
+        from metrichub.judge.replies import completion_of, is_whole, repeats_itself
 
         parameters = self._parameters() | dict(request.more)
         messages: Any = request.messages(with_schema=form != "json_schema")
@@ -217,7 +214,7 @@ class ChatConnection(Connection):
             )
         if completion.finish_reason == "content_filter":
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
-        if completion.finish_reason == "length":
+        if completion.finish_reason == "length" and not is_whole(completion.content):
             raise JudgeError(
                 f"{self.label}: the reply was cut off; "
                 + (

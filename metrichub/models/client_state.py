@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from metrichub.errors import BudgetSpent, JudgeError
+from metrichub.errors import BudgetSpent, JudgeError, JudgeUnavailable
+from metrichub.models.failures import Refused
 from metrichub.models.session import Session
 from metrichub.models.usage import batch_of_run
 
@@ -35,6 +36,8 @@ class ClientState:
     """Whether it accepted a request, be its reply of use or not."""
     doubted: bool = False
     """Whether the last reply was of use only without a schema, which may be chance."""
+    refused_row: object = None
+    """The row of the request that it refused in every form, while it had accepted none."""
     bounded: bool = True
     """Whether schemas say how many items a list has; some servers know no such words."""
     largest_reply: int = 0
@@ -69,11 +72,26 @@ class ClientState:
             return await first()
         except JudgeError as error:
             if not error.ends_the_run:
-                self.probing.release()
+                # Whether the next one is refused, too, is known at once.
+                if not isinstance(error, Refused) or error.for_its_texts:
+                    self.probing.release()
             elif not isinstance(error, BudgetSpent):
                 # A budget is one run's.
                 self.ended = error
             raise
+
+    def refusal(self, error: Refused, row: object, so: str) -> JudgeError:
+        """The error of a request that was refused in every form: its own, or that of all requests.
+
+        A server that has accepted none so far may dislike the texts of one row, whatever it says,
+        but hardly those of a second one. No row is known outside of a run.
+        """
+        if self.accepted or self.form is not None:
+            return error
+        before, self.refused_row = self.refused_row, object() if row is None else row
+        if before is None or before is row:
+            return error
+        return JudgeUnavailable(f"{error}; {so}")
 
     @cached_property
     def client(self) -> AsyncOpenAI:

@@ -12,18 +12,24 @@ from metrichub.errors import JudgeError, JudgeUnavailable
 if TYPE_CHECKING:
     import openai
 
-_PAYMENT_REQUIRED, _TOO_LARGE = 402, 413
+_PAYMENT_REQUIRED, _FORBIDDEN, _TOO_LARGE = 402, 403, 413
 _REFUSED = (400, _TOO_LARGE, 422)
 _UNKNOWN_REQUESTS = (405, 501)
 _SERVER_ERRORS = 500
 _LONG = 8
 """Keys and passwords of so many characters are masked inside words too."""
-_TEXT_CODES = ("context_length_exceeded", "content_filter", "string_above_max_length")
+_TEXT_CODES = {
+    *("context_length_exceeded", "string_above_max_length"),
+    *("content_filter", "content_policy_violation", "data_inspection_failed"),
+}
 _TEXT_TROUBLE = re.compile(
     r"context (length|size|window)|context_length|too long|too large|too many tokens|"
-    r"content (management|filter|policy)|moderation|safety",
+    r"content (management|filter|policy)|moderation|safety|flagged|inappropriate content|"
+    r"content exists risk|usage (policy|policies|guidelines)",
     re.IGNORECASE,
 )
+_UNREADABLE_CODE = "json_validate_failed"
+"""Of a server that reads the model's reply itself, and found none of the form it was asked for."""
 _FORM_TROUBLE = re.compile("schema|response_format", re.IGNORECASE)
 _BOUNDS_TROUBLE = re.compile(r"\b(min|max)_?items\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -35,6 +41,10 @@ class AnswerPending(JudgeError):
 
 class ServerFailure(JudgeError):
     """A call that was given up for the server's fault: no reply in time, a broken one, a 5xx."""
+
+
+class Unreadable(JudgeError):
+    """A reply that isn't of the type that was asked for; asking again may help."""
 
 
 class ModelRefused(JudgeError):
@@ -56,14 +66,26 @@ class Refused(JudgeError):
 
 def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
     """What a refused request was refused for, as far as servers say so."""
-    own = _own_words(str(error), _texts_of(error.request.content))
-    coded = error.status_code == _TOO_LARGE or str(error.code or "") in _TEXT_CODES
+    own = _own_words(_said(error), _texts_of(error.request.content))
+    coded = error.status_code == _TOO_LARGE or bool(
+        {str(error.code), str(error.type)} & _TEXT_CODES
+    )
     worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
     return Refused(
         f"{who} refused the request: {text}",
         for_its_texts=coded or bool(worded),
         for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
     )
+
+
+def _said(error: Exception) -> str:
+    """What an error says, with the reply as it came where the client finds no message in it."""
+    import openai
+
+    said = str(error)
+    if isinstance(error, openai.APIStatusError) and " - " not in said and error.response.text:
+        said += f" - {error.response.text}"
+    return said
 
 
 def _texts_of(content: bytes) -> str:
@@ -96,7 +118,7 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
     """The error of the client as ours: one line, with what to do; `say` gives what it says."""
     import openai
 
-    text = text_of(error)
+    text = text_of(_said(error))
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, who, text)
     if isinstance(error, openai.APITimeoutError):
@@ -121,13 +143,14 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
 
-    from metrichub.models.transport import PENDING, WAIT
+    from metrichub.models.transport import AGAIN, PENDING, WAIT
 
     status = error.status_code
     if PENDING in error.response.headers:
         return AnswerPending("the answer is still to come from a batch")
-    if status in _REFUSED:
-        return _refused(error, who, text)
+    refusal = _of_one_request(error, who, text)
+    if refusal is not None:
+        return refusal
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return JudgeUnavailable(
             f"{who}: the key was refused ({text}); set OPENAI_API_KEY to a valid one"
@@ -142,8 +165,26 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
         return JudgeUnavailable(f"{who}: the server doesn't support such requests ({text})")
     if wait := error.response.headers.get(WAIT):
         text += f"; the server asks to wait {wait} s, longer than timeout"
-    kind = ServerFailure if status >= _SERVER_ERRORS else JudgeError
+    kind = ServerFailure if status >= _SERVER_ERRORS or status in AGAIN else JudgeError
     return kind(f"{who} failed: {text}")
+
+
+def _of_one_request(error: openai.APIStatusError, who: str, text: str) -> JudgeError | None:
+    """What a status means that may be one request's alone; None if it is every request's."""
+    status = error.status_code
+    if status not in (*_REFUSED, _FORBIDDEN):
+        return None
+    if error.code == _UNREADABLE_CODE:
+        return Unreadable(text)
+    refused = _refused(error, who, text)
+    if status != _FORBIDDEN or refused.for_its_texts:
+        return refused
+    if isinstance(error.body, dict):
+        return None
+    return ServerFailure(
+        f"{who}: what stands before the server, such as a proxy or a firewall, refused the request "
+        f"({text}); check base_url and the network"
+    )
 
 
 def masked(text: str, secret: str) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from metrichub.catalog.parameters import Range
-from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.errors import JudgeError
 from metrichub.models.client import Connection, clean
 from metrichub.models.client_state import ClientState, per_loop
 from metrichub.models.embedders import Vectors
@@ -25,6 +25,7 @@ from metrichub.models.usage import (
     Answer,
     UsageTracker,
     batch_of_run,
+    cuts_of_row,
     spent_on,
     tokens_in,
     tracker_of_run,
@@ -112,9 +113,10 @@ class OpenAIEmbedder(Connection):
         except Refused as error:
             left = [request for request in waiting if not request.answer.done()]
             if len(left) <= 1:
-                if live.form is not None or error.for_its_texts:
+                if error.for_its_texts:
                     raise
-                raise JudgeUnavailable(f"{error}; does this server offer embeddings?") from None
+                row = (left or waiting)[0].context.get(cuts_of_row)
+                raise live.refusal(error, row, "does this server offer embeddings?") from None
             known = live.form is not None or error.for_its_texts
         except JudgeError as error:
             if error.ends_the_run or len(groups := _grouped(waiting)) < 2:

@@ -3,10 +3,11 @@
 The client's own timeout is between two bytes, so that a server that drips holds a slot for ever,
 and it reads a reply whatever its size. Here a call ends after its seconds, a reply of more than
 `MOST` bytes is cut off while it comes, and a success that isn't JSON, as gateways send while a
-server restarts, becomes a 502, which the client tries again. A success that holds an error alone
-gets the status that the error names. A request that a server sends on goes to another port without
-the user's own headers, which may be secret, and to another host not at all. The client waits as a
-server asks it to before it tries again, but for no longer than one call may take.
+server restarts, becomes a 502, which the client tries again. A success that holds an error, alone
+or in place of the rest of a reply, gets the status that the error names. A request that a server
+sends on goes to another port without the user's own headers, which may be secret, and to another
+host not at all. The client waits as a server asks it to before it tries again, but for no longer
+than one call may take.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ MOST = 8_000_000
 """Bytes of a reply at most."""
 _BAD_GATEWAY, _NOT_FOUND, _CONFLICT, _TOO_LARGE = 502, 404, 409, 413
 _TOO_MANY = 429
+AGAIN = (424, 425, 498)
+"""Statuses of a passing failure that the client doesn't try again of itself."""
 _IDLE = 30
 """Seconds that a connection is kept for the next call.
 
@@ -152,6 +155,8 @@ class LimitedClient(DefaultAsyncHttpxClient):
                 finally:
                     await response.aclose()
             wait = _wait(whole.headers)
+            if whole.status_code in AGAIN:
+                whole.headers.setdefault("x-should-retry", "true")
             if whole.is_error and _is_quota_spent(whole):
                 whole.headers["x-should-retry"] = "false"
             if whole.is_error and wait > seconds:
@@ -228,12 +233,25 @@ def _is_object(content: bytes) -> bool:
 
 
 def _error_in(content: bytes) -> tuple[int, Any] | None:
-    """The status and the error of a success that holds nothing else, as some gateways send."""
-    if len(content) > _FEW:
+    """The status and the error of a success that holds one, as some gateways send.
+
+    It stands alone, or in a choice whose text it ended.
+    """
+    # Inside of a text it would have backslashes.
+    if b'"error"' not in content:
         return None
-    body = json.loads(content)
-    error = body.get("error")
-    if not error or "choices" in body or "data" in body:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, dict):
+        ended = first.get("finish_reason") == "error"
+        error = first.get("error") or (ended and "the reply ended in an error")
+    else:
+        error = None if body.get("data") else body.get("error")
+    if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else _BAD_GATEWAY

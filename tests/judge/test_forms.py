@@ -14,9 +14,18 @@ from metrichub import Hub, OpenAIJudge, Report
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable
 from metrichub.models.loop import run
-from metrichub.models.resolve import embedder_of
 from tests import judge_toys
-from tests.judge_stub import Asked, Reply, Stub, answer, completion, failure, says
+from tests.judge_stub import (
+    Asked,
+    Fault,
+    Reply,
+    Stub,
+    answer,
+    completion,
+    embeddings,
+    failure,
+    says,
+)
 from tests.judge_toys import columns, spec
 
 CLAIMS = Prompt("claims", "List the claims.")
@@ -164,7 +173,52 @@ def test_a_parameter_that_the_server_refuses_ends_the_run(stub: Stub, status: in
         hub.evaluate(**columns(SAMPLES))
     assert "Unsupported parameter: 'temperature'" in str(caught.value)
     assert "the server accepts no form of this request, so the run stops" in str(caught.value)
-    assert len(stub.asked) == 3
+    # Three forms for each of two rows.
+    assert len(stub.asked) == 6
+
+
+def sends(status: int, body: object) -> Fault:
+    return lambda asked: (status, {}, json.dumps(body).encode())
+
+
+# As these services word it in their manuals and in reports of their users.
+FILTERS = {
+    "DashScope": failure(400, "Input data may be inappropriate.", "data_inspection_failed"),
+    "DeepSeek": failure(400, "Content Exists Risk", "invalid_request_error"),
+    "Gemini": sends(400, [{"error": {"code": 400, "message": "an invalid argument."}}]),
+    "Zhipu": failure(400, "系统检测到输入或生成内容可能包含不安全或敏感内容", "1301"),
+    "OpenRouter": failure(403, "Your chosen model requires moderation and your input was flagged"),
+    "xAI": failure(403, "Content violates usage guidelines."),
+    "any": failure(400, "No."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["faithfulness", "rubric(criterion='Is it good?', samples=3)"])
+@pytest.mark.parametrize("fault", FILTERS.values(), ids=FILTERS)
+def test_a_refused_row_costs_itself_alone_though_it_is_the_first(
+    stub: Stub, fault: Fault, metric: str
+) -> None:
+    def filtered(asked: Asked) -> Reply:
+        return (fault if "Claim 0." in str(asked.data) else says(json.dumps(answer(asked))))(asked)
+
+    stub.always = filtered
+    texts = columns(5) if metric == "faithfulness" else {"predictions": columns(5)["predictions"]}
+    report = Hub(metric, judge=judge(stub)).evaluate(**texts)
+    (errors,) = (trace.errors for trace in report.traces.values())
+    assert list(errors) == [0]
+    if metric == "faithfulness":
+        assert "refused the request: Error code: 40" in errors[0]
+
+
+def test_a_refused_row_of_an_embedder_costs_itself_alone(stub: Stub) -> None:
+    def filtered(asked: Asked) -> Reply:
+        return (failure(400, "No.") if "bad" in str(asked.body) else embeddings)(asked)
+
+    stub.always = filtered
+    texts = ["bad.", "One.", "Two."]
+    hub = Hub("semantic_similarity", embedder=spec(stub, model="e"))
+    report = hub.evaluate(predictions=texts, references=["bad.", "a b", "c d"])
+    assert list(report.traces["semantic_similarity"].errors) == [0]
 
 
 def test_a_text_that_is_too_long_costs_its_sample_alone(stub: Stub) -> None:
@@ -185,8 +239,11 @@ ECHOED = (
 def test_words_of_the_texts_in_an_error_say_nothing_of_its_cause(stub: Stub, echo: str) -> None:
     said = f"Unsupported parameter: 'temperature' in {echo}".replace("{", "{{").replace("}", "}}")
     stub.always = failure(400, said)
+    one = judge(stub)
+    with pytest.raises(JudgeError, match="Unsupported parameter"):
+        run(one.extract(CLAIMS, {"text": ECHOED}))
     with pytest.raises(JudgeUnavailable, match="the server accepts no form of this request"):
-        run(judge(stub).extract(CLAIMS, {"text": ECHOED}))
+        run(one.extract(CLAIMS, {"text": ECHOED}))
 
 
 @pytest.mark.parametrize(
@@ -214,10 +271,12 @@ def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, said
 @pytest.mark.parametrize("status", [400, 501])
 def test_a_server_that_embeds_nothing_ends_the_run(stub: Stub, status: int) -> None:
     stub.always = failure(status, "This server does not support embeddings")
-    embedder = embedder_of(spec(stub, model="e"))
+    texts = [f"Text {i}." for i in range(1_000)]
+    hub = Hub("semantic_similarity", embedder=spec(stub, model="e"))
     with pytest.raises(JudgeUnavailable, match="does not support embeddings"):
-        run(embedder.embed([f"Text {i}." for i in range(2_000)]))
-    assert len(stub.asked) <= 3
+        hub.evaluate(predictions=texts, references=texts[::-1])
+    # A call of many, and of one and of the others for each of two rows.
+    assert len(stub.asked) <= 6
 
 
 def test_asking_again_says_what_was_wrong(stub: Stub) -> None:

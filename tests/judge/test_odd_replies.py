@@ -121,6 +121,33 @@ def test_a_reply_that_may_mean_something_else_is_asked_for_again(stub: Stub, con
     assert len(stub.asked) == 2
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_a_reply_that_the_server_found_unreadable_is_asked_for_again(
+    stub: Stub, known: bool
+) -> None:
+    # As Groq says it.
+    unreadable = failure(400, "Failed to generate JSON.", "json_validate_failed")
+    stub.faults = [*[None] * known, unreadable]
+    one = judge(stub, cache=False)
+    for _ in range(1 + known):
+        assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    assert len(stub.asked) == 2 + known
+    assert "Failed to generate JSON" in stub.asked[-1].body["messages"][-1]["content"]
+
+
+def test_a_whole_reply_counts_though_the_server_cut_off_what_followed(stub: Stub) -> None:
+    stub.faults = [says('{"items": ["One."]}\n\n', finish_reason="length")]
+    assert extract(stub) == ["One."]
+    assert len(stub.asked) == 1
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_a_reply_that_is_all_reasoning_is_called_so(stub: Stub, name: str) -> None:
+    stub.always = says(None, **{name: '{"items": ["One."]}'})
+    with pytest.raises(JudgeError, match="empty but for the model's reasoning; switch off"):
+        extract(stub)
+
+
 VECTOR = {"index": 0, "embedding": [1.0, 2.0]}
 
 

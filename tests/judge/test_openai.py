@@ -278,10 +278,14 @@ def test_a_server_that_is_not_there_ends_the_run(stub: Stub) -> None:
     [
         (failure(500), "it failed"),
         (judge_stub.dropped, "connection broke"),
+        (lambda asked: (403, {}, b"<html>Forbidden</html>"), "a proxy or a firewall.*Forbidden"),
+        # As FastAPI words it.
+        (lambda asked: (422, {}, b'{"detail": [{"msg": "Too odd"}]}'), "422 - .*Too odd"),
     ],
 )
 def test_a_passing_failure_costs_one_sample(stub: Stub, fault: judge_stub.Fault, said: str) -> None:
-    stub.faults = [fault]
+    # For each form of the request.
+    stub.faults = [fault] * (3 if "422" in said else 1)
     with pytest.raises(JudgeError, match=said) as caught:
         extract(judge(stub))
     assert not caught.value.ends_the_run
@@ -294,6 +298,7 @@ def test_a_passing_failure_costs_one_sample(stub: Stub, fault: judge_stub.Fault,
         failure(429, retry_after_ms="1"),
         failure(429, retry_after="0.001"),
         failure(500, retry_after_ms="1"),
+        *(failure(status, retry_after_ms="1") for status in (424, 425, 498)),
     ],
 )
 def test_the_client_tries_again_when_the_server_says(stub: Stub, fault: judge_stub.Fault) -> None:

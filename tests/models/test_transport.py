@@ -119,6 +119,10 @@ def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.Monke
         b'{"a": {"b": 1}',
         b"upstream error",
         b'{"error": {"message": "busy", "code": 503}}',
+        b'{"error": {"message": "busy", "code": 503}, "choices": []}',
+        # As OpenRouter ends a reply.
+        b'{"choices": [{"error": {"code": 502, "message": "Upstream error"}, "message": {}}]}',
+        b'{"choices": [{"finish_reason": "error", "message": {"content": "%s"}}]}' % (3000 * b"a"),
     ],
 )
 def test_a_success_that_is_no_json_is_tried_again_like_a_502(stub: Stub, body: bytes) -> None:
