@@ -185,7 +185,7 @@ def _start(content: str) -> str:
 
 
 def is_reply(reply: type[Reply], content: str) -> bool:
-    """Whether what was kept is still such a reply."""
+    """Whether a text, such as what was kept, is such a reply and nothing else."""
     try:
         reply.model_validate_json(content)
     except ValueError:
@@ -235,11 +235,10 @@ def completion_of(done: object) -> Completion:
     if not isinstance(content, str):
         raise Unreadable("the answer's content isn't text")
     finish, refusal = getattr(first, "finish_reason", None), getattr(message, "refusal", None)
-    thoughts = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
-    if not content and any(thoughts) and finish == "stop" and not refusal:
+    thoughts = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+    if finish == "stop" and thoughts and not (content or refusal):
         raise Unreadable(
-            "the reply is empty but for the model's reasoning; switch off its thinking, or how the "
-            "server tells it from the reply"
+            "the reply is empty but for its reasoning; switch off the model's thinking"
         )
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
     return Completion(
@@ -248,14 +247,6 @@ def completion_of(done: object) -> Completion:
         refusal,
         [token for token in tokens if isinstance(getattr(token, "token", None), str)],
     )
-
-
-def is_whole(content: str) -> bool:
-    """Whether a text is one JSON object, so that nothing of a reply that was cut off is missing."""
-    try:
-        return isinstance(json.loads(content), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def repeats_itself(content: str) -> bool:

@@ -181,7 +181,7 @@ class ChatConnection(Connection):
     async def _replied(
         self, live: ClientState, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        from metrichub.judge.replies import completion_of, is_whole, repeats_itself
+        from metrichub.judge.replies import Reply, completion_of, is_reply, repeats_itself
 
         parameters = self._parameters() | dict(request.more)
         messages: Any = request.messages(with_schema=form != "json_schema")
@@ -214,7 +214,8 @@ class ChatConnection(Connection):
             )
         if completion.finish_reason == "content_filter":
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
-        if completion.finish_reason == "length" and not is_whole(completion.content):
+        # What was cut off may have been all that followed the reply.
+        if completion.finish_reason == "length" and not is_reply(Reply, completion.content):
             raise JudgeError(
                 f"{self.label}: the reply was cut off; "
                 + (

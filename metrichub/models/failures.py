@@ -20,7 +20,7 @@ _LONG = 8
 """Keys and passwords of so many characters are masked inside words too."""
 _TEXT_CODES = {
     *("context_length_exceeded", "string_above_max_length"),
-    *("content_filter", "content_policy_violation", "data_inspection_failed"),
+    *("content_filter", "data_inspection_failed", "sensitive_words_detected"),
 }
 _TEXT_TROUBLE = re.compile(
     r"context (length|size|window)|context_length|too long|too large|too many tokens|"
@@ -67,25 +67,19 @@ class Refused(JudgeError):
 def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
     """What a refused request was refused for, as far as servers say so."""
     own = _own_words(_said(error), _texts_of(error.request.content))
-    coded = error.status_code == _TOO_LARGE or bool(
-        {str(error.code), str(error.type)} & _TEXT_CODES
-    )
+    coded = error.status_code == _TOO_LARGE or {str(error.code), str(error.type)} & _TEXT_CODES
     worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
     return Refused(
         f"{who} refused the request: {text}",
-        for_its_texts=coded or bool(worded),
+        for_its_texts=bool(coded or worded),
         for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
     )
 
 
-def _said(error: Exception) -> str:
+def _said(error: openai.APIStatusError) -> str:
     """What an error says, with the reply as it came where the client finds no message in it."""
-    import openai
-
     said = str(error)
-    if isinstance(error, openai.APIStatusError) and " - " not in said and error.response.text:
-        said += f" - {error.response.text}"
-    return said
+    return said if " - " in said else f"{said} - {error.response.text or 'an empty reply'}"
 
 
 def _texts_of(content: bytes) -> str:
@@ -118,9 +112,8 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
     """The error of the client as ours: one line, with what to do; `say` gives what it says."""
     import openai
 
-    text = text_of(_said(error))
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, who, text)
+        return _of_status(error, who, text_of(_said(error)))
     if isinstance(error, openai.APITimeoutError):
         from metrichub.models.transport import seconds_of
 
@@ -136,7 +129,7 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
                 "and that base_url is right, or without base_url the network and its proxy"
             )
         return ServerFailure(f"{who}: the connection broke ({text_of(cause or error)})")
-    return JudgeError(f"{who} failed: {text}")
+    return JudgeError(f"{who} failed: {text_of(error)}")
 
 
 def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
@@ -148,8 +141,7 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     status = error.status_code
     if PENDING in error.response.headers:
         return AnswerPending("the answer is still to come from a batch")
-    refusal = _of_one_request(error, who, text)
-    if refusal is not None:
+    if status in (*_REFUSED, _FORBIDDEN) and (refusal := _of_one_request(error, who, text)):
         return refusal
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return JudgeUnavailable(
@@ -171,13 +163,10 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
 
 def _of_one_request(error: openai.APIStatusError, who: str, text: str) -> JudgeError | None:
     """What a status means that may be one request's alone; None if it is every request's."""
-    status = error.status_code
-    if status not in (*_REFUSED, _FORBIDDEN):
-        return None
     if error.code == _UNREADABLE_CODE:
         return Unreadable(text)
     refused = _refused(error, who, text)
-    if status != _FORBIDDEN or refused.for_its_texts:
+    if error.status_code != _FORBIDDEN or refused.for_its_texts:
         return refused
     if isinstance(error.body, dict):
         return None

@@ -91,13 +91,12 @@ class Pace:
             self._unanswered.clear()
             raise JudgeUnavailable(
                 f"{self._model}: the server didn't answer within {timeout:g} s {_ROUNDS} times in "
-                "a row, at last with one request at a time, so the run stopped; check that it "
-                "works, and lower concurrency or raise timeout; all answers are stored unless the "
-                "cache is off, so the same run continues from here"
+                "a row, so the run stopped; check that it works, and lower concurrency or raise "
+                "timeout; all answers are stored unless the cache is off, so the same run "
+                "continues from here"
             )
         self._began = _now()
-        self._allowed = min(self._allowed, max(1.0, self._in_flight // 2))
-        self._fast_until = self._allowed
+        self._allowed = self._fast_until = min(self._allowed, max(1.0, self._in_flight // 2))
         return self._in_flight > 1
 
     def limit(self, wait: float, sent: float) -> None:

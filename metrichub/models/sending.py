@@ -18,8 +18,8 @@ class Sending:
     """The requests of one call: each is counted, and has room in the run's budget.
 
     `tokens` are those sent each time, and `reply_tokens` gives those that come back at most, or
-    about as many; `wait` waits for the limits a minute. Tokens that a request is held to have taken
-    count until `end` says better.
+    about as many; `wait` waits for the limits a minute. `sent` is when the last request went out.
+    Tokens that a request is held to have taken count until `end` says better.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Sending:
         wait: Callable[[int], Awaitable[None]],
         pace: Pace | None = None,
     ) -> None:
-        self.pace, self._entered, self._sent = pace, False, 0.0
+        self.pace, self._entered, self.sent = pace, False, 0.0
         self._tracker, self._prices, self._wait = tracker_of_run(), prices, wait
         self._tokens, self._reply_tokens = tokens, reply_tokens
         self._held: Answer | None = None
@@ -39,7 +39,7 @@ class Sending:
     async def enter(self) -> None:
         """Wait for the turn of the next request."""
         if self.pace and not self._entered:
-            self._sent, self._entered = await self.pace.enter(), True
+            self.sent, self._entered = await self.pace.enter(), True
 
     async def begin(self) -> None:
         """Hold room for the next request, and count it.
@@ -94,21 +94,11 @@ class Sending:
         tracker.in_flight -= 1
         tracker.landed.set()
 
-    def succeed(self, timeout: float) -> None:
-        """Let more requests of the model go out; see `Pace.succeed`."""
-        if self.pace:
-            self.pace.succeed(self._sent, timeout)
-
     def time_out(self, timeout: float) -> bool:
         """Let fewer go out; whether this one is sent again then; see `Pace.time_out`."""
         self._timeouts += 1
-        again = self.pace is not None and self.pace.time_out(self._sent, timeout, self)
+        again = self.pace is not None and self.pace.time_out(self.sent, timeout, self)
         return again and self._timeouts <= _AGAIN
-
-    def pause(self, wait: float) -> None:
-        """Let all requests of the model pause after this one was one too many; see `Pace.limit`."""
-        if self.pace:
-            self.pace.limit(wait, self._sent)
 
     def forget(self) -> None:
         """Count none of the requests as made yet; their room stays held."""

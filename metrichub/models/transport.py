@@ -140,9 +140,9 @@ class LimitedClient(DefaultAsyncHttpxClient):
                 return reply
             if reply.status_code != _TOO_MANY or _is_quota_spent(reply):
                 if reply.is_success:
-                    sending.succeed(seconds_of(request))
+                    sending.pace.succeed(sending.sent, seconds_of(request))
                 return reply
-            sending.pause(_wait(reply.headers) or asked_wait(reply.headers))
+            sending.pace.limit(_wait(reply.headers) or asked_wait(reply.headers), sending.sent)
 
     async def _reply(self, request: Any, how: dict[str, Any]) -> Any:
         seconds = seconds_of(request)
@@ -245,12 +245,11 @@ def _error_in(content: bytes) -> tuple[int, Any] | None:
     except (ValueError, RecursionError):
         return None
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(first, dict):
-        ended = first.get("finish_reason") == "error"
-        error = first.get("error") or (ended and "the reply ended in an error")
-    else:
-        error = None if body.get("data") else body.get("error")
+    first = choices[0] if choices and isinstance(choices, list) else body
+    if not isinstance(first, dict) or body.get("data"):
+        return None
+    ended = first.get("finish_reason") == "error"
+    error = first.get("error") or (ended and "the reply ended in an error")
     if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None

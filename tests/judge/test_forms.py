@@ -181,16 +181,18 @@ def sends(status: int, body: object) -> Fault:
     return lambda asked: (status, {}, json.dumps(body).encode())
 
 
-# As these services word it in their manuals and in reports of their users.
+# As users of these services report, for example in langchain4j#1079 and BettaFish#108.
 FILTERS = {
-    "DashScope": failure(400, "Input data may be inappropriate.", "data_inspection_failed"),
+    "DashScope": failure(
+        400, "Input data may contain inappropriate content.", "data_inspection_failed"
+    ),
     "DeepSeek": failure(400, "Content Exists Risk", "invalid_request_error"),
     "Gemini": sends(400, [{"error": {"code": 400, "message": "an invalid argument."}}]),
     "Zhipu": failure(400, "系统检测到输入或生成内容可能包含不安全或敏感内容", "1301"),
     "OpenRouter": failure(403, "Your chosen model requires moderation and your input was flagged"),
     "xAI": failure(403, "Content violates usage guidelines."),
     "any": failure(400, "No."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("metric", ["faithfulness", "rubric(criterion='Is it good?', samples=3)"])
