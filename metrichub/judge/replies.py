@@ -237,9 +237,7 @@ def completion_of(done: object) -> Completion:
     finish, refusal = getattr(first, "finish_reason", None), getattr(message, "refusal", None)
     thoughts = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
     if finish == "stop" and thoughts and not (content or refusal):
-        raise Unreadable(
-            "the reply is empty but for its reasoning; switch off the model's thinking"
-        )
+        raise Unreadable("the reply is empty but for its reasoning; switch off thinking")
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
     return Completion(
         content,

@@ -106,6 +106,19 @@ def test_requests_that_time_out_together_cost_no_row(stub: Stub) -> None:
     assert len(stub.asked) >= 20 + 4
 
 
+def test_calls_of_an_embedder_that_time_out_together_cost_no_row(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metrichub.models.openai_embedder.BATCH", 2)
+    stub.faults = [None, *[silent] * 4]
+    texts = [f"text {i}" for i in range(20)]
+    report = Hub("semantic_similarity", embedder=spec(stub, model="e", timeout=2.0)).evaluate(
+        predictions=texts[:10], references=texts[10:]
+    )
+    assert report.failed == 0
+    assert len(stub.asked) >= 10 + 4
+
+
 @pytest.mark.parametrize("fault", ROW_FAULTS.values(), ids=ROW_FAULTS)
 def test_refusals_and_unreadable_answers_end_no_run(stub: Stub, fault: Fault) -> None:
     Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1))
