@@ -374,7 +374,7 @@ def test_a_server_is_asked_in_the_form_that_is_given_alone(stub: Stub) -> None:
     hub = Hub("faithfulness", judge=spec(stub, form="json_object"))
     with pytest.raises(Exception, match="the server accepts no form of this request"):
         hub.evaluate(**columns(2))
-    assert [asked.form for asked in stub.asked] == ["json_object"]
+    assert [asked.form for asked in stub.asked] == ["json_object"] * 2
 
 
 def test_many_samples_ask_for_all_of_a_round_at_once(stub: Stub) -> None:

@@ -60,6 +60,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
     with pytest.MonkeyPatch.context() as patch, judge_stub.serving() as stub:
         patch.setenv("METRICHUB_CACHE", str(cache))
         patch.setenv("OPENAI_API_KEY", judge_stub.KEY)
+        # As many at once as if earlier answers had come soon.
+        patch.setattr("metrichub.models.pace.START", float(WORKERS))
         gate = threading.Barrier(WORKERS)
 
         def together(asked: judge_stub.Asked) -> judge_stub.Reply:
