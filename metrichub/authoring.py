@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from metrichub.text.conversation import ToolCall as ToolCall
     from metrichub.text.conversation import interactions as interactions
     from metrichub.text.conversation import message_texts as message_texts
+    from metrichub.text.conversation import written_call as written_call
 
 _HOMES = {
     name: home
@@ -126,7 +127,7 @@ _HOMES = {
         "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",
         "text.column": "RaggedTexts Texts",
-        "text.conversation": "Message ToolCall interactions message_texts",
+        "text.conversation": "Message ToolCall interactions message_texts written_call",
     }.items()
     for name in names.split()
 }

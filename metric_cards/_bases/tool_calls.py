@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from metric_cards._bases.strictjson import read
 from metrichub import conversation
-from metrichub.authoring import Array, Message, ToolCall
+from metrichub.authoring import Array, Message, ToolCall, written_call
 
-ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
-"""What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
 _SPEAKERS = ("human", "ai", "tool", "system")
 """The types of messages of ragas and LangChain, whose other messages have a role."""
 _OTHER_BLOCKS = ("text", "thinking", "redacted_thinking", "message", "reasoning")
@@ -60,7 +58,10 @@ def read_calls(text: str, *, plain: bool = False) -> Calls:
     value, problem = read(text)
     if problem:
         return Calls(problem=f"it isn't JSON ({problem})")
-    value = _calls_in(value)
+    try:
+        value = _calls_in(value)
+    except ValueError as error:
+        return Calls(problem=f"it {error}")
     if value is not None and not isinstance(value, list):
         return Calls(problem="it is JSON, but not a list")
     made: list[Call] = []
@@ -124,6 +125,9 @@ def _calls_in(value: Any) -> Any:
     """The calls of an assistant's message, as OpenAI writes it, or of all in a conversation.
 
     Another value is itself.
+
+    Raises:
+        ValueError: messages with roles can't be read.
     """
     if isinstance(value, _MAPPING):
         if "tool_calls" in value:
@@ -137,6 +141,8 @@ def _calls_in(value: Any) -> Any:
     try:
         messages = conversation(parts)
     except ValueError:
+        if any(isinstance(part, _MAPPING) and "role" in part for part in parts):
+            raise
         return value
     return calls_of(messages) if messages else value
 
@@ -159,12 +165,12 @@ def _is_other_block(entry: Any) -> bool:
 
 def _written(entry: Any) -> tuple[str, Any]:
     """The name and the arguments of a call as they stand there."""
-    if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
-        entry = entry["function"]
-    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+    if not isinstance(entry, _MAPPING):
         raise _NoCall("doesn't name a tool")
-    arguments = (entry[key] for key in ARGUMENTS if entry.get(key) is not None)
-    return entry["name"], next(arguments, None)
+    try:
+        return written_call(entry)
+    except ValueError as error:
+        raise _NoCall(str(error)) from None
 
 
 def _plain_call(entry: Any) -> Call:

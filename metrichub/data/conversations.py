@@ -14,7 +14,7 @@ from typing import Any
 from metrichub.data.traces import entries_of
 from metrichub.data.values import json_value
 from metrichub.errors import what
-from metrichub.text.conversation import Message, Role, ToolCall
+from metrichub.text.conversation import Message, Role, ToolCall, written_call
 
 _ROLES: Mapping[str, Role] = {
     **{"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"},
@@ -36,8 +36,6 @@ _KINDS = {
 """The kinds of the parts of Gemini and Bedrock, which have a key in place of a type."""
 _CONTENTS = ("parts", "content", "value", "text")
 _RETURNED = ("content", "response", "result")
-_ARGUMENTS = ("arguments", "args", "input", "input_parameters", "inputParameters")
-"""What OpenAI, LangChain and ragas, Anthropic, and deepeval call the arguments of a call."""
 
 
 def conversation(value: object) -> list[Message]:
@@ -82,7 +80,7 @@ class _Messages:
         place, self._place = self._place, self._place + 1
         if "role" not in entry and isinstance(entry.get("message"), Mapping):
             entry = entry["message"]
-        if isinstance(entry.get("kwargs"), Mapping):
+        if isinstance(entry.get("kwargs"), Mapping) and not _is_call(entry):
             path = entry.get("id") or [""]
             own = str(path[-1]).removesuffix("Chunk").removesuffix("Message").lower()
             entry = {"type": own, **entry["kwargs"]}
@@ -162,12 +160,10 @@ class _Messages:
     def _call(self, entry: object) -> ToolCall:
         if not isinstance(entry, Mapping):
             raise ValueError(f"isn't a conversation: a tool call in it is {what(entry)}")
-        function = entry.get("function")
-        inner: Mapping[str, Any] = function if isinstance(function, Mapping) else entry
-        name = function if isinstance(function, str) else inner.get("name")
-        if not isinstance(name, str):
-            raise ValueError("isn't a conversation: a tool call in it has no name")
-        arguments = _first(inner, _ARGUMENTS, {})
+        try:
+            name, arguments = written_call(entry)
+        except ValueError as error:
+            raise ValueError(f"isn't a conversation: a tool call in it {error}") from None
         self._number += 1
         number = str(self._number)
         own = entry.get("call_id") or entry.get("toolUseId") or entry.get("id")
@@ -243,9 +239,13 @@ def _is_result(part: Any) -> bool:
 
 def _is_call(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of a list is a call by itself, as in a list of calls that were expected."""
-    own = entry.get("function") or entry
-    speaks = "role" in entry or "from" in entry or entry.get("type") in _ROLES
-    return not speaks and isinstance(own, Mapping) and "name" in own
+    function, kind = entry.get("function"), entry.get("type")
+    if kind == "function" and entry.get("content") is None:
+        kind = None  # OpenAI's type of a call, and LangChain's of what a function returned.
+    if "role" in entry or "from" in entry or kind in _ROLES:
+        return False
+    own = function if isinstance(function, Mapping) else entry
+    return "name" in own or "tool_name" in own or isinstance(function, str)
 
 
 def _calls_of(entry: Mapping[str, Any]) -> list[Any]:
@@ -284,6 +284,8 @@ def _named(entry: Mapping[str, Any], *keys: str) -> str | None:
 
 def _read_arguments(arguments: object) -> Any:
     """The arguments as an object; a text that isn't the JSON of one stays as it is."""
+    if arguments is None:
+        return {}
     if isinstance(arguments, dict):
         return json_value(arguments)  # JSON text may hold NaN and 1e999.
     if not isinstance(arguments, str):

@@ -8,6 +8,24 @@ from typing import Any, Literal, TypedDict
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+_ARGUMENTS = (
+    *("arguments", "args", "kwargs", "parameters", "params", "input", "input_parameters"),
+    *("inputParameters", "tool_args", "tool_input", "tool_kwargs"),
+)
+"""What OpenAI, LangChain and ragas, tau-bench, Llama, Anthropic, deepeval, ADK, LlamaIndex and
+others call the arguments of a call."""
+_BESIDE = frozenset(
+    (
+        *("name", "tool_name", "function", "id", "call_id", "tool_call_id", "tool_use_id"),
+        *("toolUseId", "toolCallId", "tool_id", "action_id", "type", "index", "description"),
+        *("reasoning", "thought", "output", "result", "response", "error", "parse_error"),
+        *("status", "state", "role", "requestor", "server_label", "server_name", "caller"),
+        *("cache_control", "signature", "thoughtSignature", "thought_signature"),
+        *("extra_content", "timestamp", "duration", "latency", "metadata", "view", "info"),
+    )
+)
+"""What else a call without arguments has."""
+
 
 class ToolCall(TypedDict):
     """A call of a tool. Its id is its number in the conversation, from "1"."""
@@ -33,6 +51,40 @@ class Message(TypedDict):
     name: str | None
     contexts: list[str]
     left_out: list[str]
+
+
+def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
+    """The tool that a call names, and its arguments as they were written, None for none.
+
+    Raises:
+        ValueError: it names no tool, or it isn't certain what its arguments are.
+    """
+    function = entry.get("function")
+    parts = [function, entry] if isinstance(function, Mapping) else [entry]
+    name = function if isinstance(function, str) else parts[0].get("name")
+    name = parts[0].get("tool_name") if name is None else name
+    if not isinstance(name, str):
+        raise ValueError("doesn't name a tool")
+    values = [(key, value) for part in parts for key, value in part.items() if value is not None]
+    written = [(key, value) for key, value in values if key in _ARGUMENTS]
+    full = [(key, value) for key, value in written if not _is_blank(value)]
+    if other := next((key for key, value in full if value != full[0][1]), None):
+        raise ValueError(
+            f"has arguments for {name!r} under {full[0][0]!r} and others under {other!r}; keep one"
+        )
+    if written:
+        return name, (full or written)[0][1]
+    for key, value in values:
+        if key not in _BESIDE and not _is_blank(value):
+            raise ValueError(
+                f"has {key!r} beside the name {name!r}, which isn't read; put its arguments under "
+                f"one of {', '.join(_ARGUMENTS)} ({{}} if it has none)"
+            )
+    return name, None
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, (str, dict, list, tuple)) and not value
 
 
 def message_texts(messages: Sequence[Message], start: int = 0) -> list[str]:

@@ -158,7 +158,7 @@ def test_calls_alone_are_the_conversation() -> None:
 
 
 def test_calls_that_cannot_be_read_are_an_error_of_their_sample() -> None:
-    with pytest.raises(InputError, match=r"messages\[1\] .*a tool call in it has no name"):
+    with pytest.raises(InputError, match=r"messages\[1\] .*a tool call in it doesn't name a tool"):
         _read({"tools_called": [CALLED, [{"id": "1"}]]})
 
 

@@ -1,13 +1,43 @@
 """Forms of messages beside the usual ones: Gemini, Bedrock, older LangChain, loose fields."""
 
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from metrichub import Hub
 from metrichub.data.conversations import conversation
+from metrichub.errors import InputError
 
 ARGUMENTS = {"city": "Bern"}
+Form = Callable[[Mapping[str, Any]], dict[str, Any]]
+CALLS: dict[str, Form] = {
+    "name": lambda own: {"name": "weather", "arguments": own},
+    "openai": lambda own: {
+        "id": "call_1",
+        "type": "function",
+        "index": 0,
+        "function": {"name": "weather", "arguments": json.dumps(own)},
+    },
+    "anthropic": lambda own: {"type": "tool_use", "id": "t", "name": "weather", "input": own},
+    "llama": lambda own: {"name": "weather", "parameters": own},
+    "llama with a type": lambda own: {"type": "function", "name": "weather", "parameters": own},
+    "tau-bench": lambda own: {"name": "weather", "kwargs": own},
+    "adk evaluation": lambda own: {"tool_name": "weather", "tool_input": own},
+    "adk": lambda own: {"id": None, "args": own, "name": "weather"},
+    "langchain": lambda own: {"name": "weather", "args": own, "id": "1", "type": "tool_call"},
+    "langchain chunk": lambda own: {"name": "weather", "args": json.dumps(own), "index": 1},
+    "llama-index": lambda own: {"tool_id": "1", "tool_name": "weather", "tool_kwargs": own},
+    "deepeval": lambda own: {"name": "weather", "input_parameters": own, "output": "sunny"},
+    "inspect": lambda own: {"id": "k", "function": "weather", "arguments": own, "type": "function"},
+    "params": lambda own: {"name": "weather", "params": own},
+    "tool_args": lambda own: {"name": "weather", "tool_args": own},
+    "beside the function": lambda own: {"function": {"name": "weather"}, "arguments": own},
+    "an empty one, too": lambda own: {"name": "weather", "arguments": "", "input": own},
+    "twice the same": lambda own: {"name": "weather", "arguments": own, "args": dict(own)},
+    "keys of a log": lambda own: {"name": "weather", "arguments": own, "ms": 9, "log": {"a": 1}},
+}
 GEMINI: dict[str, Any] = {
     "systemInstruction": {"parts": [{"text": "Be kind."}]},
     "contents": [
@@ -187,3 +217,76 @@ def test_spans_of_other_things_are_named_as_such(value: Any) -> None:
 def test_a_system_instruction_may_be_a_text() -> None:
     request = {"systemInstruction": "Be kind.", "contents": GEMINI["contents"]}
     assert conversation(request) == conversation(GEMINI)
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_the_arguments_of_a_call_are_read_in_every_form(form: str) -> None:
+    made, other = CALLS[form](ARGUMENTS), CALLS[form]({"city": "Rome"})
+    turn = {"role": "assistant", "content": "Sunny."}
+    for value in ([made], [turn | {"tool_calls": [made]}], [turn | {"tools_called": [made]}]):
+        (call, *more) = conversation(value)[0]["calls"]
+        assert (call["name"], call["arguments"], more) == ("weather", ARGUMENTS, [])
+        expected = {"name": "weather", "arguments": ARGUMENTS}
+        # Bern isn't Rome, whichever of the two sides has which form.
+        for side, score in ((expected, 1.0), (made, 1.0), (other, 0.0)):
+            columns = {"messages": [value], "reference_messages": [[side]]}
+            scores = Hub("trajectory_match(mode='unordered')")(columns)["trajectory_match"]
+            assert scores["score"] == score
+    for sent in ([made], json.dumps([made])):
+        scores = Hub("tool_call_f1")(predictions=[sent, sent], references=[[other], [made]])
+        assert (scores["tool_call_f1"]["score"], scores["tool_call_f1"]["parsed"]) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ({"name": "w", "city": "Bern"}, "has 'city' beside the name 'w', which isn't read"),
+        ({"name": "w", "payload": {"city": "Bern"}}, "has 'payload' beside the name 'w'"),
+        ({"name": "w", "on": False}, "has 'on' beside the name 'w'"),
+        ({"name": "w", "args": None, "days": 0}, "has 'days' beside the name 'w'"),
+        ({"function": {"name": "w", "city": "Bern"}}, "has 'city' beside the name 'w'"),
+        (
+            {"name": "w", "args": {"city": "Bern"}, "input": {"city": "Rome"}},
+            "has arguments for 'w' under 'args' and others under 'input'; keep one",
+        ),
+    ],
+)
+def test_what_may_be_arguments_is_refused_by_name(call: dict[str, Any], problem: str) -> None:
+    for value in ([call], [{"role": "assistant", "content": None, "tool_calls": [call]}]):
+        columns = {"messages": [value], "reference_messages": [value]}
+        for metric in ("trajectory_match", "tool_call_f1"):
+            with pytest.raises(InputError) as caught:
+                Hub(metric)(columns)
+            assert problem in str(caught.value)
+        with pytest.raises(InputError, match=f"{problem.split(';')[0]}"):
+            Hub("tool_call_f1")(predictions=[value], references=["[]"])
+    # As a text it is a model's answer, which never raises.
+    scores = Hub("tool_call_f1")(predictions=[json.dumps([call])], references=["[]"])
+    assert (scores["tool_call_f1"]["score"], scores["tool_call_f1"]["parsed"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"id": "1", "type": "tool_call", "index": 0, "description": "The time.", "output": "noon"},
+        {"result": {"time": "noon"}, "error": None, "status": "completed", "unknown": None},
+        {"arguments": {}, "elapsed": 0.1},
+        {"arguments": "", "span": {"id": 1}},
+        {"city": "", "tags": [], "more": {}},
+    ],
+)
+def test_a_call_without_arguments_may_have_other_keys(more: dict[str, Any]) -> None:
+    (message,) = conversation([{"name": "clock", **more}])
+    assert [(call["name"], call["arguments"]) for call in message["calls"]] == [("clock", {})]
+    made, due = [{"name": "clock", **more}], [{"name": "clock"}]
+    assert Hub("tool_call_f1")(predictions=[made], references=[due])["tool_call_f1"]["score"] == 1
+
+
+def test_what_a_function_returned_is_no_call() -> None:
+    # LangChain's FunctionMessage, whose type is that of OpenAI's calls.
+    made = {"type": "function", "name": "weather", "parameters": ARGUMENTS}
+    messages = conversation([made, {"type": "function", "name": "weather", "content": "sunny"}])
+    assert [(m["role"], m["text"], m["result_of"]) for m in messages] == [
+        ("assistant", "", None),
+        ("tool", "sunny", "1"),
+    ]

@@ -168,7 +168,7 @@ def test_a_note_says_that_no_prediction_has_calls(metric):
     assert note == (
         "no prediction is a JSON list of tool calls or a conversation, so that all score 0"
     )
-    with pytest.raises(InputError, match="its entry 0 doesn't name a tool"):
+    with pytest.raises(InputError, match="its entry 0 has the role 'poet'"):
         Hub(metric).evaluate(predictions=[[{"role": "poet"}]], references=["[]"])
 
 
@@ -209,7 +209,7 @@ def test_an_empty_list_and_null_are_no_calls(text):
         ('[{"name": "a"}, "a"]', "its entry 1 doesn't name a tool"),
         ('[{"args": {}}]', "its entry 0 doesn't name a tool"),
         ('[{"name": 1}]', "its entry 0 doesn't name a tool"),
-        ('[{"function": "a"}]', "its entry 0 doesn't name a tool"),
+        ('[{"function": ["a"]}]', "its entry 0 doesn't name a tool"),
         ('[{"type": "function", "function": {"name": 1}}]', "its entry 0 doesn't name a tool"),
         ('[{"name": "a", "args": [1]}]', "its entry 0 has arguments that aren't an object"),
         ('[{"name": "a", "args": false}]', "its entry 0 has arguments that aren't an object"),
