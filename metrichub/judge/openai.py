@@ -156,24 +156,26 @@ class OpenAIJudge(ChatConnection):
         verdicts: Sequence[str],
         start: int,
     ) -> list[Verdict]:
-        from metrichub.judge.replies import Judgements, read_completion, schema_of, sound_verdicts
+        from metrichub.judge.replies import Judgements, read_verdicts, schema_of, sound_verdicts
 
-        read = partial(read_completion, Judgements)
         system = f"{prompt.text}\n\n{VERIFY_RULE.format(', '.join(verdicts))} {DATA_RULE}"
 
         def request_for(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
-            schema = schema_of(Judgements, tuple(verdicts), exactly=len(indices))
+            schema = schema_of(Judgements, tuple(verdicts), indices=tuple(indices))
             likely = partial(typical_verdicts, indices, verdicts[0])
             data = {**data_of(fields), "items": listed}
             return PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
         async def ask(live: ClientState) -> Answer:
-            first = await self._answer(live, request_for(chunk), read)
+            first = await self._answer(
+                live, request_for(chunk), partial(read_verdicts, indices=chunk)
+            )
             judged = Judgements.model_validate_json(first.reply).verdicts
             sound = sound_verdicts(judged, chunk, verdicts)
             total = first
             if missing := [i for i in chunk if i not in sound]:
+                read = partial(read_verdicts, indices=missing)
                 again = await self._answer(live, request_for(missing), read)
                 more = Judgements.model_validate_json(again.reply).verdicts
                 sound |= sound_verdicts(more, missing, verdicts)

@@ -9,9 +9,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
@@ -28,6 +28,13 @@ class Reply(BaseModel):
     )
 
 
+def _no_boolean(value: object) -> object:
+    """The value of a number, for which pydantic would take true as 1."""
+    if isinstance(value, bool):
+        raise ValueError("a boolean is no number")
+    return value
+
+
 class Items(Reply):
     """Texts that were asked for."""
 
@@ -37,7 +44,7 @@ class Items(Reply):
 class Judged(Reply):
     """A verdict on one item; the reason stands first, so that the verdict follows from it."""
 
-    index: int
+    index: Annotated[int, BeforeValidator(_no_boolean)]
     reason: str
     verdict: str
 
@@ -52,7 +59,7 @@ class Graded(Reply):
     """A number on a scale; `weights` are none of the model's words but read from its tokens."""
 
     reason: str
-    score: float
+    score: Annotated[float, BeforeValidator(_no_boolean)]
     weights: SkipJsonSchema[dict[int, float]] = Field(default_factory=dict)
 
 
@@ -81,12 +88,12 @@ def schema_of(
     words: tuple[str, ...] = (),
     scale: tuple[int, ...] = (),
     most: int | None = None,
-    exactly: int | None = None,
+    indices: tuple[int, ...] = (),
 ) -> Mapping[str, Any]:
     """The JSON schema of a reply; the verdict or winner is one of `words`, the score on `scale`.
 
-    A list holds at most `most` items, or `exactly` so many: small models don't end a list by
-    themselves.
+    A list holds at most `most` items, or a verdict for each of `indices`: small models don't end a
+    list by themselves, and some count its items from 1.
     """
     schema = reply.model_json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
@@ -99,18 +106,20 @@ def schema_of(
                 field |= {"type": "integer", "enum": list(range(scale[0], scale[-1] + 1))}
             if name == "items" and most is not None:
                 field["maxItems"] = most
-            if name == "verdicts" and exactly is not None:
-                field |= {"minItems": exactly, "maxItems": exactly}
+            if name == "verdicts":
+                field |= {"minItems": len(indices), "maxItems": len(indices)}
+            if name == "index":
+                field["enum"] = list(indices)
     return schema
 
 
 def without_bounds(schema: Any) -> Any:
-    """A schema that doesn't say how many items its lists have, which some servers refuse."""
+    """A schema that bounds no list and no number, which some servers refuse."""
     if isinstance(schema, list):
         return [without_bounds(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    bounds = ("minItems", "maxItems")
+    bounds = ("enum",) if schema.get("type") == "integer" else ("minItems", "maxItems")
     return {name: without_bounds(part) for name, part in schema.items() if name not in bounds}
 
 
@@ -193,10 +202,32 @@ def is_reply(reply: type[Reply], content: str) -> bool:
     return True
 
 
+def read_verdicts(done: Completion, indices: Sequence[int]) -> Judgements:
+    """The verdicts in what a server sent, whose indices are among these, some of them or all.
+
+    A model that counted from 1 is known by one verdict on each next index.
+
+    Raises:
+        Unreadable: there are none, or it isn't certain which item each is about.
+    """
+    verdicts = read_completion(Judgements, done).verdicts
+    read = sorted(judged.index for judged in verdicts)
+    if read == [index + 1 for index in indices]:
+        for judged in verdicts:
+            judged.index -= 1
+    # Without the first, the others may be counted from 1, too.
+    elif read and not (read[0] == indices[0] and set(read) <= set(indices)):
+        shown = ", ".join(map(str, read[: 2 * len(indices)]))
+        raise Unreadable(
+            f"its verdicts have the indices {shown}, not {', '.join(map(str, indices))}"
+        )
+    return Judgements(verdicts=verdicts)
+
+
 def sound_verdicts(
     verdicts: Sequence[Judged], indices: Sequence[int], words: Sequence[str]
 ) -> dict[int, Judged]:
-    """The verdicts that count: on an item that was asked about, once, and in a known word."""
+    """The verdicts that count: on an item that has no other, in a known word."""
     known = {word.lower(): word for word in words}
     times = Counter(judged.index for judged in verdicts)
     return {

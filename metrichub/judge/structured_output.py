@@ -169,14 +169,15 @@ class ChatConnection(Connection):
         Raises:
             Refused: the server takes no such form.
         """
+        bounded = live.bounded
         try:
             return await self._replied(live, request, form)
         except Refused as error:
             error.form = form
-            if not (error.for_bounds and form == "json_schema"):
+            if not (error.for_bounds and bounded and form == "json_schema"):
                 raise
             live.bounded = False
-        return await self._replied(live, request, form)
+        return await self._completed(live, request, form)
 
     async def _replied(
         self, live: ClientState, request: PromptRequest, form: str

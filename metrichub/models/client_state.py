@@ -39,7 +39,7 @@ class ClientState:
     refused_row: object = None
     """The row of the request that it refused in every form, while it had accepted none."""
     bounded: bool = True
-    """Whether schemas say how many items a list has; some servers know no such words."""
+    """Whether schemas bound lists and numbers; some servers know no such words."""
     largest_reply: int = 0
     """The tokens of the largest reply so far."""
     probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))

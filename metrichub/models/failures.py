@@ -31,7 +31,7 @@ _TEXT_TROUBLE = re.compile(
 _UNREADABLE_CODE = "json_validate_failed"
 """Of a server that reads the model's reply itself, and found none of the form it was asked for."""
 _FORM_TROUBLE = re.compile("schema|response_format", re.IGNORECASE)
-_BOUNDS_TROUBLE = re.compile(r"\b(min|max)_?items\b", re.IGNORECASE)
+_BOUNDS_TROUBLE = re.compile(r"\b((min|max)_?items|enum)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
@@ -55,7 +55,7 @@ class Refused(JudgeError):
     """The server took the request for a bad one; another form of it may do.
 
     `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
-    `for_bounds` is whether it is that a schema says how many items a list has.
+    `for_bounds` is whether it is that a schema bounds a list or lists the values of a field.
     """
 
     def __init__(self, message: str, for_its_texts: bool, for_bounds: bool = False) -> None:

@@ -267,7 +267,10 @@ def test_a_list_of_calls_is_a_message_that_makes_them() -> None:
         ([{"role": "user", "content": "Hi"}, {"content": "Ho"}], "its entry 1 has no role"),
         ([{"role": "robot", "content": "Hi"}], "its entry 0 has the role 'robot'"),
         ({"text": "Hi"}, "it is an object with 'text'"),
-        ([{"role": "assistant", "tool_calls": [{"id": "1"}]}], "a tool call in it doesn't name a tool"),
+        (
+            [{"role": "assistant", "tool_calls": [{"id": "1"}]}],
+            "a tool call in it doesn't name a tool",
+        ),
         ({"spans": [{"attributes": {"gen_ai.system": "x"}}]}, "no span has gen_ai.input.messages"),
         ("[" * 100_000, "isn't"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -342,6 +343,27 @@ def test_lists_have_an_end_in_their_schema(stub: Stub) -> None:
     run(one.verify(CLAIMS, ["a", "b"], {"text": "One."}, ("yes", "no")))
     verdicts = stub.asked[-1].schema["properties"]["verdicts"]
     assert (verdicts["minItems"], verdicts["maxItems"]) == (2, 2)
+    (judged,) = stub.asked[-1].schema["$defs"].values()
+    assert judged["properties"]["index"]["enum"] == [0, 1]
+
+
+@pytest.mark.parametrize("known", ["words", "none"])
+def test_a_server_that_refuses_an_enum_of_numbers_gets_none(stub: Stub, known: str) -> None:
+    # As Gemini words it, whose values are texts, or a server that knows no enum at all.
+    def refusing(asked: Asked) -> Reply:
+        listed = re.findall(r'"enum": \[([^]]*)', json.dumps(asked.body.get("response_format")))
+        if listed if known == "none" else any('"' not in values for values in listed):
+            return failure(400, "reply.verdicts.index.enum: only allowed for STRING type")(asked)
+        return completion(json.dumps(answer(asked)))
+
+    stub.always = refusing
+    one = judge(stub)
+    for _ in range(2):
+        found = run(one.verify(CLAIMS, ["a", "b"], {"text": str(len(stub.asked))}, ("yes", "no")))
+        assert [verdict.verdict for verdict in found] == ["yes", "yes"]
+    forms = [asked.form for asked in stub.asked]
+    refused = ["json_schema"] * (1 if known == "words" else 2)
+    assert forms == refused + ["json_schema" if known == "words" else "json_object"] * 2
 
 
 def test_a_model_that_repeats_itself_is_not_told_to_go_on(stub: Stub) -> None:

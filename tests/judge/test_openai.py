@@ -1,5 +1,7 @@
 """The judge behind a server: what it sends, what it makes of good and bad answers."""
 
+import json
+
 import pytest
 
 from metrichub import OpenAIJudge
@@ -209,7 +211,14 @@ def test_a_refusal_is_asked_once_more_in_the_same_words(stub: Stub) -> None:
         (verdicts([0, 2]), [1]),
         (verdicts([0, 1, 1, 2]), [1]),
         (verdicts([]), [0, 1, 2]),
-        (verdicts([2, 1, 0, 7, -1]), None),
+        (verdicts([2, 1, 0]), None),
+        # Another item's index: nobody knows which the others mean.
+        (verdicts([2, 1, 0, 7]), [0, 1, 2]),
+        (verdicts([-1, 0, 1]), [0, 1, 2]),
+        (verdicts([1, 2, 3, 3]), [0, 1, 2]),
+        (verdicts([1, 3]), [0, 1, 2]),
+        # The last two, or the first two counted from 1.
+        (verdicts([1, 2]), [0, 1, 2]),
         (verdicts([0, 1, 2], "perhaps"), [0, 1, 2]),
         (verdicts([0, 1, 2], " YES "), None),
     ],
@@ -226,6 +235,50 @@ def test_exactly_what_is_missing_or_doubled_or_unknown_is_asked_again(
     ]
     asked = [[item["index"] for item in one.data["items"]] for one in stub.asked[1:]]
     assert asked == ([] if again is None else [again])
+
+
+def counted(start: int, words: list[str]) -> judge_stub.Fault:
+    """Verdicts in these words, whose indices count from `start`, the last first."""
+    listed = [{"index": i, "reason": "", "verdict": w} for i, w in enumerate(words, start)]
+    return says(json.dumps({"verdicts": listed[::-1]}))
+
+
+@pytest.mark.parametrize("words", [["no"], ["no", "yes"], ["yes", "no", "no"]])
+def test_verdicts_that_are_counted_from_1_are_of_the_items_before(
+    stub: Stub, words: list[str]
+) -> None:
+    stub.faults = [counted(1, words)]
+    assert [v.verdict for v in verify(judge(stub), *map(str, range(len(words))))] == words
+    assert len(stub.asked) == 1
+
+
+def test_verdicts_of_later_items_are_counted_from_1_too(stub: Stub) -> None:
+    # 41 items are asked about in two calls, of items 0 to 39 and of item 40.
+    words = ["no", *["yes"] * 39, "no"]
+
+    def from_1(asked: judge_stub.Asked) -> judge_stub.Reply:
+        (first, *_), size = asked.data["items"], len(asked.data["items"])
+        return counted(first["index"] + 1, words[first["index"] :][:size])(asked)
+
+    stub.always = from_1
+    assert [v.verdict for v in verify(judge(stub), *map(str, range(41)))] == words
+
+
+def test_indices_of_no_item_are_an_error_the_second_time(stub: Stub) -> None:
+    stub.always = verdicts([0, 5])
+    with pytest.raises(JudgeError, match="its verdicts have the indices 0, 5, not 0, 1"):
+        verify(judge(stub), "a", "b")
+    assert len(stub.asked) == 2
+
+
+def test_true_is_no_index_and_no_grade(stub: Stub) -> None:
+    listed = [{"index": own, "reason": "", "verdict": "no"} for own in (False, True)]
+    stub.faults = [says(json.dumps({"verdicts": listed})), None]
+    assert [v.verdict for v in verify(judge(stub), "a", "b")] == ["yes", "yes"]
+    stub.faults = [says('{"reason": "fine", "score": true}')]
+    # The stub gives the middle of the scale.
+    assert run(judge(stub).grade(CLAIMS, {"text": "x"}, (0, 2))).score == 1.0
+    assert len(stub.asked) == 4
 
 
 def test_an_item_without_a_verdict_after_the_second_time_is_an_error(stub: Stub) -> None:
