@@ -14,6 +14,7 @@ from typing import Any
 from metrichub.data.traces import entries_of
 from metrichub.data.values import json_value
 from metrichub.errors import what
+from metrichub.text.answers import without_thoughts
 from metrichub.text.conversation import Message, Role, ToolCall, written_call
 
 _ROLES: Mapping[str, Role] = {
@@ -105,6 +106,8 @@ class _Messages:
         message = _new(role, name=_named(entry))
         results = self._fill(message, content)
         message["text"] = message["text"] or str(entry.get("refusal") or "")
+        if role == "assistant":
+            message["text"] = without_thoughts(message["text"])
         # LangChain repeats calls of Anthropic's content, so that those elsewhere may be the same.
         message["calls"] += map(self._call, () if message["calls"] else _calls_of(entry))
         message["contexts"] = _contexts(entry)
@@ -284,8 +287,6 @@ def _named(entry: Mapping[str, Any], *keys: str) -> str | None:
 
 def _read_arguments(arguments: object) -> Any:
     """The arguments as an object; a text that isn't the JSON of one stays as it is."""
-    if arguments is None:
-        return {}
     if isinstance(arguments, dict):
         return json_value(arguments)  # JSON text may hold NaN and 1e999.
     if not isinstance(arguments, str):

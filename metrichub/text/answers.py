@@ -78,6 +78,16 @@ def without_thinking(text: str) -> str:
     return rest[: start.start()] if start else rest
 
 
+def without_thoughts(text: str) -> str:
+    """All of a text but a model's thinking, which may also stand between two parts of it."""
+    *closed, rest = THOUGHT.split(text)
+    if not closed and not THINKING.search(rest):
+        return text
+    # Servers may leave out how the thinking begins.
+    said = [THINKING.split(part)[0] if THINKING.search(part) else "" for part in closed]
+    return "".join([*said, THINKING.split(rest)[0]]).strip()
+
+
 def boxed(text: str) -> str | None:
     r"""The content of the last \boxed{…} or \fbox{…}, or of \boxed x$; None if it doesn't close."""
     box = last(_BOX.finditer(text))

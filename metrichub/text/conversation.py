@@ -14,16 +14,11 @@ _ARGUMENTS = (
 )
 """What OpenAI, LangChain and ragas, tau-bench, Llama, Anthropic, deepeval, ADK, LlamaIndex and
 others call the arguments of a call."""
-_BESIDE = frozenset(
-    (
-        *("name", "tool_name", "function", "id", "call_id", "tool_call_id", "tool_use_id"),
-        *("toolUseId", "toolCallId", "tool_id", "action_id", "type", "index", "description"),
-        *("reasoning", "thought", "output", "result", "response", "error", "parse_error"),
-        *("status", "state", "role", "requestor", "server_label", "server_name", "caller"),
-        *("cache_control", "signature", "thoughtSignature", "thought_signature"),
-        *("extra_content", "timestamp", "duration", "latency", "metadata", "view", "info"),
-    )
-)
+_BESIDE = {
+    *("name", "tool_name", "function", "id", "call_id", "tool_call_id", "toolUseId", "tool_id"),
+    *("type", "index", "role", "description", "reasoning", "thought", "output", "result"),
+    *("response", "error", "status", "state", "timestamp", "duration", "latency", "metadata"),
+}
 """What else a call without arguments has."""
 
 
@@ -54,7 +49,7 @@ class Message(TypedDict):
 
 
 def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
-    """The tool that a call names, and its arguments as they were written, None for none.
+    """The tool that a call names, and its arguments as they were written, {} for none.
 
     Raises:
         ValueError: it names no tool, or it isn't certain what its arguments are.
@@ -73,14 +68,14 @@ def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
             f"has arguments for {name!r} under {full[0][0]!r} and others under {other!r}; keep one"
         )
     if written:
-        return name, (full or written)[0][1]
+        return name, full[0][1] if full else {}
     for key, value in values:
         if key not in _BESIDE and not _is_blank(value):
             raise ValueError(
                 f"has {key!r} beside the name {name!r}, which isn't read; put its arguments under "
                 f"one of {', '.join(_ARGUMENTS)} ({{}} if it has none)"
             )
-    return name, None
+    return name, {}
 
 
 def _is_blank(value: object) -> bool:

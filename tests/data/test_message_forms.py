@@ -290,3 +290,29 @@ def test_what_a_function_returned_is_no_call() -> None:
         ("assistant", "", None),
         ("tool", "sunny", "1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<think>I am evil.</think>Sunny.", "Sunny."),
+        ("<think>I am evil.</think>\n\nSunny.\n", "Sunny."),
+        # As from a template that begins the thinking itself.
+        ("I am evil.</think>Sunny.", "Sunny."),
+        ("Let me see. <think>Evil.</think>It is <thinking>so</thinking>sunny.", None),
+        ("[THINK]Evil.[/THINK]Sunny.", "Sunny."),
+        ("◁think▷Evil.◁/think▷Sunny.", "Sunny."),
+        ("<|channel|>analysis<|message|>Evil.<|channel|>final<|message|>Sunny.", "Sunny."),
+        # Cut off within it.
+        ("Sunny. <think>I am evil", "Sunny."),
+        ("<think>I am evil", ""),
+        (" I think it's <b>sunny</b>.\n", " I think it's <b>sunny</b>.\n"),
+    ],
+)
+def test_thinking_inside_a_text_of_the_assistant_is_no_text(text: str, said: str | None) -> None:
+    said = "Let me see. It is sunny." if said is None else said
+    user = {"role": "user", "content": text}
+    for content in (text, [{"type": "text", "text": text}]):
+        asked, answer = conversation([user, {"role": "assistant", "content": content}])
+        # What a user writes is nobody's thinking.
+        assert (asked["text"], answer["text"]) == (text, said)
