@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from metrichub.authoring import (
     Card,
@@ -14,15 +14,12 @@ from metrichub.authoring import (
     Questions,
     Unscored,
     WithTrace,
-    absent,
     affirmed,
-    message_texts,
 )
 from metrichub.errors import ParameterError
 
 Better = Literal["higher", "lower"]
 _TAKEN = frozenset({"items", "prompt", "verdicts"})
-_CONVERSATIONS = ("messages", "reference_messages")
 
 
 class _CardAsSet:
@@ -65,21 +62,12 @@ class Aspect(OpenMetric):
         if taken := sorted(_TAKEN.intersection(self.sees)):
             allowed = f"inputs of other names than {' and '.join(taken)}"
             raise ParameterError(self.name, "sees", self.sees, allowed)
-        if "conversation" in self.sees:
-            raise ParameterError(self.name, "sees", self.sees, "'messages' for a conversation")
 
     async def observe(self, /, **texts: FieldText) -> WithTrace | Unscored:
         """1 for yes and 0 for no, with the reason."""
-        texts = {name: _shown(name, value) for name, value in texts.items()}
-        if missing := absent(
-            texts, prediction=self.sees[0] if "messages" in self.sees else "prediction"
-        ):
-            return missing
+        shown = self.shown(texts)
+        if isinstance(shown, Unscored):
+            return shown
         prompt = self.prompt("aspect").filled(judged=self.sees[0])
-        answers = await self.verify(prompt, [self.definition], **texts)
+        answers = await self.verify(prompt, [self.definition], **shown)
         return WithTrace({"score": int(affirmed(answers)[0])}, {"answers": answers})
-
-
-def _shown(column: str, value: Any) -> FieldText:
-    """What the judge sees of a column: of a conversation, its messages as JSON texts."""
-    return message_texts(value) if column in _CONVERSATIONS else value

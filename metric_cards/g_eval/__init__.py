@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from metric_cards._bases.named_scales import check_scale
 from metrichub.authoring import (
     FieldText,
     OpenGradedMetric,
@@ -13,7 +14,6 @@ from metrichub.authoring import (
     Range,
     Unscored,
     WithTrace,
-    absent,
 )
 from metrichub.errors import JudgeError, ParameterError
 
@@ -39,10 +39,13 @@ class GEval(OpenGradedMetric):
     high: Annotated[int, Range(-100, 100)] = 5
 
     def __post_init__(self) -> None:
-        """Check that the scale has two scores or more."""
+        """Check that the scale has two scores or more, and that no words name another."""
         super().__post_init__()
         if self.low >= self.high:
             raise ParameterError(self.name, "high", self.high, f"an integer above low={self.low}")
+        for parameter in ("criteria", "steps"):
+            ways = "low=… and high=… set the scale"
+            check_scale(self.name, parameter, getattr(self, parameter), self.scale, ways)
 
     @property
     def scale(self) -> tuple[int, int]:
@@ -56,8 +59,9 @@ class GEval(OpenGradedMetric):
 
     async def observe(self, /, **texts: FieldText) -> WithTrace | Unscored:
         """The grade of one sample, with its reason and the steps."""
-        if missing := absent(texts):
-            return missing
+        shown = self.shown(texts)
+        if isinstance(shown, Unscored):
+            return shown
         steps = self.steps or await self._written()
         prompt = self.prompt("grade").filled(
             graded=self.sees[0],

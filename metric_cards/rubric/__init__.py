@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from metric_cards._bases.named_scales import check_scale
 from metrichub.authoring import FieldText, OpenGradedMetric, Questions, Unscored, WithTrace
 from metrichub.errors import ParameterError
 
+_NUMBERED = re.compile(
+    r"\s*(?:score|grade|level)?\s*(-?\d+(?:\.\d+)?)\s*(?:[:.)=–—-]|points?\b|$)", re.IGNORECASE
+)
 QUALITY = (
     "Useless: empty, beside the point or wrong throughout.",
     "Poor: of some use, but most of it is wrong, missing or unclear.",
@@ -34,10 +39,21 @@ class Rubric(OpenGradedMetric):
     low: int = 1
 
     def __post_init__(self) -> None:
-        """Check that there are at least two descriptions."""
+        """Check that there are at least two descriptions, and that no words name another scale."""
         super().__post_init__()
         if len([level for level in self.levels if level.strip()]) < max(2, len(self.levels)):
             raise ParameterError(self.name, "levels", self.levels, "two or more descriptions")
+        for parameter in ("criterion", "levels"):
+            ways = "low=… is the first score, and each further one has a description in levels"
+            check_scale(self.name, parameter, getattr(self, parameter), self.scale, ways)
+        own = [match[1] for match in map(_NUMBERED.match, self.levels) if match]
+        due = [float(score) for score in range(self.low, self.low + len(self.levels))]
+        if len(own) == len(due) and [float(number) for number in own] != due:
+            allowed = (
+                "descriptions from the lowest score to the highest, without numbers or with those "
+                f"of the scale, {self.scale[0]} to {self.scale[1]} (low=… sets the first)"
+            )
+            raise ParameterError(self.name, "levels", self.levels, allowed)
 
     @property
     def scale(self) -> tuple[int, int]:

@@ -34,6 +34,7 @@ from metrichub.metric import (
     load_metric,
     takes_count,
 )
+from metrichub.text.conversation import message_texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,16 @@ class GradedMetric(JudgeMetric):
         row = {"score": (grade.score - low) / (high - low), "grade": grade.score}
         return WithTrace(row, {"grade": grade})
 
+    def step_notes(self, steps: Sequence[TraceItem]) -> Sequence[str]:
+        """How many grades are single answers, although they should be weighed by probabilities."""
+        plain = sum(not step["grade"]["weights"] for step in steps if "grade" in step)
+        if not plain or self.weighting != "logprobs":
+            return super().step_notes(steps)
+        alone = (
+            f"{plain} of {len(steps)} grades are the judge's answer alone, as the server returned"
+        )
+        return [f"{alone} no probabilities of others (top_logprobs); use weighting='samples'"]
+
     @property
     def _weighing(self) -> Sampling:
         if self.weighting == "logprobs":
@@ -93,7 +104,7 @@ class OpenMetric(JudgeMetric):
     Attributes:
         sees: The inputs that the judge sees: first the text to judge, then what it is compared
             with, such as "source", "question", "contexts", "reference" or the name of another
-            column.
+            column; "messages" is a conversation.
     """
 
     sees: tuple[str, ...] = ("prediction",)
@@ -105,15 +116,35 @@ class OpenMetric(JudgeMetric):
         if not names or len(set(names)) < len(self.sees):
             allowed = "one or more names of inputs, each once, for example ('prediction', 'source')"
             raise ParameterError(self.name, "sees", self.sees, allowed)
+        if "conversation" in self.sees:
+            raise ParameterError(self.name, "sees", self.sees, "'messages' for a conversation")
 
     def inputs(self) -> tuple[str, ...]:
         """The inputs that the judge sees."""
         return self.sees
 
+    def shown(self, inputs: Mapping[str, Any]) -> dict[str, FieldText] | Unscored:
+        """What the judge sees of a sample's inputs, a conversation as texts; or what is missing."""
+        texts = {
+            name: message_texts(value) if _are_messages(value) else value
+            for name, value in inputs.items()
+        }
+        judged = self.sees[0] if "messages" in self.sees else "prediction"
+        return absent(texts, prediction=judged) or texts
+
+
+def _are_messages(value: Any) -> bool:
+    return not isinstance(value, str) and all(isinstance(v, Mapping) and "role" in v for v in value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OpenGradedMetric(OpenMetric, GradedMetric):
     """A graded metric whose user chooses the inputs; see `OpenMetric`."""
+
+    async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> WithTrace | Unscored:
+        """The row of one sample, with the grade and its reason; see `GradedMetric`."""
+        shown = self.shown(texts)
+        return shown if isinstance(shown, Unscored) else await super().graded(prompt, **shown)
 
 
 @dataclass(frozen=True, kw_only=True)

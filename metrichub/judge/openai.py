@@ -123,7 +123,7 @@ class OpenAIJudge(ChatConnection):
         for grade in grades:
             weights.update(grade.weights or {int(grade.score): 1})
         mean = Grade.of(weights, grades[0].reason)
-        if len(grades) == 1 and not weighing.logprobs:
+        if len(grades) == 1 and not grades[0].weights:
             return mean._replace(weights={})
         nearest = min(grades, key=lambda grade: abs(grade.score - mean.score))
         return mean._replace(reason=nearest.reason)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import zlib
 from collections import Counter
@@ -15,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
+from metrichub.judge.token_weights import other_tokens, score_probabilities
 from metrichub.models.client import clean
 from metrichub.models.failures import Unreadable as Unreadable
 from metrichub.text.answers import THINKING, THOUGHT
@@ -78,7 +78,6 @@ _SHORT = 400
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 """A comma that ends a list or an object, or a string, which may hold such signs."""
 _WRAPPERS = ("answer", "data", "json", "output", "reply", "response", "result")
-_SCORE = re.compile(rb'"score"\s*:\s*(-?\d+)')
 
 
 # Every request has one, and pydantic takes a millisecond to make it.
@@ -217,10 +216,8 @@ def read_verdicts(done: Completion, indices: Sequence[int]) -> Judgements:
             judged.index -= 1
     # Without the first, the others may be counted from 1, too.
     elif read and not (read[0] == indices[0] and set(read) <= set(indices)):
-        shown = ", ".join(map(str, read[: 2 * len(indices)]))
-        raise Unreadable(
-            f"its verdicts have the indices {shown}, not {', '.join(map(str, indices))}"
-        )
+        read = read[: 2 * len(indices)]
+        raise Unreadable(f"its verdicts have the indices {read}, not {list(indices)}")
     return Judgements(verdicts=verdicts)
 
 
@@ -306,52 +303,10 @@ def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Grad
     reply = read_reply(Graded, content).model_copy(update={"weights": {}})
     if not low <= reply.score <= high or reply.score != int(reply.score):
         raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
-    if not logprobs:
+    if not logprobs or (done.tokens and not any(map(other_tokens, done.tokens))):
         return reply
     if not (weights := score_probabilities(done.content, done.tokens, scale)):
         raise JudgeError(
             "the server returned no probabilities of the score; use samples=20 instead"
         )
     return reply.model_copy(update={"weights": weights})
-
-
-def score_probabilities(
-    content: str, tokens: Sequence[Any], scale: tuple[int, int]
-) -> dict[int, float]:
-    """The probability of each score at the place where the reply has its score.
-
-    `tokens` are the client's: each with its text and those that were as good there. Scores that
-    are not among them have no weight, so the weights needn't sum to 1; none are given where the
-    score isn't one whole token.
-    """
-    data = content.encode()
-    matches = list(_SCORE.finditer(data))
-    if not matches or b"".join(map(_bytes, tokens)) != data:
-        return {}
-    start, end = matches[-1].span(1)
-    position = 0
-    for token in tokens:
-        following = position + len(_bytes(token))
-        if position <= start and end <= following:
-            return _weights([(token.token, token.logprob), *_others(token)], scale)
-        position = following
-    return {}
-
-
-def _bytes(token: Any) -> bytes:
-    """What a token adds to the reply; a character may be spread over several."""
-    data = getattr(token, "bytes", None)
-    return token.token.encode("utf-8", "surrogatepass") if data is None else bytes(data)
-
-
-def _others(token: Any) -> list[tuple[str, float]]:
-    return [(other.token, other.logprob) for other in token.top_logprobs or ()]
-
-
-def _weights(likely: Sequence[tuple[str, float]], scale: tuple[int, int]) -> dict[int, float]:
-    weights: dict[int, float] = {}
-    # The token itself is among the likely ones, too; texts that differ in spaces add up.
-    for text, logprob in dict(likely).items():
-        if re.fullmatch(r"\s*-?\d+\s*", text) and scale[0] <= int(text) <= scale[1]:
-            weights[int(text)] = weights.get(int(text), 0.0) + math.exp(logprob)
-    return {score: weight for score, weight in weights.items() if weight > 0}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import Hub, Report
+from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Grade, Prompt, Sampling, Unscored, WithTrace
 from metrichub.errors import MetricError, MissingColumn, ParameterError
 from metrichub.judge.metric import absent
@@ -192,6 +192,35 @@ def test_an_input_may_have_any_name(name: str) -> None:
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(MissingColumn, match="open needs the column 'questions'"):
         Hub(Open(sees=("prediction", "question")), judge="chance")(predictions=["a"])
+
+
+TALK: list[Any] = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "<think>Rude.</think>Bye", "tool_calls": []},
+]
+
+
+@pytest.mark.parametrize("name", ["aspect", "g_eval", "rubric"])
+def test_the_judge_sees_a_conversation(name: str) -> None:
+    seen = []
+
+    def keep(fields: Mapping[str, Any]) -> Any:
+        seen.append({**fields})
+        return ["yes"] if name == "aspect" else 5
+
+    answers = {"aspect": keep, "grade": keep, "rubric": keep, "steps": ["Read it."]}
+    hub = Hub(load_metric(name, judge=Scripted(answers), sees=("messages", "reference")))
+    assert hub(messages=[TALK], references=["So?"])[name]["score"] == 1
+    # As the judges of conversations are shown them: without what is empty.
+    texts = [
+        '{"index": 0, "role": "user", "text": "Hi"}',
+        '{"index": 1, "role": "assistant", "text": "Bye"}',
+    ]
+    assert seen == [{"messages": texts, "reference": "So?"}]
+    report = Hub(load_metric(name, judge=Scripted({}), sees=("messages",))).evaluate(messages=[[]])
+    assert report.explain(name, 0)[:2] == ("undefined", "there are no messages")
+    with pytest.raises(ParameterError, match="'messages' for a conversation"):
+        load_metric(name, sees=("conversation",))
 
 
 @pytest.mark.parametrize(

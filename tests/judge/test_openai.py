@@ -266,7 +266,7 @@ def test_verdicts_of_later_items_are_counted_from_1_too(stub: Stub) -> None:
 
 def test_indices_of_no_item_are_an_error_the_second_time(stub: Stub) -> None:
     stub.always = verdicts([0, 5])
-    with pytest.raises(JudgeError, match="its verdicts have the indices 0, 5, not 0, 1"):
+    with pytest.raises(JudgeError, match=r"its verdicts have the indices \[0, 5\], not \[0, 1\]"):
         verify(judge(stub), "a", "b")
     assert len(stub.asked) == 2
 

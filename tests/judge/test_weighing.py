@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import OpenAIJudge
+from metrichub import Hub, OpenAIJudge
 from metrichub.authoring import Grade, Prompt, Sampling
-from metrichub.errors import JudgeError, MetricError
-from metrichub.judge.replies import score_probabilities
+from metrichub.errors import JudgeError, JudgeUnavailable, MetricError
+from metrichub.judge.token_weights import score_probabilities
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
-from tests.judge_toys import judge
+from tests.judge_toys import judge, spec
 
 TONE = Prompt("tone", "Grade the tone.")
 LOGPROBS = Sampling(logprobs=True)
@@ -174,8 +174,6 @@ def test_several_answers_with_probabilities_count_alike(stub: Stub) -> None:
     [
         # A server that gives no probabilities at all.
         graded(5),
-        # A score that is two tokens has no probability of its own.
-        weighed(['{"reason":"so","score":', "1", "0", "}"], {"1": 0.9}),
         # One that shares its token with the end of the object.
         weighed(['{"reason":"so","score":', "5}"], {"5}": 1.0}),
     ],
@@ -222,10 +220,89 @@ def test_of_two_answers_in_one_reply_the_last_counts() -> None:
     assert weights(tokens_of(*texts, t1={"1": 0.5}, t3={"5": 0.5})) == {5: pytest.approx(0.5)}
 
 
-def test_a_negative_score_is_one_token_or_none() -> None:
+def test_a_negative_score_is_one_token_or_two() -> None:
     whole = tokens_of('{"score":', "-1", "}", t1={"-1": 0.75, "2": 0.25})
     assert weights(whole, (-2, 2)) == {-1: pytest.approx(0.75), 2: pytest.approx(0.25)}
-    assert weights(tokens_of('{"score":', "-", "1", "}"), (-2, 2)) == {}
+    parts = tokens_of(
+        '{"score":', "-", "1", "}", t1={"-": 0.8, "2": 0.2}, t2={"1": 0.75, "2": 0.25}
+    )
+    # -1: 0.8 * 0.75, -2: 0.8 * 0.25, 2: 0.2.
+    expected = {-1: pytest.approx(0.6), -2: pytest.approx(0.2), 2: pytest.approx(0.2)}
+    assert weights(parts, (-2, 2)) == expected
+
+
+HEAD = ('{"score":',)
+DIGITS = {"1": 0.4, "9": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "scale", "expected"),
+    [
+        # The tokens are digits: 10 is 0.4 * 0.75, 1 is 0.4 * 0.2, 11 isn't on the scale.
+        (
+            tokens_of(*HEAD, "1", "0", "}", t1=DIGITS, t2={"0": 0.75, "}": 0.15, " }": 0.05}),
+            (0, 10),
+            {1: 0.08, 9: 0.6, 10: 0.3},
+        ),
+        # The same where the model wrote the 1; what follows may also end the line.
+        (
+            tokens_of(*HEAD, "1", "}", t1=DIGITS, t2={"0": 0.25, "}": 0.5, "\n": 0.25}),
+            (0, 10),
+            {1: 0.3, 9: 0.6, 10: 0.1},
+        ),
+        # 1.5 isn't on the scale.
+        (
+            tokens_of(*HEAD, "1", "}", t1=DIGITS, t2={".": 0.5, "}": 0.5}),
+            (0, 10),
+            {1: 0.2, 9: 0.6},
+        ),
+        # A token that holds 10 shows that a 1 is no part of one.
+        (
+            tokens_of(*HEAD, "9", "}", t1={**DIGITS, "10": 1e-6}),
+            (0, 10),
+            {1: 0.4, 9: 0.6, 10: 1e-6},
+        ),
+        (tokens_of(*HEAD, " 10", "}", t1={" 10": 0.7, " 1": 0.3}), (0, 10), {10: 0.7, 1: 0.3}),
+        # One digit, so that no token is a part of a score.
+        (tokens_of(*HEAD, "9", "}", t1=DIGITS), (0, 9), {1: 0.4, 9: 0.6}),
+        # Three tokens: 0.9 * 0.8 * 0.7 are 100.
+        (
+            tokens_of(
+                *HEAD, "1", "0", "0", "}", t1={"1": 0.9}, t2={"0": 0.8}, t3={"0": 0.7, "}": 0.3}
+            ),
+            (0, 100),
+            {100: 0.504, 10: 0.216},
+        ),
+    ],
+)
+def test_the_probabilities_of_numbers_in_parts_are_those_along_their_tokens(
+    tokens: list[Any], scale: tuple[int, int], expected: Mapping[int, float]
+) -> None:
+    assert weights(tokens, scale) == pytest.approx(expected)
+
+
+def test_a_part_of_a_number_that_was_not_written_ends_the_run(stub: Stub) -> None:
+    # The 1 may be that of 10, and nobody knows how often.
+    stub.faults = [weighed(['{"reason":"so","score":', "9", "}"], DIGITS)]
+    with pytest.raises(JudgeUnavailable, match=r"parts of the numbers from 0 to 10.*'samples'"):
+        grade(judge(stub), LOGPROBS, scale=(0, 10))
+    # Half a percent more or less is left out.
+    stub.faults = [weighed(['{"reason":"so","score":', "9", "}"], {"1": 0.005, "9": 0.6})]
+    assert grade(judge(stub), LOGPROBS, scale=(0, 10)).score == pytest.approx(9)
+
+
+def test_grades_without_other_likely_tokens_are_noted(stub: Stub) -> None:
+    likely = weighed(['{"reason":"so","score":', "5", "}"], FOUR_OR_FIVE)
+    alone = weighed(['{"reason":"so","score":', "5", "}"], {})
+    stub.faults = [likely, alone]
+    hub = Hub("rubric(weighting='logprobs')", judge=spec(stub, concurrency=1))
+    report = hub.evaluate(predictions=["One.", "Two."])
+    # The grades are 4.8 and 5.
+    assert report.scores()["rubric"]["grade"] == pytest.approx(4.9)
+    (note,) = report.notes()["rubric"]
+    assert note.startswith("1 of 2 grades are the judge's answer alone")
+    assert "use weighting='samples'" in note
+    assert not hub.evaluate(predictions=["One."]).notes()
 
 
 def test_a_token_without_others_has_its_own_probability() -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, conversation, load_metric
-from metrichub.authoring import message_texts
+from metrichub import Hub, load_metric
 from metrichub.errors import JudgeUnavailable, ParameterError
 from metrichub.judge.panel import Panel
 from metrichub.judge.prompt_files import Prompt
@@ -158,31 +157,8 @@ def test_no_rule_over_words_will_do() -> None:
         ({"better": "neither"}, "'higher', 'lower' or None"),
         ({"sees": ()}, "one or more names"),
         ({"sees": ("prediction", "items")}, "other names than items"),
-        ({"sees": ("conversation",)}, "'messages' for a conversation"),
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric(NAME, **parameters)
-
-
-def test_the_judge_sees_a_conversation() -> None:
-    seen = []
-
-    def answer(fields: Fields) -> list[str]:
-        seen.append(fields["messages"])
-        return ["yes"]
-
-    hub = Hub(load_metric(NAME, judge=Scripted({NAME: answer}), sees=("messages",)))
-    talk = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Bye"}]
-    assert hub(messages=[talk]) == {NAME: {"score": 1}}
-    # As the judges of conversations are shown them.
-    assert seen == [message_texts(conversation(talk))]
-
-
-def test_a_conversation_without_messages_is_unanswered() -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), sees=("messages",)))
-    assert hub.evaluate(messages=[[]]).explain(NAME, 0)[:2] == (
-        "undefined",
-        "there are no messages",
-    )

@@ -167,3 +167,76 @@ def test_the_signature_has_criteria_steps_and_scale() -> None:
 def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric("g_eval", **parameters)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Correctness, 0.0 to 1.0", "Return a float between 0 and 1.", "a score in [0, 1]"),
+        *("Coherence from 1 to 10", "Coherence (1-10): does it hold together?", "out of 10"),
+        *("Score 0-100", "Score from 0% to 100%.", "Rate the answer 1–10.", "score: 0..10"),
+        *("On a scale from 1 (worst) to 10 (best)", "a 10-point scale", "a ten-point scale"),
+        *("on a scale of one to ten", "Rate it with 1 to 3 stars.", "1-10 scale"),
+        *("The rating is x/10", "scores range from 1 to 7", "按1到10分评分", "满分10分", "百分制"),
+        *("Give a score of 0 or 1", "Assign an integer score from 1 to 3."),
+    ],
+)
+def test_words_that_name_another_scale_are_refused(words: str) -> None:
+    for parameter, value in (("criteria", f"Polite?\n{words}"), ("steps", ["Read it.", words])):
+        with pytest.raises(
+            ParameterError, match=r"1 to 5: .* names another .*low=.* and high="
+        ) as caught:
+            load_metric("g_eval", **{parameter: value})
+        assert caught.value.parameter == parameter
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # The metric's own scale, and bands of it.
+        *("on a scale of 1 to 5", "Coherence (1-5) - of all sentences", "score 1-5", "out of 5"),
+        *("a 5-point scale", "Score 1-2 if it errs, 3 to 4 if it is vague.", "Score 1-3: poor."),
+        # What is counted, and years, times, shares and amounts.
+        *(
+            "within 3 to 5 sentences",
+            "1-2 paragraphs",
+            "Rate whether it lists 3 to 5 of the reasons",
+        ),
+        *("from 2010 to 2020", "Grade how well it covers 2010 to 2020.", "ages 0-1", "pages 1-10"),
+        *("It has between 1 and 3 examples.", "It counts from 1 to 10.", "numbers from 1 to 100"),
+        *(
+            "Score whether the answer names chapters 1 to 10.",
+            "rules 1-3",
+            "questions 1-10",
+        ),
+        *("9 out of 10 doctors agree", "in 9 out of 10 cases", "two out of three", "from 9 to 5"),
+        *(
+            "score the 24/7 support",
+            "It is 10/10/2024.",
+            "The price is $1-10.",
+            "a ratio of 1 to 10",
+        ),
+        *(
+            "Deduct 1 or 2 points.",
+            "The rate rose from 3 to 4.",
+            "between 1 and 2 hours",
+        ),
+        *(
+            "reduce it from 0.0 to 1.0 mm",
+            "-5 to 10 °C",
+            "ISO 9001-2015",
+            "COVID-19",
+            "1-to-1 map",
+        ),
+        *("a five-star hotel", "the final score 3-1 is named", "Temperature 1.0 to 1.2"),
+    ],
+)
+def test_other_numbers_are_no_scale(words: str) -> None:
+    load_metric("g_eval", criteria=f"Polite?\n{words}", steps=["Read it.", words])
+
+
+def test_the_scale_of_the_words_may_be_set() -> None:
+    words = "Rate it from 0 to 10, a 10-point scale, out of 10."
+    assert scored(7, criteria=words, low=0, high=10)["score"] == 0.7
+    with pytest.raises(ParameterError, match=r"'0\.0 to 1\.0' names another"):
+        load_metric("g_eval", criteria="From 0.0 to 1.0.", low=0, high=10)

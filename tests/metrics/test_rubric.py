@@ -102,3 +102,33 @@ def test_the_offline_judge_refuses() -> None:
 def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric("rubric", **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ({"criterion": "Rate it from 1 to 10."}, "'1 to 10' names another"),
+        ({"levels": ["bad", "3 out of 10", "good"]}, "'out of 10' names another"),
+        # From the highest to the lowest, or from another number than low.
+        ({"levels": ["3: good", "2: fair", "1: bad"]}, "lowest score to the highest"),
+        ({"levels": ["Score 0: bad", "Score 1: good"]}, "of the scale, 1 to 2"),
+        ({"levels": ["0.0", "0.5", "1.0"]}, "of the scale, 1 to 3"),
+    ],
+)
+def test_words_of_another_scale_are_refused(parameters: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ParameterError, match=problem):
+        load_metric("rubric", **parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"levels": ["1: bad", "2. fair", "Score 3 - good"]},
+        {"levels": ["0 = bad", "1 = good"], "low": 0},
+        {"levels": ["0 errors", "1 error", "2 errors"]},
+        {"levels": ["10 errors or more", "3 to 9 errors", "none"]},
+        {"criterion": "Rate it from 1 to 5."},
+    ],
+)
+def test_levels_may_have_the_numbers_of_the_scale_or_others(parameters: dict[str, Any]) -> None:
+    load_metric("rubric", **parameters)
