@@ -104,7 +104,8 @@ class OpenAIJudge(ChatConnection):
         Raises:
             JudgeError: token probabilities were requested, but the server returned none.
         """
-        from metrichub.judge.replies import Graded, read_grade, schema_of
+        from metrichub.judge.grade_replies import read_grade
+        from metrichub.judge.replies import Graded, schema_of
 
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"

@@ -14,7 +14,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.json_schema import SkipJsonSchema
 
 from metrichub.errors import JudgeError
-from metrichub.judge.token_weights import other_tokens, score_probabilities
 from metrichub.models.client import clean
 from metrichub.models.failures import Unreadable as Unreadable
 from metrichub.text.answers import THINKING, THOUGHT
@@ -31,7 +30,7 @@ class Reply(BaseModel):
 def _no_boolean(value: object) -> object:
     """The value of a number, for which pydantic would take true as 1."""
     if isinstance(value, bool):
-        raise ValueError("a boolean is no number")
+        raise ValueError("a boolean isn't a number")
     return value
 
 
@@ -288,25 +287,3 @@ def read_completion(reply: type[R], done: Completion) -> R:
         Unreadable: there is none.
     """
     return read_reply(reply, done.content)
-
-
-def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
-    """The grade, with the weights that were asked for, if its score is on the scale.
-
-    Raises:
-        Unreadable: there is no such grade.
-        JudgeError: the server gave no probabilities.
-    """
-    low, high = scale
-    content = re.sub(rf'("score"\s*:\s*)("?)(\d+)\s*/\s*{high}\b\2', r"\1\3", done.content)
-    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
-    reply = read_reply(Graded, content).model_copy(update={"weights": {}})
-    if not low <= reply.score <= high or reply.score != int(reply.score):
-        raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
-    if not logprobs or (done.tokens and not any(map(other_tokens, done.tokens))):
-        return reply
-    if not (weights := score_probabilities(done.content, done.tokens, scale)):
-        raise JudgeError(
-            "the server returned no probabilities of the score; use samples=20 instead"
-        )
-    return reply.model_copy(update={"weights": weights})

@@ -84,8 +84,8 @@ def without_thoughts(text: str) -> str:
     if not closed and not THINKING.search(rest):
         return text
     # Servers may leave out how the thinking begins.
-    said = [THINKING.split(part)[0] if THINKING.search(part) else "" for part in closed]
-    return "".join([*said, THINKING.split(rest)[0]]).strip()
+    spoken = [THINKING.split(part)[0] if THINKING.search(part) else "" for part in closed]
+    return "".join([*spoken, THINKING.split(rest)[0]]).strip()
 
 
 def boxed(text: str) -> str | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, OpenAIJudge
 from metrichub.authoring import Grade, Prompt, Sampling
 from metrichub.errors import JudgeError, JudgeUnavailable, MetricError
-from metrichub.judge.token_weights import score_probabilities
+from metrichub.judge.grade_replies import score_probabilities
 from metrichub.models.loop import run
 from tests.judge_stub import Fault, Stub, completion, says
 from tests.judge_toys import judge, spec

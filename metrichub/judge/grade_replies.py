@@ -1,4 +1,4 @@
-"""Token weights: the probability of each score, read from the tokens of a reply."""
+"""Grades of replies: a score on its scale, and the probabilities of all, read from tokens."""
 
 from __future__ import annotations
 
@@ -7,13 +7,36 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from metrichub.errors import JudgeUnavailable
+from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.judge.replies import Completion, Graded, Unreadable, read_reply
 
 _SCORE = re.compile(rb'"score"\s*:\s*(-?\d+)')
 _GOES_ON = re.compile(r"[\d.eE]")
 """How a token begins that goes on with a number."""
 _UNKNOWN = 0.01
 """Which part of the probabilities may belong to scores that aren't known."""
+
+
+def read_grade(done: Completion, scale: tuple[int, int], logprobs: bool) -> Graded:
+    """The grade, with the weights that were asked for, if its score is on the scale.
+
+    Raises:
+        Unreadable: there is no such grade.
+        JudgeError: the server gave no probabilities.
+    """
+    low, high = scale
+    content = re.sub(rf'("score"\s*:\s*)("?)(\d+)\s*/\s*{high}\b\2', r"\1\3", done.content)
+    # Weights are counted from tokens; a model that writes some of its own isn't asked for them.
+    reply = read_reply(Graded, content).model_copy(update={"weights": {}})
+    if not low <= reply.score <= high or reply.score != int(reply.score):
+        raise Unreadable(f"the score {reply.score:g} isn't a whole number from {low} to {high}")
+    if not logprobs or (done.tokens and not any(map(_others, done.tokens))):
+        return reply
+    if not (weights := score_probabilities(done.content, done.tokens, scale)):
+        raise JudgeError(
+            "the server returned no probabilities of the score; use samples=20 instead"
+        )
+    return reply.model_copy(update={"weights": weights})
 
 
 def score_probabilities(
@@ -50,7 +73,7 @@ def _bytes(token: Any) -> bytes:
     return token.token.encode("utf-8", "surrogatepass") if data is None else bytes(data)
 
 
-def other_tokens(token: Any) -> list[tuple[str, float]]:
+def _others(token: Any) -> list[tuple[str, float]]:
     """The likeliest tokens at the place of a token, with the logarithms of their probabilities."""
     return [(other.token, other.logprob) for other in getattr(token, "top_logprobs", None) or ()]
 
@@ -63,7 +86,7 @@ def _weights(
     What only begins a score, such as the 1 of 10, is one itself if a token holds a longer score.
     """
     scores = {str(score): score for score in range(scale[0], scale[1] + 1)}
-    texts = [number[0].token, *(text for text, _ in other_tokens(number[0]))]
+    texts = [number[0].token, *(text for text, _ in _others(number[0]))]
     split = not any(len(text.strip()) > 1 and text.strip() in scores for text in texts)
 
     def begins(text: str) -> bool:
@@ -74,7 +97,7 @@ def _weights(
     weights, unknown, share, prefix = dict.fromkeys(scores, 0.0), 0.0, 1.0, ""
     for place, token in enumerate(path):
         # The token itself is among the likely ones, too; texts that differ in spaces add up.
-        for text, logprob in dict([(token.token, token.logprob), *other_tokens(token)]).items():
+        for text, logprob in dict([(token.token, token.logprob), *_others(token)]).items():
             ends = place > 0 and not _GOES_ON.match(text)
             read = prefix if ends else prefix + text.strip()
             if not read or (text == token.token and token is not path[-1]):
