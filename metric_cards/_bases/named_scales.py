@@ -50,6 +50,8 @@ _BRACKETS = re.compile(r"\[\s*(?P<low>[01])(?:\.0+)?\s*[,;]\s*(?P<high>\d+)(?:\.
 _OF_SCALE = re.compile(r"\s*(?:-?\s?point\s)?\s*scale\b", re.IGNORECASE)
 _BAND = re.compile(r"\s*(?:[:=]|(?:if|when|for|unless)\b)", re.IGNORECASE)
 """What follows some grades of a scale: "score 1-2 if it errs"."""
+_HEADED = re.compile(r"\s*\)\s*[:–—-]")
+"""What follows the scale in a heading: "Fluency (1-3): the quality of the words"."""
 _USUAL = {(low, high) for low in (0, 1) for high in (5, 7, 10, 100)} | {(0, 1)}
 """Scales that stand alone: "(1-10)", "from 1 to 10"."""
 _OUT_OF = re.compile(
@@ -123,7 +125,8 @@ def _named(text: str) -> Iterator[NamedScale]:
         if _COUNTED.search(before) or not _NO_UNIT.match(text, match.end()):
             continue
         as_decimals = "." in match["low"] + match["high"] and (low, high) == (0, 1)
-        alone = (low, high) in _USUAL and _ALONE.search(before)
+        usual = (low, high) in _USUAL or _HEADED.match(text, match.end())
+        alone = usual and _ALONE.search(before)
         if as_decimals or alone or _TOWARDS.search(before):
             is_band = not as_decimals and bool(_BAND.match(text, match.end()))
             yield NamedScale(match[0], low, high, is_band)

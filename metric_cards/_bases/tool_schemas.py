@@ -13,6 +13,8 @@ from metrichub.errors import InputError, what
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 """Where OpenAI, Anthropic and MCP have the JSON Schema of a tool's arguments."""
+_BESIDE = ("annotations", "outputSchema", "output_schema", "_meta", "meta", "metadata", "execution")
+"""What objects a tool without arguments has, those of MCP first."""
 _NO_SCHEMA: Mapping[str, Any] = {"type": "object"}
 
 
@@ -33,7 +35,14 @@ def read_tools(metric: str, described: Iterable[Any]) -> dict[str, Schema]:
         name = own.get("name")
         if not isinstance(name, str):
             raise _error(metric, "a description without the name of a tool")
-        schema = next((own[key] for key in _SCHEMAS if own.get(key) is not None), _NO_SCHEMA)
+        schema = next((own[key] for key in _SCHEMAS if own.get(key) is not None), None)
+        objects = (key for key, value in own.items() if value and isinstance(value, Mapping))
+        if schema is None and (other := next((k for k in objects if k not in _BESIDE), None)):
+            known = ", ".join(_SCHEMAS)
+            raise _error(
+                metric, f"{name!r} with {other!r}, which isn't read; put its schema under {known}"
+            )
+        schema = _NO_SCHEMA if schema is None else schema
         try:
             schemas[name] = compiled(json.dumps(schema, allow_nan=False), formats=False)
         except (BrokenSchema, TypeError, ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from metrichub.authoring import (
 )
 from metrichub.errors import ParameterError
 
-_TAKEN = ("items", "prediction", "prompt", "text", "verdicts")
+_TAKEN = ("items", "messages", "prediction", "prompt", "text", "verdicts")
 
 
 @dataclass(frozen=True, kw_only=True)

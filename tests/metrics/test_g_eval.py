@@ -179,6 +179,8 @@ def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str)
         *("on a scale of one to ten", "Rate it with 1 to 3 stars.", "1-10 scale"),
         *("The rating is x/10", "scores range from 1 to 7", "按1到10分评分", "满分10分", "百分制"),
         *("Give a score of 0 or 1", "Assign an integer score from 1 to 3."),
+        # The heading of the paper's prompt for fluency.
+        "Fluency (1-3): the quality of the summary in terms of grammar",
     ],
 )
 def test_words_that_name_another_scale_are_refused(words: str) -> None:
@@ -228,7 +230,12 @@ def test_words_that_name_another_scale_are_refused(words: str) -> None:
             "COVID-19",
             "1-to-1 map",
         ),
-        *("a five-star hotel", "the final score 3-1 is named", "Temperature 1.0 to 1.2"),
+        *(
+            "a few sentences (1-3)",
+            "a five-star hotel",
+            "the final score 3-1 is named",
+            "Temperature 1.0 to 1.2",
+        ),
     ],
 )
 def test_other_numbers_are_no_scale(words: str) -> None:

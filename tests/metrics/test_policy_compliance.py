@@ -159,7 +159,7 @@ def test_no_rule_over_words_will_do() -> None:
     [
         ({"policy": " "}, "what a passage must not do"),
         ({"needs": "the role"}, "a name such as 'role'"),
-        ({"needs": "text"}, "other than items, prediction, prompt, text, verdicts"),
+        ({"needs": "text"}, "other than items, messages, prediction, prompt, text, verdicts"),
         ({"value": "a clerk"}, "a name for 'a clerk'"),
     ],
 )

@@ -55,7 +55,14 @@ def test_a_tool_that_is_not_described_has_no_right_arguments():
 
 
 @pytest.mark.parametrize(
-    "tool", [{"name": "clock"}, {"name": "clock", "parameters": None}, "clock", " clock\n"]
+    "tool",
+    [
+        {"name": "clock"},
+        {"name": "clock", "parameters": None, "description": "The time.", "strict": True},
+        {"name": "clock", "annotations": {"title": "Clock"}, "outputSchema": SCHEMA},
+        "clock",
+        " clock\n",
+    ],
 )
 def test_a_tool_without_a_schema_takes_any_object(tool):
     assert problem({"zone": 1}, [tool], "clock") is None
@@ -67,6 +74,10 @@ def test_a_tool_without_a_schema_takes_any_object(tool):
     [
         ([{"parameters": SCHEMA}], "holds a description without the name of a tool"),
         (['{"name": weather}'], r"holds a text that isn't JSON \(syntax\)"),
+        (
+            [{"function": {"name": "f", "args_schema": SCHEMA}}],
+            "holds 'f' with 'args_schema', which isn't read; put its schema under parameters, ",
+        ),
         ([3], "holds .*int.*, which doesn't describe a tool"),
         ([{"name": "f", "parameters": {"type": "dict"}}], "holds a broken JSON Schema for 'f': at"),
         (
