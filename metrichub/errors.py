@@ -38,7 +38,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
-    "open_report", "save_report", "list_metrics", "give_votes", "set_service", "reduce_in_hub",
+    "read_quotes", "open_report", "save_report", "list_metrics", "give_votes", "set_service",
+    "reduce_in_hub",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -51,6 +52,7 @@ _PYTHON: Words = {
         "if the file is {0.subject}, read it with metrichub.read(path, format={0.value!r})"
     ),
     "name_any_format": "or name the format: metrichub.read(path, format=...)",
+    "read_quotes": "or, if quotes are text, read it with metrichub.read(path, quoting='none')",
     "open_report": "open it with Report.load",
     "save_report": "save one with report.save()",
     "list_metrics": "pass a list, {0.subject}",

@@ -17,11 +17,13 @@ from metrichub.cli.shared_options import (
     MetricOptions,
     columns_option,
     input_format_option,
+    quoting_option,
     where_option,
 )
 from metrichub.errors import FileError
 
 if TYPE_CHECKING:
+    from metrichub.data.quoting import Quoting
     from metrichub.data.samples import Samples
     from metrichub.report.report import Report
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 @judge_options
 @columns_option
 @input_format_option
+@quoting_option
 @where_option
 @click.pass_context
 def criteria(
@@ -51,6 +54,7 @@ def criteria(
     judging: JudgeOptions,
     columns: Mapping[str, str],
     input_format: str | None,
+    quoting: Quoting | None,
     where: Mapping[str, Sequence[str]],
 ) -> None:
     """Propose criteria for each row of a file, for you to edit before you score by them.
@@ -70,14 +74,14 @@ def criteria(
     from metrichub.data.files import read_batches
     from metrichub.hub import criteria_hub
 
-    batches = list(read_batches(file, format=input_format, where=where))
+    chosen = MetricOptions((), columns, (), None, None, 1, input_format, quoting, None, None, where)
+    batches = list(read_batches(file, **chosen.reading()))
     names = [name for batch in batches for name in batch]
     if taken := present("criteria", names, columns):
         raise FileError(file, f"has the column {taken!r}; rename it or leave it out")
     reference = present("references", names, columns)
     inputs = ("question", "reference") if reference else ("question",)
     hub = criteria_hub(inputs, **judging.for_hub())
-    chosen = MetricOptions((), columns, (), None, None, 1, input_format, None, None, where)
     filled = [_without_nulls(batch, reference or "") for batch in batches]
     reports = measure(hub, {file: filled}, chosen, judging)
     report = reports[file]

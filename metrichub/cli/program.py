@@ -45,6 +45,7 @@ REMEDIES: Words = {
     "keep_column": "keep it: --keep {0.subject}",
     "name_format": "if the file is {0.subject}, give --input-format {0.value}",
     "name_any_format": "or give --input-format; for plain text use -p FILE -r FILE",
+    "read_quotes": "or, if quotes are text, give --quoting none",
     "open_report": "see 'metrichub compare --help'",
     "save_report": "save one with --save",
     "list_metrics": "give each an -m of its own",

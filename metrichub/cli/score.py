@@ -200,7 +200,7 @@ def _unread_systems(
             systems[name] = [file]
             continue
         if not is_address(file):
-            systems[name] = read_batches(file, format=chosen.input_format, where=chosen.where)
+            systems[name] = read_batches(file, **chosen.reading())
             continue
         splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(file).items()}
         systems |= {name: next(iter(splits.values()))} if len(splits) == 1 else splits

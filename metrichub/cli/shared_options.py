@@ -20,6 +20,7 @@ from metrichub.data.huggingface import DatasetAddress
 from metrichub.data.source import is_address, short_names
 
 if TYPE_CHECKING:
+    from metrichub.data.quoting import Quoting
     from metrichub.report.scoreboard import OutputChoice
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -102,9 +103,14 @@ class MetricOptions:
     extract: str | None
     workers: int
     input_format: str | None
+    quoting: Quoting | None
     split: str | None
     subset: str | None
     where: Mapping[str, Sequence[str]]
+
+    def reading(self) -> dict[str, Any]:
+        """What reading a file takes of them."""
+        return {"format": self.input_format, "quoting": self.quoting, "where": self.where}
 
     def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
         """The files, where an address of a data set has the split and the subset that are chosen.
@@ -135,6 +141,12 @@ input_format_option = click.option(
     "--input-format",
     type=_InputFormat(),
     help="The format of the files.  [default: by their suffixes; jsonl for stdin]",
+)
+quoting_option = click.option(
+    "--quoting",
+    type=click.Choice(("standard", "none")),
+    help="How cells of CSV and TSV are quoted: as CSV does, or not at all, so that quotes are "
+    "text.  [default: standard; for TSV none, unless a CSV writer made it]",
 )
 where_option = click.option(
     "--where",
@@ -188,6 +200,7 @@ metric_options = option_group(
         help="The number of processes; the scores are the same.",
     ),
     input_format_option,
+    quoting_option,
     click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
     click.option(
         "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from metrichub.data import huggingface, remote, source
 from metrichub.data.formats import TEXT_FORMATS
 from metrichub.data.parquet import parquet, parquet_folder
+from metrichub.data.quoting import Quoting
 from metrichub.data.readers import (
     Log,
     file_formats,
@@ -31,7 +32,7 @@ from metrichub.data.samples import Samples as Samples
 from metrichub.data.samples import conditions, in_batches, samples_where
 from metrichub.data.source import STDIN as STDIN
 from metrichub.data.values import check_mapping, names_of
-from metrichub.errors import FileError, InputError, did_you_mean
+from metrichub.errors import FileError, InputError, ParameterError, did_you_mean
 
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
@@ -51,6 +52,7 @@ def read(
     format: str | None = None,
     columns: Chosen | None = None,
     where: Where | None = None,
+    quoting: Quoting | None = None,
 ) -> Samples:
     """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
 
@@ -63,14 +65,23 @@ def read(
     {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
     some rows of a JSON file lack is None there. A CSV cell, which a comma or a semicolon ends, is a
     text, except that passages may be lists, and so may references if all are lists and no
-    prediction is, as data frames write them.
+    prediction is, as data frames write them. `quoting` says how cells are quoted: "standard", as
+    CSV does, or "none", where quotes are text. By default CSV is read as the standard says, and TSV
+    as text unless the file shows that a CSV writer made it.
 
     Raises:
         FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
         MissingColumn: one of `columns` or of `where` isn't in the file.
         MissingDependency: Parquet or .zst without pyarrow.
     """
-    parts = read_batches(path, format=format, columns=columns, where=where, characters=sys.maxsize)
+    parts = read_batches(
+        path,
+        format=format,
+        columns=columns,
+        where=where,
+        quoting=quoting,
+        characters=sys.maxsize,
+    )
     return as_one(list(parts))
 
 
@@ -80,6 +91,7 @@ def read_batches(
     format: str | None = None,
     columns: Chosen | None = None,
     where: Where | None = None,
+    quoting: Quoting | None = None,
     characters: int = BATCH_CHARACTERS,
 ) -> Iterator[Samples]:
     """The samples of a file in batches of about so many characters, to save memory.
@@ -93,6 +105,10 @@ def read_batches(
             else when the batch is read.
     """
     chosen = _by_new_name(columns)
+    if quoting not in (None, "standard", "none"):
+        raise ParameterError(None, "quoting", quoting, "'standard' or 'none'")
+    if quoting and (format or format_of(path)) not in ("csv", "tsv"):
+        raise FileError(source.display_path(path), "isn't CSV or TSV, so no quoting can be chosen")
     if source.is_address(path):
         return _selected(samples_where(huggingface.read_address(str(path)), where or {}), chosen)
     if format is None and os.path.isdir(path):
@@ -102,7 +118,8 @@ def read_batches(
         name = source.display_path(path)
         raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
     source.check_path(path)
-    return _selected(_batches(path, kind, characters, chosen, where=where), chosen)
+    batches = _batches(path, kind, characters, chosen, where=where, quoting=quoting)
+    return _selected(batches, chosen)
 
 
 def read_chosen(path: str | Path, where: Where) -> Samples | None:
@@ -162,7 +179,7 @@ def as_one(parts: Sequence[Samples]) -> Samples:
     if not others:
         return first
     columns = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
-    return Samples(first.path, columns, cells=first.cells)
+    return Samples(first.path, columns, cells=first.cells, quotes=first.quotes)
 
 
 def _batches(
@@ -173,6 +190,7 @@ def _batches(
     most: int | None = None,
     where: Where | None = None,
     may_be_empty: bool = False,
+    quoting: Quoting | None = None,
 ) -> Iterator[Samples]:
     paths = None if columns is None else list(columns.values())
     with source.open_source(path, most) as opened:
@@ -180,7 +198,8 @@ def _batches(
             paths = None if where else paths
             batches = with_readers(parquet(opened, characters, paths, most), where)
         elif kind in TEXT_FORMATS:
-            batches = with_readers(TEXT_FORMATS[kind](opened, characters), where)
+            options = {"quoting": quoting} if quoting else {}
+            batches = with_readers(TEXT_FORMATS[kind](opened, characters, **options), where)
         else:
             batches = read_file(kind, opened, characters)
             batches = samples_where(batches, where or {})

@@ -1,6 +1,7 @@
 """Formats of text: JSONL, JSON, CSV and TSV as streams of samples.
 
-Each format is a function of an open source and about how many characters of it a batch holds.
+Each format is a function of an open source and about how many characters of it a batch holds;
+those of separated cells also take how these are quoted.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
+from metrichub.data.quoting import Quoting, next_record, tsv_quoting
 from metrichub.data.readers import is_log, known_logs
 from metrichub.data.samples import Samples, in_batches
 from metrichub.data.source import Source
 from metrichub.errors import FileError
 
-TextFormat = Callable[[Source, int], Iterator[Samples]]
+TextFormat = Callable[..., Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
 MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
@@ -166,39 +168,51 @@ def _suggesting(format: str, error: FileError) -> FileError:
     return error.with_remedy("name_format", kinds[format], format)
 
 
-def _separated(delimiter: str) -> TextFormat:
-    def read(source: Source, characters: int) -> Iterator[Samples]:
-        records = _records(source, delimiter)
-        first = next(records, None)
-        if first is None:
-            raise source.error("the file has no header line")
-        head = first.values
-        if delimiter == "," and len(head) == 1:
-            for mark, marks in {"\t": "tabs", "|": "bars"}.items():
-                if mark in head[0]:
-                    tabs = ", or name it .tsv" if mark == "\t" else ""
-                    raise source.error(
-                        f"the header {head[0]!r} seems to be separated by {marks}; save "
-                        f"it with commas{tabs}",
-                        first.line,
-                    )
-        check_width(source.name, len(head), first.line)
-        if twice := [name for name, count in Counter(head).items() if count > 1]:
-            raise source.error(f"two columns are called {twice[0]!r}", first.line)
-        start = 0
-        lists: list[str] | None = None
-        for rows in in_batches(_rows_as_wide(source, records, head), characters, _CHARACTERS):
-            columns: dict[str, list[Any]] = {
-                name: [row.values[i] for row in rows] for i, name in enumerate(head)
-            }
-            if lists is None:
-                lists = _columns_of_lists(columns)
-            for name in lists:
-                columns[name] = [_cell_value(cell) for cell in columns[name]]
-            yield replace(_samples(source, columns, rows, start), cells=True)
-            start += len(rows)
+def _csv(source: Source, characters: int, quoting: Quoting | None = None) -> Iterator[Samples]:
+    return _separated(source, characters, ",", quoting or "standard")
 
-    return read
+
+def _tsv(source: Source, characters: int, quoting: Quoting | None = None) -> Iterator[Samples]:
+    if quoting:
+        yield from _separated(source, characters, "\t", quoting)
+        return
+    with source.read_before(lambda chunks: tsv_quoting(chunk.text for chunk in chunks)) as how:
+        for samples in _separated(source, characters, "\t", how[0]):
+            yield replace(samples, quotes=how[1])
+
+
+def _separated(
+    source: Source, characters: int, delimiter: str, quoting: Quoting
+) -> Iterator[Samples]:
+    records = _records(source, delimiter, quoting)
+    first = next(records, None)
+    if first is None:
+        raise source.error("the file has no header line")
+    head = first.values
+    if delimiter == "," and len(head) == 1:
+        for mark, marks in {"\t": "tabs", "|": "bars"}.items():
+            if mark in head[0]:
+                tabs = ", or name it .tsv" if mark == "\t" else ""
+                raise source.error(
+                    f"the header {head[0]!r} seems to be separated by {marks}; save "
+                    f"it with commas{tabs}",
+                    first.line,
+                )
+    check_width(source.name, len(head), first.line)
+    if twice := [name for name, count in Counter(head).items() if count > 1]:
+        raise source.error(f"two columns are called {twice[0]!r}", first.line)
+    start = 0
+    lists: list[str] | None = None
+    for rows in in_batches(_rows_as_wide(source, records, head), characters, _CHARACTERS):
+        columns: dict[str, list[Any]] = {
+            name: [row.values[i] for row in rows] for i, name in enumerate(head)
+        }
+        if lists is None:
+            lists = _columns_of_lists(columns)
+        for name in lists:
+            columns[name] = [_cell_value(cell) for cell in columns[name]]
+        yield replace(_samples(source, columns, rows, start), cells=True)
+        start += len(rows)
 
 
 def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
@@ -244,7 +258,7 @@ def _rows_as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) 
         yield row
 
 
-def _records(source: Source, delimiter: str) -> Iterator[_Row]:
+def _records(source: Source, delimiter: str, quoting: Quoting) -> Iterator[_Row]:
     """Every record with the line it starts on; blank lines are left out."""
     share: float | None = None
 
@@ -254,32 +268,25 @@ def _records(source: Source, delimiter: str) -> Iterator[_Row]:
             share = piece.share
             yield from io.StringIO(piece.text, newline="")
 
+    quotes: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
     every = lines()
     head = next(every, "")
     # Spreadsheets write semicolons where the comma is the decimal mark.
     if delimiter == "," and "," not in head:
-        names = _next(csv.reader([head], delimiter=";")) or []
+        names = next_record(csv.reader([head], delimiter=";", quoting=quotes), _FIELD_LIMIT) or []
         delimiter = ";" if len(names) > 1 else delimiter
-    reader = csv.reader(chain([head], every), delimiter=delimiter, strict=True)
+    reader = csv.reader(chain([head], every), delimiter=delimiter, quoting=quotes, strict=True)
     start = 1
     try:
-        while (cells := _next(reader)) is not None:
+        while (cells := next_record(reader, _FIELD_LIMIT)) is not None:
             if cells:
                 yield _Row(cells, start, sum(map(len, cells)), share)
             start = reader.line_num + 1
     except csv.Error as error:
-        raise source.error(
+        broken = source.error(
             f"{error}; quote a cell that contains quotes, and double those inside", start
-        ) from error
-
-
-def _next(reader: Iterator[list[str]]) -> list[str] | None:
-    """The next record; the csv module's limit of a cell is one for the whole process."""
-    limit = csv.field_size_limit(_FIELD_LIMIT)
-    try:
-        return next(reader, None)
-    finally:
-        csv.field_size_limit(limit)
+        )
+        raise broken.with_remedy("read_quotes") from error
 
 
 def _samples(
@@ -296,6 +303,6 @@ def _kind_of(value: object) -> str:
 TEXT_FORMATS: Mapping[str, TextFormat] = {
     "jsonl": _jsonl,
     "json": _json,
-    "csv": _separated(","),
-    "tsv": _separated("\t"),
+    "csv": _csv,
+    "tsv": _tsv,
 }

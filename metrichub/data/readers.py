@@ -224,7 +224,7 @@ def _translated(
             [batch.lines[number] for _, number, _ in placed] if batch.lines is not None else None
         )
         samples = _samples(batch.path, [row for *_, row in placed], lines, start, batch.share)
-        yield replace(samples, cells=batch.cells)
+        yield replace(samples, cells=batch.cells, quotes=batch.quotes)
         start += len(placed)
 
 

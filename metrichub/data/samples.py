@@ -17,6 +17,8 @@ ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
 _BLANKS = frozenset(("", "NaN", "nan", "NA", "<NA>", "N/A", "null", "NULL", "None"))
 """How tables write that a value is missing."""
+IN_QUOTES = '"…"'
+"""How cells in quotes are counted that may be none of the text."""
 _SAME = "a comparison needs the same samples in the same order"
 
 
@@ -32,6 +34,7 @@ class Samples(Mapping[str, list[Any]]):
         share: How much of the file has been read with these, in 0..1; None where nobody knows.
         cells: Whether the values are cells, which have no other way to say that one is missing
             than to be empty, or to hold a word such as NaN.
+        quotes: Whether quotes around a cell, which are read as text, may be none.
         log: Whether they are from a log of another tool.
     """
 
@@ -41,6 +44,7 @@ class Samples(Mapping[str, list[Any]]):
     start: int = 0
     share: float | None = 1.0
     cells: bool = False
+    quotes: bool = field(default=False, repr=False)
     log: bool = field(default=False, repr=False)
 
     def __getitem__(self, name: str) -> list[Any]:
@@ -87,14 +91,18 @@ class Samples(Mapping[str, list[Any]]):
 
 
 def blanks_of(data: object, chosen: Mapping[str, str]) -> dict[str, Counter[str]]:
-    """How many cells of the chosen columns look like missing values, by column and text."""
+    """How many cells of the chosen columns look like missing values, by column and text.
+
+    So are cells counted that may be in quotes.
+    """
     if not (isinstance(data, Samples) and data.cells):
         return {}
-    blanks = {
-        column: Counter(cell for cell in data[name] if isinstance(cell, str) and cell in _BLANKS)
-        for column, name in chosen.items()
-        if name in data
-    }
+    blanks: dict[str, Counter[str]] = {}
+    for column, name in chosen.items():
+        cells = [cell for cell in data.get(name, ()) if isinstance(cell, str)]
+        blanks[column] = Counter(cell for cell in cells if cell in _BLANKS)
+        if data.quotes and (quoted := [c for c in cells if c[1:] and c[0] == c[-1] == '"']):
+            blanks[column][IN_QUOTES] = len(quoted)
     return {column: counts for column, counts in blanks.items() if counts}
 
 

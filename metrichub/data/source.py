@@ -7,16 +7,20 @@ import gzip
 import io
 import os
 import re
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from metrichub.data import remote
 from metrichub.errors import FileError, MissingDependency
 
+T = TypeVar("T")
 STDIN = "-"
 SCHEME = "hf://"
 """What the address of a data set begins with."""
@@ -44,13 +48,20 @@ class Chunk(NamedTuple):
 class Source:
     """An open file or standard input; `size` is its number of bytes, or None for a stream.
 
-    `packed` is the compressed file that the stream unpacks, if it is one.
+    `packed` is the compressed file that the stream unpacks, if it is one; `again` opens a file
+    of this machine once more.
     """
 
     def __init__(
-        self, name: str, stream: BinaryIO, size: int | None, packed: BinaryIO | None = None
+        self,
+        name: str,
+        stream: BinaryIO,
+        size: int | None,
+        packed: BinaryIO | None = None,
+        again: Callable[[], AbstractContextManager[Source]] | None = None,
     ) -> None:
         self.name, self.stream, self.size, self.packed = name, stream, size, packed
+        self._again = again
 
     @property
     def seekable(self) -> bool:
@@ -86,6 +97,25 @@ class Source:
             line += len(lines)
         if not done:
             raise self.error("the file is empty")
+
+    @contextmanager
+    def read_before(self, first: Callable[[Iterator[Chunk]], T]) -> Iterator[T]:
+        """What `first` makes of all chunks, while they are still to be read.
+
+        A stream, which is read once, and a remote file are copied to a temporary file.
+        """
+        if self._again and self.size is not None:
+            with self._again() as again:
+                found = first(again.chunks())
+            yield found
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(self.stream, copy)
+            self.stream, self.size, self.packed = copy, copy.tell(), None
+            copy.seek(0)
+            found = first(self.chunks())
+            copy.seek(0)
+            yield found
 
     def lines(self) -> Iterator[str]:
         """The lines without their line breaks (LF or CRLF); all else is kept."""
@@ -167,12 +197,13 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
             yield Source(display_path(path), sys.stdin.buffer, None)
             return
         check_path(path)
+        again = None if remote.is_remote(path) else partial(open_source, path, most)
         with remote.opened(str(path)) if remote.is_remote(path) else _open(path) as (stream, size):
             if (suffix := packed_suffix(path)) is None:
-                yield Source(display_path(path), stream, size or None)
+                yield Source(display_path(path), stream, size or None, None, again)
             else:
                 unpacked = io.BufferedReader(_Unpacked(stream, suffix, most), PIECE)
-                yield Source(display_path(path), unpacked, size or None, stream)
+                yield Source(display_path(path), unpacked, size or None, stream, again)
     except OSError as error:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isnan
 from typing import NamedTuple
 
 from metrichub.data.columns import column_of, holds_passages
+from metrichub.data.samples import IN_QUOTES
 from metrichub.errors import listed
 from metrichub.evaluation import script_coverage, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
@@ -56,7 +57,8 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         read = {*map(column_of, result.metric.inputs())}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
         why += [_of_fallback(column, names) for column, names in found_in.items()]
-        why += [_of_blanks(c, counts) for c, counts in measurement.blanks.items() if c in read]
+        for column in measurement.blanks:
+            why += _of_blanks(column, measurement.blanks[column]) if column in read else ()
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -127,13 +129,20 @@ def _of_fallback(column: str, names: Iterable[str]) -> str:
     )
 
 
-def _of_blanks(column: str, counts: Mapping[str, int]) -> str:
-    cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in counts.items()])
-    one = sum(counts.values()) == 1
-    return (
-        f"{column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
-        f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
-    )
+def _of_blanks(column: str, counts: Mapping[str, int]) -> Iterator[str]:
+    missing = {cell: n for cell, n in counts.items() if cell != IN_QUOTES}
+    if missing:
+        cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in missing.items()])
+        one = sum(missing.values()) == 1
+        yield (
+            f"{column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
+            f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
+        )
+    if quoted := counts.get(IN_QUOTES):
+        yield (
+            f"{column} has {quoted} {'cell' if quoted == 1 else 'cells'} in quotes, scored with "
+            "them; if they aren't part of the text, read the file with standard quoting"
+        )
 
 
 def _of_runs(runs: Sequence[Result]) -> list[str]:

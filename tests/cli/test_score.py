@@ -72,6 +72,14 @@ def test_other_formats_score_the_same(name: str, content: str) -> None:
     assert scored(name, *BOTH) == scored("a.jsonl", *BOTH)
 
 
+def test_quotes_around_cells_are_none_of_the_text_where_they_are_chosen_to_be() -> None:
+    Path("c.tsv").write_text('prediction\treference\n"a b c"\ta b d\nd\td\n', "utf-8")
+    assert scored("c.tsv", "--quoting", "standard", *BOTH) == scored("a.jsonl", *BOTH)
+    compared = run("compare", "c.tsv", "a.jsonl", "--quoting", "none", *BOTH)
+    assert compared.exit_code == 3
+    assert "a.jsonl: isn't CSV or TSV" in compared.stderr
+
+
 def test_parquet_scores_the_same() -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

@@ -11,12 +11,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from metrichub.data import files, source
 from metrichub.data.samples import Samples
-from metrichub.errors import FileError, InputError, MissingDependency
+from metrichub.errors import FileError, InputError, MissingDependency, ParameterError
+from metrichub.hub import Hub
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -529,3 +531,107 @@ def test_lines_are_counted_below_a_header_with_semicolons(tmp_path: Path) -> Non
     path = written(tmp_path, "a.csv", "prediction;reference\na;b\nc\n")
     with pytest.raises(FileError, match=r"a\.csv:3: 1 cells under a header of 2"):
         files.read(path)
+
+
+UNQUOTED = [
+    # A quote that opens a cell and one that closes another, lines apart, are no cell of CSV.
+    ('p\tr\n"hello there\tx\nokay\ty\nthe end"\tz\n', ['"hello there', "okay", 'the end"']),
+    ('p\tr\n"Yes," he said.\tx\n"Yes"\ty\n', ['"Yes," he said.', '"Yes"']),
+    ('p\tr\n"Yes"\tx\nNo\ty\n', ['"Yes"', "No"]),
+    ('p\tr\n"open\tx\n"Yes"\ty\n', ['"open', '"Yes"']),
+    # A doubled quote elsewhere doesn't make one row of two lines that are rows.
+    ('p\tr\n"a\tx\nb"\ty\n"c ""d"""\tz\n', ['"a', 'b"', '"c ""d"""']),
+]
+QUOTED = [
+    # As pandas' and Python's writers quote what needs it: quotes, line breaks and tabs.
+    ('p\tr\n"say ""hi"""\tx\n"Yes"\ty\n', ['say "hi"', "Yes"]),
+    ('p\tr\n"a\n\nb"\tx\nc\ty\n', ["a\n\nb", "c"]),
+    ('p\tr\n"a\tb"\tx\nc\ty\n', ["a\tb", "c"]),
+    ('p\tr\tq\n"a\tb\nc"\tx\ty\n', ["a\tb\nc"]),
+    # As R's write.table and QUOTE_NONNUMERIC quote every text, the header too.
+    ('"p"\t"r"\n"a"\t1\nNA\t2\n', ["a", "NA"]),
+    ('p\tr\n"a"\tx\n"b"\ty\n\n', ["a", "b"]),
+    ('p\n"a\nb"\nc\n', ["a\nb", "c"]),
+]
+
+
+@pytest.mark.parametrize(("content", "predictions"), UNQUOTED + QUOTED)
+@pytest.mark.parametrize("way", ["file", "batches", ".gz", ".zst", "pipe", "stdin"])
+def test_a_tsv_is_quoted_only_where_a_csv_writer_made_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str,
+    predictions: list[str],
+    way: str,
+) -> None:
+    monkeypatch.setattr(source, "PIECE", 1)
+    path = written(tmp_path, "a.tsv", content)
+    if way == "file":
+        assert files.read(path)["p"] == predictions
+        return
+    if way == ".gz":
+        path = written(tmp_path, "a.tsv.gz", gzip.compress(content.encode()))
+    elif way == ".zst":
+        pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        packed = pyarrow.compress(content.encode(), "zstd", asbytes=True)
+        path = written(tmp_path, "a.tsv.zst", packed)
+    elif way == "pipe":
+        with path.open("rb") as file:
+            end = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+        assert end.stdout is not None
+        path = Path(f"/dev/fd/{end.stdout.fileno()}")
+    elif way == "stdin":
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    name = "-" if way == "stdin" else path
+    parts = list(files.read_batches(name, format="tsv", characters=1))
+    assert [text for part in parts for text in part["p"]] == predictions
+    assert parts[-1].share
+    if way == "pipe":
+        end.wait()
+        end.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "quoting", "predictions"),
+    [
+        ("a.tsv", 'p\tr\n"Yes"\tx\nNo\ty\n', "standard", ["Yes", "No"]),
+        ("a.tsv", 'p\tr\n"a ""b"""\tx\n', "none", ['"a ""b"""']),
+        ("a.csv", 'p,r\n"Yes" he said,x\n', "none", ['"Yes" he said']),
+        ("a.csv", 'p;r\n"a;b\n', "none", ['"a']),
+    ],
+)
+def test_a_chosen_quoting_is_obeyed(
+    tmp_path: Path, name: str, content: str, quoting: Any, predictions: list[str]
+) -> None:
+    assert files.read(written(tmp_path, name, content), quoting=quoting)["p"] == predictions
+
+
+def test_a_quoting_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", 'p,r\n"Yes" he said,x\n')
+    with pytest.raises(FileError, match=r"a\.csv:2: .*; or, if quotes are text, read it with"):
+        files.read(path)
+    with pytest.raises(ParameterError, match="choose 'standard' or 'none'"):
+        files.read(path, quoting="all")  # type: ignore[arg-type]
+    with pytest.raises(FileError, match=r"a\.jsonl: isn't CSV or TSV"):
+        files.read(written(tmp_path, "a.jsonl", "{}"), quoting="none")
+
+
+@pytest.mark.parametrize(
+    ("content", "noted"),
+    [
+        ('prediction\treference\n"Yes"\ta\nNo\tb\n', True),
+        # Certain: no CSV writer leaves what follows a cell's quotes.
+        ('prediction\treference\n"Yes"\ta\n"No," he said.\tb\n', False),
+        ('prediction\treference\n"Yes ""so"""\ta\nNo\tb\n', False),
+        ('prediction\treference\nthe "x"\t"\n', False),
+    ],
+)
+def test_cells_in_quotes_are_noted_where_they_may_be_none_of_the_text(
+    tmp_path: Path, content: str, noted: bool
+) -> None:
+    report = Hub("wer").evaluate(written(tmp_path, "a.tsv", content))
+    note = (
+        "predictions has 1 cell in quotes, scored with them; if they aren't part of the text, read "
+        "the file with standard quoting"
+    )
+    assert report.notes() == ({"wer": [note]} if noted else {})
