@@ -118,8 +118,8 @@ def resolve(
 
     `needed` maps a column to the metric that asks for it, `mapping` a column to the name that
     the caller chose. A column's own name wins over its singular, that over the other aliases,
-    and those over `FALLBACKS`. Nothing wins of `context` and `retrieval_context`, which are the
-    ideal passages and the retrieved ones.
+    those over names that the caller chose for another column, and all over `FALLBACKS`. Nothing
+    wins of `context` and `retrieval_context`, which are the ideal passages and the retrieved ones.
 
     Raises:
         MissingColumn: a needed column isn't there under any name.
@@ -156,7 +156,8 @@ def present(
     column: str, available: Iterable[str], mapping: Mapping[str, str] | None = None
 ) -> str | None:
     """The name under which a column is there that no metric asks for; None if it isn't there."""
-    own = {c: name for c, name in (mapping or {}).items() if column_of_alias(c) == column}
+    names = {column_of_alias(c): name for c, name in (mapping or {}).items()}
+    own = {c: name for c, name in names.items() if c == column or c in ALIASES}
     try:
         name = resolve({column: column}, available, own)[column]
     except MissingColumn:
@@ -239,12 +240,12 @@ def column_of_alias(name: str) -> str:
 
 
 def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]) -> str:
-    singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
-    matches = [name for name in others if name in names]
-    rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
-    if column in names or (singular in names and not rivals):
-        return column if column in names else singular
-    matches = [singular, *rivals] if singular in names else matches
+    roles = {role: column_of_path(name, names) for role, name in chosen.items()}
+    free = [n for n in names if n not in roles.values()]
+    # Texts that are compared with themselves are always right.
+    other = {"predictions": "references", "references": "predictions"}.get(column, "")
+    shared = [n for n in names if n != roles.get(other)]
+    matches = _aliases_in(column, free) or _aliases_in(column, shared)
     instead = FALLBACKS.get(column, ())
     matches = matches or [chosen.get(n, n) for n in instead if n in chosen or n in names][:1]
     if len(matches) > 1:
@@ -253,6 +254,16 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
     if not matches:
         raise missing_column(column, metric, names)
     return matches[0]
+
+
+def _aliases_in(column: str, names: Sequence[str]) -> list[str]:
+    """The names that could be a column, one if it is the column's own or its singular."""
+    singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
+    matches = [name for name in others if name in names]
+    rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
+    if column in names:
+        return [column]
+    return [singular, *rivals] if singular in names else matches
 
 
 def _singulars(column: str) -> Iterator[str]:

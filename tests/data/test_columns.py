@@ -85,6 +85,31 @@ def test_a_mapping_wins_over_every_name() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("names", "mapping", "found"),
+    [
+        (["response", "answer"], {"references": "answer"}, {"predictions": "response"}),
+        (["response", "answer"], {"references": "answer.value"}, {"predictions": "response"}),
+        (["predictions", "output"], {"references": "predictions"}, {"predictions": "output"}),
+        (["gold", "target"], {"predictions": "target"}, {"references": "gold"}),
+        (["query", "input", "gold"], {"sources": "query"}, {"questions": "input"}),
+        # Inputs may be the same column; what is compared may not.
+        (["context", "gold"], {"sources": "context"}, {"contexts": "context"}),
+        (["answer", "messages"], {"references": "answer"}, {"predictions": "messages"}),
+    ],
+)
+def test_a_column_that_was_mapped_competes_for_no_other_role(
+    names: list[str], mapping: dict[str, str], found: dict[str, str]
+) -> None:
+    (column,) = found
+    assert resolve({column: "bleu"}, names, mapping) == found
+
+
+def test_predictions_are_not_their_own_references() -> None:
+    with pytest.raises(MissingColumn, match="bleu needs the column 'predictions'"):
+        resolve({"predictions": "bleu"}, ["answer"], {"references": "answer"})
+
+
 def test_a_mapping_may_use_an_alias_of_the_column() -> None:
     assert resolve({"predictions": "bleu"}, ["x"], {"response": "x"}) == {"predictions": "x"}
 
