@@ -45,7 +45,7 @@ def correlated(
         UsageError: no scores or nothing of people's was chosen, or what doesn't go together.
     """
     _check(chosen, rated)
-    samples = _one_row_an_output(read(file, **chosen.reading()), rated)
+    samples = _one_row_an_output(read(file, where=chosen.where, **chosen.reading()), rated)
     of_pairs = rated.pair or (rated.human and _tells_preferences(samples, rated))
     # Votes are read before anything is scored, so that a mistake in them costs nothing.
     votes = _votes_on(samples, rated) if rated.preferences else None

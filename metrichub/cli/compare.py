@@ -243,13 +243,17 @@ def _reports(
     if key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {
-            name: [file] if isinstance(file, Samples) else read_batches(file, **chosen.reading())
+            name: [file]
+            if isinstance(file, Samples)
+            else read_batches(file, where=chosen.where, **chosen.reading())
             for name, file in fresh.items()
         }
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
         systems = {
-            name: file if isinstance(file, Samples) else read(file, **chosen.reading())
+            name: file
+            if isinstance(file, Samples)
+            else read(file, where=chosen.where, **chosen.reading())
             for name, file in fresh.items()
         }
         if not check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems()):

@@ -75,7 +75,7 @@ def criteria(
     from metrichub.hub import criteria_hub
 
     chosen = MetricOptions((), columns, (), None, None, 1, input_format, quoting, None, None, where)
-    batches = list(read_batches(file, **chosen.reading()))
+    batches = list(read_batches(file, where=chosen.where, **chosen.reading()))
     names = [name for batch in batches for name in batch]
     if taken := present("criteria", names, columns):
         raise FileError(file, f"has the column {taken!r}; rename it or leave it out")

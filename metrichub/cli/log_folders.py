@@ -39,14 +39,16 @@ def no_logs(path: str, elsewhere: bool) -> str:
     return f"{path} {what} ({known}); name the column of numbers: -m \"recorded(column='acc')\""
 
 
-def logs_of(path: str, as_recorded: bool) -> dict[str, list[SystemLog]]:
+def logs_of(path: str, as_recorded: bool, how: Mapping[str, Any]) -> dict[str, list[SystemLog]]:
     """The logs of each system in a folder or a file, in the order of tasks; none if it has none.
+
+    `how` says how a file is read.
 
     Of several logs of a system about one task, the last by name counts, as names hold dates; the
     others are named in a warning.
     """
     found: dict[str, dict[str, SystemLog]] = {}
-    for log in _logs(Path(path), as_recorded):
+    for log in _logs(Path(path), as_recorded, how):
         unnamed = os.path.relpath(log.path, path) if os.path.isdir(path) else path
         for part in _systems(log, unnamed):
             tasks = found.setdefault(part.system, {})
@@ -70,12 +72,12 @@ def _systems(log: Log, unnamed: str) -> Iterator[SystemLog]:
         yield SystemLog(log, log.model or unnamed, {})
 
 
-def _logs(path: Path, as_recorded: bool) -> Iterator[Log]:
+def _logs(path: Path, as_recorded: bool, how: Mapping[str, Any]) -> Iterator[Log]:
     if path.is_dir():
         yield from _in_folder(path, as_recorded)
         return
     try:
-        log = read_log(path)
+        log = read_log(path, **how)
     except FileError as error:
         # It may be a saved report, or JSON of another format that an option names.
         if format_of(path) != "json" or (as_recorded and not error.whole):

@@ -47,10 +47,11 @@ def with_logs(
             "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
             "they are; add a metric with -m, or leave them out"
         )
+    how = chosen.reading()
     systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
         elsewhere = path == STDIN or is_address(path) or is_remote(path)
-        found = {} if elsewhere else logs_of(path, as_recorded)
+        found = {} if elsewhere else logs_of(path, as_recorded, how)
         if as_recorded and not found:
             raise click.UsageError(no_logs(path, elsewhere))
         if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
@@ -63,7 +64,8 @@ def with_logs(
     if not logs:
         return dict(files), chosen
     where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
-    logs, contents = _readable(logs, set(map(Path, files.values())), chosen.where, where)
+    named = dict.fromkeys(map(Path, files.values()), how)
+    logs, contents = _readable(logs, named, chosen.where, where)
     read = _read(_same_tasks(logs, chosen.where), contents, where)
     metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
     if as_recorded:
@@ -90,11 +92,13 @@ def with_logs(
 
 def _readable(
     systems: Mapping[str, Sequence[SystemLog]],
-    named: Collection[Path],
+    named: Mapping[Path, Mapping[str, Any]],
     conditions: Where,
     where: Where,
 ) -> tuple[dict[str, Sequence[SystemLog]], dict[str, _Content]]:
     """The logs that can be read, and what is in the files of those that conditions choose.
+
+    `named` says how the files that were named are read.
 
     Raises:
         FileError: one can't be read, and is named, or no other can.
@@ -105,7 +109,7 @@ def _readable(
         # A file with several systems is read once.
         if path not in contents and _has(part, conditions):
             try:
-                contents[path] = read_chosen(path, where)
+                contents[path] = read_chosen(path, where, **named.get(Path(path), {}))
             except (FileError, MissingColumn) as error:
                 contents[path] = error
     broken = {path: error for path, error in contents.items() if isinstance(error, FileError)}
@@ -323,12 +327,12 @@ def _agreed(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return agreed
 
 
-def note_recorded(path: str, needs: Iterable[str]) -> None:
+def note_recorded(path: str, needs: Iterable[str], chosen: MetricOptions) -> None:
     """Print on stderr which numbers a log has recorded that no metric reads.
 
     Nothing is said of logs that would have to be read from elsewhere, or from stdin, once more.
     """
-    log = read_log(path) if os.path.isfile(path) else None
+    log = read_log(path, **chosen.reading()) if os.path.isfile(path) else None
     unread = [name for name in (log.recorded if log else ()) if column_of(name) not in needs]
     if unread:
         note(f"{path} also has {listed(unread)} as recorded; --as-recorded reports such numbers")

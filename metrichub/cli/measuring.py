@@ -239,7 +239,7 @@ def measure(
     if log := next((reading.log for reading in readings.values() if reading.log), None):
         from metrichub.cli.logs import note_recorded
 
-        note_recorded(log, needs)
+        note_recorded(log, needs, chosen)
     if rounds is not None:
         rounds.finish(measured)
     return measured

@@ -200,7 +200,7 @@ def _unread_systems(
             systems[name] = [file]
             continue
         if not is_address(file):
-            systems[name] = read_batches(file, **chosen.reading())
+            systems[name] = read_batches(file, where=chosen.where, **chosen.reading())
             continue
         splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(file).items()}
         systems |= {name: next(iter(splits.values()))} if len(splits) == 1 else splits

@@ -109,8 +109,8 @@ class MetricOptions:
     where: Mapping[str, Sequence[str]]
 
     def reading(self) -> dict[str, Any]:
-        """What reading a file takes of them."""
-        return {"format": self.input_format, "quoting": self.quoting, "where": self.where}
+        """How files are read, whichever samples are taken."""
+        return {"format": self.input_format, "quoting": self.quoting}
 
     def addresses(self, files: Sequence[str]) -> tuple[str, ...]:
         """The files, where an address of a data set has the split and the subset that are chosen.

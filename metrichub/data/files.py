@@ -38,6 +38,7 @@ BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
 
 _FORMATS = (*TEXT_FORMATS, "parquet")
+_QUOTED = ("csv", "tsv")
 _SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
 
 Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
@@ -107,7 +108,7 @@ def read_batches(
     chosen = _by_new_name(columns)
     if quoting not in (None, "standard", "none"):
         raise ParameterError(None, "quoting", quoting, "'standard' or 'none'")
-    if quoting and (format or format_of(path)) not in ("csv", "tsv"):
+    if quoting and (format or format_of(path)) not in _QUOTED:
         raise FileError(source.display_path(path), "isn't CSV or TSV, so no quoting can be chosen")
     if source.is_address(path):
         return _selected(samples_where(huggingface.read_address(str(path)), where or {}), chosen)
@@ -122,13 +123,18 @@ def read_batches(
     return _selected(batches, chosen)
 
 
-def read_chosen(path: str | Path, where: Where) -> Samples | None:
+def read_chosen(
+    path: str | Path, where: Where, format: str | None = None, quoting: Quoting | None = None
+) -> Samples | None:
     """The samples of a file that conditions choose, as `read` gives them; None if it has none."""
-    parts = list(_batches(path, _kind(path), sys.maxsize, None, where=where, may_be_empty=True))
+    options: dict[str, Any] = {"where": where, "may_be_empty": True, "quoting": quoting}
+    parts = list(_batches(path, format or _kind(path), sys.maxsize, None, **options))
     return as_one(parts) if any(part.size for part in parts) else None
 
 
-def read_log(path: str | Path, *, format: str | None = None) -> Log | None:
+def read_log(
+    path: str | Path, *, format: str | None = None, quoting: Quoting | None = None
+) -> Log | None:
     """What a log of another tool says of itself, by its first row; None for any other file.
 
     Raises:
@@ -138,8 +144,8 @@ def read_log(path: str | Path, *, format: str | None = None) -> Log | None:
     with source.open_source(path) as opened:
         if kind in file_formats():
             return log_of_file(kind, opened)
-        batches = parquet(opened, 1, None) if kind == "parquet" else TEXT_FORMATS[kind](opened, 1)
-        return next((log_of_rows(first) for first in batches if first.size), None)
+        parts = parquet(opened, 1, None) if kind == "parquet" else _text(opened, kind, 1, quoting)
+        return next((log_of_rows(first) for first in parts if first.size), None)
 
 
 def read_bounded(
@@ -198,14 +204,20 @@ def _batches(
             paths = None if where else paths
             batches = with_readers(parquet(opened, characters, paths, most), where)
         elif kind in TEXT_FORMATS:
-            options = {"quoting": quoting} if quoting else {}
-            batches = with_readers(TEXT_FORMATS[kind](opened, characters, **options), where)
+            batches = with_readers(_text(opened, kind, characters, quoting), where)
         else:
             batches = read_file(kind, opened, characters)
             batches = samples_where(batches, where or {})
         if not may_be_empty:
             batches = _not_empty(source.display_path(path), "file", batches, where)
         yield from batches
+
+
+def _text(
+    opened: source.Source, kind: str, characters: int, quoting: Quoting | None
+) -> Iterator[Samples]:
+    quotes = [quoting] if kind in _QUOTED else []
+    return TEXT_FORMATS[kind](opened, characters, *quotes)
 
 
 def _folder(

@@ -21,7 +21,7 @@ from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
 from metrichub.data.quoting import Quoting, next_record, tsv_quoting
 from metrichub.data.readers import is_log, known_logs
 from metrichub.data.samples import Samples, in_batches
-from metrichub.data.source import Source
+from metrichub.data.source import Chunk, Source
 from metrichub.errors import FileError
 
 TextFormat = Callable[..., Iterator[Samples]]
@@ -61,9 +61,18 @@ _CHARACTERS = attrgetter("characters")
 
 
 def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
+    chunks = source.chunks()
+    for first in chunks:
+        if first.text.lstrip().startswith("["):
+            # No line that is an object begins so: the file is one list.
+            text = "\n" * (first.line - 1) + "".join([first.text, *(c.text for c in chunks)])
+            yield _whole(source, text)
+            return
+        if first.text.strip():
+            break
     keys: dict[str, None] = {}
     start = 0
-    for rows in in_batches(_objects(source), characters, _CHARACTERS):
+    for rows in in_batches(_objects(source, chain([first], chunks)), characters, _CHARACTERS):
         for row in rows:
             keys |= dict.fromkeys(row.values)
             check_width(source.name, len(keys), row.line)
@@ -72,23 +81,24 @@ def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
         start += len(rows)
 
 
-def _objects(source: Source) -> Iterator[_Row]:
-    for piece in source.chunks():
+def _objects(source: Source, chunks: Iterable[Chunk]) -> Iterator[_Row]:
+    for piece in chunks:
         for number, line in enumerate(piece.text.split("\n"), piece.line):
             if not line.strip():
                 continue
             row = _loaded(source, line, number)
             if not isinstance(row, dict):
-                error = source.error(
-                    f"this line holds {_kind_of(row)}, not an object {{…}}", number
-                )
-                raise _suggesting("json", error) if isinstance(row, list) else error
+                raise source.error(f"this line holds {_kind_of(row)}, not an object {{…}}", number)
             yield _Row(row, number, len(line), piece.share)
 
 
 def _json(source: Source, characters: int) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
-    content = _loaded(source, source.text())
+    yield _whole(source, source.text())
+
+
+def _whole(source: Source, text: str) -> Samples:
+    content = _loaded(source, text)
     if isinstance(content, dict) and str(content.get("format", "")).startswith("metrichub-report"):
         raise _other(source, "this is a saved report, not samples").with_remedy("open_report")
     if isinstance(content, dict) and is_log(content):
@@ -97,8 +107,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
         content = _only_list(content)
     if isinstance(content, dict) and all(isinstance(values, list) for values in content.values()):
         check_width(source.name, len(content))
-        yield Samples(source.name, content)
-        return
+        return Samples(source.name, content)
     if not isinstance(content, list):
         log = f", nor a log of {known_logs()}" if isinstance(content, dict) else ""
         raise _other(source, f"holds {_kind_of(content)}, not a list of objects [{{…}}, …]{log}")
@@ -108,7 +117,7 @@ def _json(source: Source, characters: int) -> Iterator[Samples]:
             raise _other(source, f"item {number} of the list is {_kind_of(row)}, not an object")
         keys |= dict.fromkeys(row)
         check_width(source.name, len(keys))
-    yield Samples(source.name, _columns(content, keys))
+    return Samples(source.name, _columns(content, keys))
 
 
 def _other(source: Source, message: str) -> FileError:
@@ -146,7 +155,7 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         spread = line is not None and error.pos >= len(text.rstrip())
         message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
         broken = source.error(message, line or error.lineno)
-        if line is None and error.msg.startswith("Extra data"):
+        if line is None and error.msg.startswith("Extra data") and text.lstrip()[0] != "[":
             broken = _suggesting("jsonl", broken)
         elif line == 1 and error.pos == 0 and source.size is None:
             broken = _suggesting("csv", broken)
@@ -164,7 +173,7 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
 
 def _suggesting(format: str, error: FileError) -> FileError:
     """The error, for a file that may be of another format."""
-    kinds = {"json": "one list or object", "jsonl": "JSON Lines", "csv": "CSV"}
+    kinds = {"json": "one object", "jsonl": "JSON Lines", "csv": "CSV"}
     return error.with_remedy("name_format", kinds[format], format)
 
 
