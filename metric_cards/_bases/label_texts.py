@@ -1,10 +1,11 @@
-"""Label texts: labels as they are compared, in Unicode's form NFC, and in order."""
+"""Label texts: labels and numbers as they are compared, in Unicode's form NFC, and in order."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +28,22 @@ def texts_of_labels(value: object) -> Any:
     if not isinstance(value, (int, float)) or str(value) == "nan":
         raise ValueError(f"is {what(value)}, not a label: a text, a number, or True or False")
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def texts_of_numbers(value: object, decimal: str = ".") -> Any:
+    """A number as text, also each in a list; anything else as it is.
+
+    18.0 is "18", as a table has fractions where one of its whole numbers is missing.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [texts_of_numbers(item, decimal) for item in value]
+    number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):
+        return value
+    text = str(int(value)) if value == int(value) else f"{Decimal(str(value)):f}"
+    return text.replace(".", decimal)
 
 
 def check_listed(

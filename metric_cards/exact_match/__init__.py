@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from metric_cards._bases.answer_texts import blanked
+from metric_cards._bases.label_texts import texts_of_numbers
 from metric_cards.exact_match.location import Location, stands_at
 from metrichub.authoring import OMIT_DEFAULT, Array, Metric
 from metrichub.errors import ParameterError
@@ -39,6 +40,9 @@ class ExactMatch(Metric):
             empty one is found in an empty prediction alone.
         match_empty: Whether an empty prediction can match.
     """
+
+    text_of_objects = staticmethod(texts_of_numbers)
+    whole_objects = True
 
     regexes_to_ignore: tuple[str, ...] = ()
     ignore_case: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from metric_cards._bases.label_texts import texts_of_numbers
 from metric_cards._bases.value_keys import value_key
 from metrichub.authoring import Metric, Row
 
@@ -20,6 +21,9 @@ class MajorityVote(Metric):
             case and runs of blanks (`number`), such a text (`text`), or the same characters
             (`none`).
     """
+
+    text_of_objects = staticmethod(texts_of_numbers)
+    whole_objects = True
 
     takes_nothing: ClassVar[bool] = True
     normalizes_unicode: ClassVar[bool] = True

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from metric_cards._bases.label_texts import texts_of_numbers
 from metric_cards.math_equivalence.workers import verdicts
 from metrichub.authoring import Measured, Metric, Range
 from metrichub.errors import MissingDependency
@@ -27,6 +28,9 @@ class MathEquivalence(Metric):
             the interval is the reference.
         seconds: The seconds of a processor after which a comparison is given up, as undecided.
     """
+
+    text_of_objects = staticmethod(texts_of_numbers)
+    whole_objects = True
 
     float_rounding: Annotated[int, Range(0, 15)] = 6
     strict: bool = True

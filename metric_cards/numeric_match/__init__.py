@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from metric_cards._bases.label_texts import texts_of_numbers
 from metric_cards.numeric_match.numbers import Decimal, Number, reader
 from metrichub.authoring import Array, Measured, Metric, Range
 from metrichub.text import Texts
@@ -35,6 +36,12 @@ class NumericMatch(Metric):
             the same (`require`).
         decimal: The character between a number's whole and its fraction.
     """
+
+    whole_objects = True
+
+    def text_of_objects(self, value: object) -> Any:
+        """Numbers as texts with the decimal mark that is read."""
+        return texts_of_numbers(value, self.decimal)
 
     absolute: Annotated[float, Range(0)] = 0.0
     relative: Annotated[float, Range(0)] = 0.0

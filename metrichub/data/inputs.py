@@ -121,9 +121,10 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
 
 
 def _shared(ways: Sequence[Objects], metrics: Sequence[str], value: object) -> Any:
-    """The several texts that an object is to all metrics, also to those that read it whole."""
+    """What an object is to all metrics, also to those that read it whole."""
     texts = [way.text_of(value) for way in ways]
-    if any(isinstance(own, str) for own in texts):
+    alike = len(ways) == len(metrics) and all(own == texts[0] for own in texts)
+    if not alike and any(isinstance(own, str) for own in texts):
         raise ValueError(
             f"is {what(value)}, which {' and '.join(metrics)} read in different ways; give text, "
             "or score each by itself"

@@ -273,6 +273,8 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
         advice = "write it as JSON text (json.dumps)"
     else:
         advice = "write it as text, in quotes"
+        if name in ("predictions", "references") and not isinstance(value, bool):
+            advice += ", or choose a metric that compares numbers"
     error = sample_error(name, sample, f"is {what(value)}, not text; {advice}", item)
     if isinstance(value, Mapping):
         error = error.with_remedy("choose_field", name, f"NAME.{next(iter(value), 'text')}")
@@ -312,6 +314,8 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     Raises:
         InputError: a value is neither text nor a list, or its objects have no text.
     """
+    if set(map(type, values)) == {str}:
+        return list(values)
     texts = []
     for sample, value in enumerate(values):
         try:

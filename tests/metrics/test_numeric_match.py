@@ -4,6 +4,7 @@ import json
 import math
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from metric_cards.numeric_match.numbers import reader
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
+from metrichub.errors import InputError, ParameterError
 from tests.vectors import answer_vectors
 
 
@@ -201,3 +202,64 @@ def test_an_invalid_parameter_is_one_line(parameters: dict[str, Any], allowed: s
     with pytest.raises(ParameterError, match=allowed) as error:
         load_metric("numeric_match", **parameters)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "exact_match",
+        "exact_match(extract='last_number')",
+        "numeric_match",
+        "numeric_match(decimal=',')",
+        "math_equivalence",
+        "majority_vote",
+        "classification",
+    ],
+)
+@pytest.mark.parametrize("form", ["lists", "jsonl", "parquet", "csv"])
+def test_numbers_are_read_where_numbers_or_labels_are_compared(
+    metric: str, form: str, tmp_path: Path
+) -> None:
+    if "math" in metric:
+        pytest.importorskip("math_verify", reason="math_verify is not installed")
+    # Tables hold the whole number 18 as a fraction where another one is missing.
+    columns: dict[str, Any] = {"prediction": ["18", "21", 20], "reference": [18.0, [21, 5], 18]}
+    path = data = tmp_path / f"a.{form}"
+    if form == "jsonl":
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    elif form == "parquet":
+        pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+        columns = {"prediction": ["18", "21", "20"], "reference": [18.0, 21.0, 18.0]}
+        parquet.write_table(pyarrow.table(columns), path)
+    elif form == "csv":
+        path.write_text("prediction,reference\n18,18\n21,21\n20,18\n", "utf-8")
+    scores = Hub(metric)(columns if form == "lists" else data).values()
+    # Two of three are right.
+    assert [outputs["score"] for outputs in scores] == [2 / 3]
+
+
+def test_a_number_has_the_decimal_mark_that_is_read() -> None:
+    # As text under a decimal comma, 2.5 would be no number, and 1.234 a thousand and more.
+    assert samples([2.5, 1.234], ["2,5", "1,234"], decimal=",") == [1, 1]
+    assert samples([1e-7, Decimal("2.50"), 10**20], ["0.0000001", "2.5", 1e20]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("value", [True, None, math.nan, {"text": "18"}])
+def test_what_is_no_number_is_refused_as_elsewhere(value: Any) -> None:
+    with pytest.raises(InputError) as own:
+        samples(["18"], [value])
+    with pytest.raises(InputError) as other:
+        Hub("bleu")(predictions=["18"], references=[value])
+    assert str(own.value) == str(other.value)
+
+
+def test_numbers_are_refused_where_texts_are_compared() -> None:
+    with pytest.raises(InputError, match=r"is 18 \(int\), not text; .* compares numbers$"):
+        Hub("bleu")(predictions=["18"], references=[18])
+    with pytest.raises(InputError, match="numeric_match and bleu read in different ways"):
+        Hub(["numeric_match", "bleu"])(predictions=["18"], references=[18])
+    # Labels and numbers have the same texts.
+    several = Hub(["exact_match", "numeric_match", "classification"])
+    assert several(predictions=["18"], references=[18.0])["exact_match"]["score"] == 1
