@@ -10,6 +10,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -178,6 +179,15 @@ class Program(click.Group):
         ctx.meta[TYPED] = [*args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of the arguments, whose options have a value each unless they may repeat."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _check_repeated(click.Context(command, ctx, name, **command.context_settings), rest)
+        return name, command, rest
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
         return [*self.table, *self.plugins]
@@ -256,6 +266,32 @@ class Program(click.Group):
             # The interpreter flushes stdout once more at its end; that has to go nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(_CLOSED_PIPE)
+
+
+def _check_repeated(ctx: click.Context, args: Sequence[str]) -> None:
+    """Raise `UsageError` for an option that takes one value and has several: one would count."""
+    command = ctx.command
+    parser = command.make_parser(ctx)
+    options = [o for o in command.get_params(ctx) if isinstance(o, click.Option)]
+    single = [o for o in options if not (o.multiple or o.is_flag or o.count)]
+    for option in single:
+        repeated = copy(option)
+        repeated.multiple = True
+        repeated.add_to_parser(parser, ctx)
+    values, rest, _ = parser.parse_args([*args])
+    help_option = command.get_help_option(ctx)
+    if help_option is not None and help_option.name in values:
+        return
+    for option in single:
+        given = values.get(option.name or "")
+        if isinstance(given, list) and len(given) > 1:
+            raise click.UsageError(
+                f"{' / '.join(option.opts)} takes one value, given {len(given)}: "
+                f"{', '.join(map(str, given))}; choose one, or run the command for each",
+                ctx,
+            )
+    if isinstance(command, click.Group) and rest and (sub := command.get_command(ctx, rest[0])):
+        _check_repeated(click.Context(sub, ctx, rest[0], **sub.context_settings), rest[1:])
 
 
 def _report(error: Exception, settings: Settings) -> int:

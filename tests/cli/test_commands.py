@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from metrichub.cli import main
+from tests.commands import error
+from tests.commands import run as run_main
 from tests.plugins import distribution, environment
 
 CODE = """
@@ -15,7 +18,8 @@ import click
 
 @click.command()
 @click.argument("name")
-def greet(name):
+@click.option("--title")
+def greet(name, title):
     "Greet somebody."
     click.echo(f"hello {name}")
 
@@ -72,8 +76,38 @@ def test_every_command_of_ours_has_a_help_line_that_fits() -> None:
         assert len(line) < 60
 
 
+def options_of(context: click.Context) -> Iterator[tuple[list[str], click.Option]]:
+    """The options of every command below, each with the words before it."""
+    command = context.command
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        sub = command.get_command(context, name)  # type: ignore[attr-defined]  # a group
+        assert sub is not None
+        for words, option in options_of(click.Context(sub, context)):
+            yield [name, *words], option
+    yield from (([], o) for o in command.get_params(context) if isinstance(o, click.Option))
+
+
+def test_an_option_that_takes_one_value_is_refused_if_it_has_several() -> None:
+    ours = list(options_of(click.Context(main)))
+    assert {words[0] for words, _ in ours if words} >= {"score", "compare", "serve", "cache"}
+    for words, option in ours:
+        if option.multiple or option.is_flag or option.count:
+            continue
+        ran = run_main(*words, option.opts[0], "x", option.opts[-1], "y")
+        told = f"{' / '.join(option.opts)} takes one value, given 2: x, y; choose one, or run the"
+        assert told in error(ran, 2)
+
+
+def test_what_may_repeat_and_what_asks_for_help_are_no_second_value() -> None:
+    assert run_main("card", "bleu", "--raw", "--raw").exit_code == 0
+    assert run_main("score", "--level", ".9", "--level", ".8", "--help").exit_code == 0
+
+
 def test_a_plugin_adds_a_command(site: Path) -> None:
     assert run(site, "greet", "you").stdout == "hello you\n"
+    twice = run(site, "greet", "you", "--title=Dr", "--title", "Prof")
+    assert twice.returncode == 2
+    assert "--title takes one value, given 2: Dr, Prof; choose one" in twice.stderr
     assert "greet Greet somebody." in " ".join(run(site, "--help").stdout.split())
 
 
