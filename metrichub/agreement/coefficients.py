@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrichub.agreement.row_coefficients import (
     accuracy_of,
+    as_numbers,
     auc_rows,
     joint,
     pair_counts,
@@ -86,7 +87,7 @@ def balanced_accuracy(scores: ArrayLike, labels: ArrayLike, cut: float) -> float
 
 
 def _value_of(of: Callable[[Array, Array], Array], x: ArrayLike, z: ArrayLike) -> float:
-    scores, human = np.asarray(x, np.float64), np.asarray(z, np.float64)
+    scores, human = as_numbers("scores", x), as_numbers("ratings and labels", z)
     if scores.shape != human.shape or scores.ndim != 1:
         shapes = f"{scores.shape} and {human.shape}"
         raise InputError(f"the two vectors must have the same length, not shapes {shapes}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrichub.agreement.krippendorff import krippendorff_alpha
+from metrichub.agreement.row_coefficients import as_numbers
 from metrichub.agreement.shares import Share, wilson
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.distributions import t_tail
@@ -63,10 +64,10 @@ def judge_consistency(
     >>> judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]]).same.value
     0.5
     """
-    scores = np.atleast_2d(np.asarray(runs, np.float64))
+    scores = np.atleast_2d(as_numbers("scores", runs))
     order = _NONE
     if kept_order is not None:
-        same_order = np.asarray(kept_order, np.float64)
+        same_order = as_numbers("kept_order", kept_order)
         same_order = same_order[~np.isnan(same_order)]
         order = wilson(round(float(same_order.sum())), len(same_order), confidence)
     if len(scores) < 2:
@@ -116,7 +117,7 @@ def alternative_test(
     Raises:
         InputError: there are fewer than three raters, or the shapes don't match.
     """
-    labels, table = np.asarray(judge, np.float64), np.asarray(raters, np.float64)
+    labels, table = as_numbers("labels", judge), as_numbers("labels", raters)
     if table.ndim != 2 or labels.shape != (len(table),):
         raise InputError(
             f"a judge's {labels.shape} and the raters' {table.shape} labels don't match"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.row_coefficients import as_numbers
 from metrichub.agreement.shares import Share, agresti_coull, check_confidence, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import quantile, student
@@ -92,7 +93,7 @@ def calibrated_mean(
     '2 of 4 labels differ from the most common one: an interval takes 8'
     """
     check_confidence(confidence)
-    scores, ratings = np.asarray(judge, np.float64), np.asarray(human, np.float64)
+    scores, ratings = as_numbers("scores", judge), as_numbers("ratings", human)
     if scores.shape != ratings.shape or scores.ndim != 1:
         raise InputError(f"{scores.shape} scores and {ratings.shape} ratings don't match")
     scored, rated = ~np.isnan(scores), ~np.isnan(ratings)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.row_coefficients import as_numbers
 from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError
 
@@ -45,7 +46,7 @@ def preference_agreement(
     >>> agreement.accuracy, agreement.tau_wmt  # two of three are right, and the tie is wrong
     (0.6666666666666666, 0.3333333333333333)
     """
-    a, b = np.asarray(scores_a, np.float64), np.asarray(scores_b, np.float64)
+    a, b = as_numbers("scores", scores_a), as_numbers("scores", scores_b)
     if not len(a) == len(b) == len(preferred):
         raise InputError(f"{len(a)}, {len(b)} scores and {len(preferred)} preferences don't match")
     for at, choice in enumerate(preferred):

@@ -6,15 +6,30 @@ undefined: of fewer than two places, or of a vector that is constant there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from metrichub.errors import InputError, what
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _FEW = 48
 """Vectors of up to so many values are compared pair by pair."""
+
+
+def as_numbers(name: str, values: Any) -> Array:
+    """The values as an array.
+
+    Raises:
+        InputError: they aren't numbers.
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        message = f"{name} are numbers, nan for a missing one, not {what(values)}"
+        raise InputError(message) from None
 
 
 class PairCounts(NamedTuple):

@@ -26,6 +26,8 @@ def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
     (0.5981, 0.8581)
     """
     check_confidence(confidence)
+    if not 0 <= count <= of:
+        raise ParameterError(None, "count", count, f"a number from 0 to {of}, that of all cases")
     if not of:
         return Share(*[float("nan")] * 3)
     return Share(count / of, *wilson_ends(count / of, of, quantile(confidence)))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrichub.agreement.row_coefficients import as_numbers
 from metrichub.agreement.shares import Share, wilson
 from metrichub.errors import InputError
 from metrichub.evaluation.kappa import cohen_kappa
@@ -51,7 +52,7 @@ def verdict_agreement(
     >>> agreement.confusion, agreement.disagreements
     (((1, 1), (1, 2)), (2, 4))
     """
-    scores, labels = np.asarray(judge, np.float64), np.asarray(human, np.float64)
+    scores, labels = as_numbers("scores", judge), as_numbers("labels", human)
     if scores.shape != labels.shape or scores.ndim != 1:
         raise InputError(
             f"the verdicts of the judge {scores.shape} and of people {labels.shape} don't match"

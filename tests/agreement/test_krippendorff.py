@@ -1,13 +1,24 @@
 """Agreement among raters: worked examples, and the values of the packages that people use."""
 
+import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
-from metrichub.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
-from metrichub.errors import InputError, ParameterError
+from metrichub.agreement import (
+    auc,
+    cohen_kappa,
+    fleiss_kappa,
+    judge_consistency,
+    krippendorff_alpha,
+    pearson,
+    wilson,
+)
+from metrichub.errors import InputError, MetrichubError, ParameterError
 
 # Fleiss (1971): 14 psychiatrists on 10 patients, as counted by the article on Fleiss' kappa.
 PATIENTS = [
@@ -69,7 +80,7 @@ def test_zeros_are_as_far_from_ones_on_a_ratio_scale_as_two_words_are() -> None:
 
 def test_weights_need_labels_with_an_order() -> None:
     with pytest.raises(InputError, match="labels that have an order"):
-        cohen_kappa([1, "a"], [1, 1], "linear")
+        cohen_kappa([1, 1j], [1, 1], "linear")
     with pytest.raises(ParameterError, match="weights='cubic'"):
         cohen_kappa([1], [1], "cubic")  # type: ignore[arg-type]  # a wrong word
 
@@ -126,3 +137,71 @@ def test_alpha_compares_pairs_of_an_item_with_all_pairs(seed: int, scale: Any) -
         assert krippendorff_alpha(table, scale) == pytest.approx(expected)
     if scale == "interval":
         assert krippendorff_alpha(table) == pytest.approx(expected)
+
+
+MISSING = [None, math.nan, pandas.NA, pandas.NaT, "", " "]
+
+
+@pytest.mark.parametrize("none", MISSING)
+def test_a_missing_label_is_none(none: object) -> None:
+    # Of the three items that both rated, two agree; "yes" is said of two and of one of them. Chance
+    # is (2 * 1 + 1 * 2) / 9 = 4/9, and (2/3 - 4/9) / (5/9) = 2/5, as scikit-learn says of them.
+    one, other = ["yes", "no", none, "no", "yes"], ["yes", "no", none, none, "no"]
+    assert cohen_kappa(one, other) == pytest.approx(2 / 5)
+    # Two of three pairs agree; both labels are half of all: (2/3 - 1/2) / (1/2).
+    assert fleiss_kappa([["a", "a", none], ["b", none, "b"], [none, "a", "b"], [none] * 3]) == (
+        pytest.approx(1 / 3)
+    )
+    with pytest.raises(InputError, match=r"not 1, 2; krippendorff_alpha takes any"):
+        fleiss_kappa([["a", "a"], ["b", none]])
+
+
+def test_missing_labels_of_a_data_frame_are_none() -> None:
+    frame = pandas.DataFrame({"one": [1, 0, None, 1], "other": [1, 0, None, 0]})
+    # As above, of 1 and 0.
+    assert cohen_kappa(list(frame["one"]), list(frame["other"])) == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda: cohen_kappa(["1", "0"], [1, 0]),
+        lambda: fleiss_kappa([["1", 0], ["0", 0]]),
+        lambda: krippendorff_alpha([["1", 0]], "nominal"),
+    ],
+)
+def test_texts_among_numbers_are_no_labels(of: Callable[[], float]) -> None:
+    with pytest.raises(InputError, match=r"'[01]' and [01] are of two kinds, which never agree"):
+        of()
+
+
+@pytest.mark.parametrize(
+    ("ratings", "alpha"),
+    [
+        # nltk 3.10.4, AnnotationTask(...).alpha(), of the labels that are there.
+        ([["a", "a"], ["b", "b"], ["a", "b"]], 0.4444444444444444),
+        ([["a", "a"], ["b", "b"], ["a", "b"], ["c", "c"], ["a", "a"], ["b", "c"]], 0.53191489361),
+        ([["a", None], ["b", "b"], ["a", "b"], ["c", "c"], ["a", "a"], ["b", "c"]], 0.45454545454),
+    ],
+)
+def test_nominal_alpha_reads_labels(ratings: list[list[Any]], alpha: float) -> None:
+    assert krippendorff_alpha(ratings, "nominal") == pytest.approx(alpha)
+    assert krippendorff_alpha(pandas.DataFrame(ratings), "nominal") == pytest.approx(alpha)
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        (lambda: wilson(5, 3), "count=5 is not allowed; choose a number from 0 to 3"),
+        (lambda: wilson(-1, 3), "count=-1 is not allowed; choose a number from 0 to 3"),
+        (lambda: auc([0.1, 0.2], ["yes", "no"]), r"labels are numbers, .* not \['yes', 'no'\]"),
+        (lambda: pearson(["a", "b"], [1, 2]), r"scores are numbers, .* not \['a', 'b'\] \(list\)"),
+        (lambda: krippendorff_alpha([["a", "b"]]), "labels need scale='nominal'.* are numbers"),
+        (lambda: krippendorff_alpha([["a", "b"], ["c"]], "nominal"), "is one text or number"),
+        (lambda: cohen_kappa([["a"]], [["a"]]), "a label is one text or number"),
+        (lambda: judge_consistency("mine", ["a", "b"]), "scores are numbers"),
+    ],
+)
+def test_what_cannot_be_counted_is_an_error_of_the_library(of: Any, message: str) -> None:
+    with pytest.raises(MetrichubError, match=message):
+        of()
