@@ -240,12 +240,23 @@ def column_of_alias(name: str) -> str:
 
 
 def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]) -> str:
-    roles = {role: column_of_path(name, names) for role, name in chosen.items()}
-    free = [n for n in names if n not in roles.values()]
-    # Texts that are compared with themselves are always right.
-    other = {"predictions": "references", "references": "predictions"}.get(column, "")
-    shared = [n for n in names if n != roles.get(other)]
-    matches = _aliases_in(column, free) or _aliases_in(column, shared)
+    free = shared = names
+    if chosen:
+        roles = {role: column_of_path(name, names) for role, name in chosen.items()}
+        free = [n for n in names if n not in roles.values()]
+        # Texts that are compared with themselves are always right.
+        other = {"predictions": "references", "references": "predictions"}.get(column, "")
+        shared = [n for n in names if n != roles.get(other)]
+    singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
+    matches: list[str] = []
+    for known in (free, shared):
+        if column in known:
+            return column
+        matches = [name for name in others if name in known]
+        rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
+        matches = [singular, *rivals] if singular in known else matches
+        if matches:
+            break
     instead = FALLBACKS.get(column, ())
     matches = matches or [chosen.get(n, n) for n in instead if n in chosen or n in names][:1]
     if len(matches) > 1:
@@ -254,16 +265,6 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
     if not matches:
         raise missing_column(column, metric, names)
     return matches[0]
-
-
-def _aliases_in(column: str, names: Sequence[str]) -> list[str]:
-    """The names that could be a column, one if it is the column's own or its singular."""
-    singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
-    matches = [name for name in others if name in names]
-    rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
-    if column in names:
-        return [column]
-    return [singular, *rivals] if singular in names else matches
 
 
 def _singulars(column: str) -> Iterator[str]:
