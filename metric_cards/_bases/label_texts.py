@@ -39,8 +39,9 @@ def texts_of_numbers(value: object, decimal: str = ".") -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [texts_of_numbers(item, decimal) for item in value]
-    number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return value
+    if not math.isfinite(value):
         return value
     text = str(int(value)) if value == int(value) else f"{Decimal(str(value)):f}"
     return text.replace(".", decimal)

@@ -270,19 +270,14 @@ class Program(click.Group):
 
 def _check_repeated(ctx: click.Context, args: Sequence[str]) -> None:
     """Raise `UsageError` for an option that takes one value and has several: one would count."""
-    command = ctx.command
-    parser = command.make_parser(ctx)
+    command, parser = ctx.command, ctx.command.make_parser(ctx)
     options = [o for o in command.get_params(ctx) if isinstance(o, click.Option)]
-    single = [o for o in options if not (o.multiple or o.is_flag or o.count)]
+    single = [copy(o) for o in options if not (o.multiple or o.is_flag or o.count)]
     for option in single:
-        repeated = copy(option)
-        repeated.multiple = True
-        repeated.add_to_parser(parser, ctx)
+        option.multiple = True
+        option.add_to_parser(parser, ctx)
     values, rest, _ = parser.parse_args([*args])
-    help_option = command.get_help_option(ctx)
-    if help_option is not None and help_option.name in values:
-        return
-    for option in single:
+    for option in single if {*args}.isdisjoint(ctx.help_option_names) else ():
         given = values.get(option.name or "")
         if isinstance(given, list) and len(given) > 1:
             raise click.UsageError(

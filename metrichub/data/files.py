@@ -38,7 +38,6 @@ BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
 
 _FORMATS = (*TEXT_FORMATS, "parquet")
-_QUOTED = ("csv", "tsv")
 _SUFFIXES = {**{f".{name}": name for name in _FORMATS}, ".ndjson": "jsonl"}
 
 Chosen: TypeAlias = Sequence[str] | Mapping[str, str]
@@ -76,12 +75,7 @@ def read(
         MissingDependency: Parquet or .zst without pyarrow.
     """
     parts = read_batches(
-        path,
-        format=format,
-        columns=columns,
-        where=where,
-        quoting=quoting,
-        characters=sys.maxsize,
+        path, format=format, columns=columns, where=where, quoting=quoting, characters=sys.maxsize
     )
     return as_one(list(parts))
 
@@ -108,7 +102,7 @@ def read_batches(
     chosen = _by_new_name(columns)
     if quoting not in (None, "standard", "none"):
         raise ParameterError(None, "quoting", quoting, "'standard' or 'none'")
-    if quoting and (format or format_of(path)) not in _QUOTED:
+    if quoting and (format or format_of(path)) not in ("csv", "tsv"):
         raise FileError(source.display_path(path), "isn't CSV or TSV, so no quoting can be chosen")
     if source.is_address(path):
         return _selected(samples_where(huggingface.read_address(str(path)), where or {}), chosen)
@@ -144,8 +138,11 @@ def read_log(
     with source.open_source(path) as opened:
         if kind in file_formats():
             return log_of_file(kind, opened)
-        parts = parquet(opened, 1, None) if kind == "parquet" else _text(opened, kind, 1, quoting)
-        return next((log_of_rows(first) for first in parts if first.size), None)
+        if kind == "parquet":
+            batches = parquet(opened, 1, None)
+        else:
+            batches = TEXT_FORMATS[kind](opened, 1, quoting)
+        return next((log_of_rows(first) for first in batches if first.size), None)
 
 
 def read_bounded(
@@ -204,20 +201,13 @@ def _batches(
             paths = None if where else paths
             batches = with_readers(parquet(opened, characters, paths, most), where)
         elif kind in TEXT_FORMATS:
-            batches = with_readers(_text(opened, kind, characters, quoting), where)
+            batches = with_readers(TEXT_FORMATS[kind](opened, characters, quoting), where)
         else:
             batches = read_file(kind, opened, characters)
             batches = samples_where(batches, where or {})
         if not may_be_empty:
             batches = _not_empty(source.display_path(path), "file", batches, where)
         yield from batches
-
-
-def _text(
-    opened: source.Source, kind: str, characters: int, quoting: Quoting | None
-) -> Iterator[Samples]:
-    quotes = [quoting] if kind in _QUOTED else []
-    return TEXT_FORMATS[kind](opened, characters, *quotes)
 
 
 def _folder(

@@ -1,7 +1,7 @@
 """Formats of text: JSONL, JSON, CSV and TSV as streams of samples.
 
-Each format is a function of an open source and about how many characters of it a batch holds;
-those of separated cells also take how these are quoted.
+Each format is a function of an open source, about how many characters of it a batch holds, and how
+cells are quoted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from metrichub.data.samples import Samples, in_batches
 from metrichub.data.source import Chunk, Source
 from metrichub.errors import FileError
 
-TextFormat = Callable[..., Iterator[Samples]]
+TextFormat = Callable[[Source, int, Quoting | None], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
 MOST_COLUMNS = 1000
 """More columns than any table of texts has."""
@@ -60,7 +60,7 @@ class _Row(NamedTuple):
 _CHARACTERS = attrgetter("characters")
 
 
-def _jsonl(source: Source, characters: int) -> Iterator[Samples]:
+def _jsonl(source: Source, characters: int, _: Quoting | None) -> Iterator[Samples]:
     chunks = source.chunks()
     for first in chunks:
         if first.text.lstrip().startswith("["):
@@ -92,7 +92,7 @@ def _objects(source: Source, chunks: Iterable[Chunk]) -> Iterator[_Row]:
             yield _Row(row, number, len(line), piece.share)
 
 
-def _json(source: Source, characters: int) -> Iterator[Samples]:
+def _json(source: Source, characters: int, _: Quoting | None) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
     yield _whole(source, source.text())
 
@@ -177,11 +177,11 @@ def _suggesting(format: str, error: FileError) -> FileError:
     return error.with_remedy("name_format", kinds[format], format)
 
 
-def _csv(source: Source, characters: int, quoting: Quoting | None = None) -> Iterator[Samples]:
+def _csv(source: Source, characters: int, quoting: Quoting | None) -> Iterator[Samples]:
     return _separated(source, characters, ",", quoting or "standard")
 
 
-def _tsv(source: Source, characters: int, quoting: Quoting | None = None) -> Iterator[Samples]:
+def _tsv(source: Source, characters: int, quoting: Quoting | None) -> Iterator[Samples]:
     if quoting:
         yield from _separated(source, characters, "\t", quoting)
         return

@@ -10,7 +10,7 @@ from typing import Literal
 Quoting = Literal["standard", "none"]
 """Cells may be in quotes, which double those inside, or a quote is text."""
 _LONGEST = 2**27
-"""So many characters are no cell of a CSV writer, but what follows a quote that is text."""
+"""A quote that is open for so many characters is text: no CSV writer makes such cells."""
 
 
 def tsv_quoting(texts: Iterable[str]) -> tuple[Quoting, bool]:
@@ -73,9 +73,5 @@ def _noting(texts: Iterable[str], lines: list[str]) -> Iterator[str]:
 
 def _quoted(cells: list[str], text: str) -> dict[int, str]:
     """The cells that are in quotes in the text of a row, by their places."""
-    doubled = [cell.replace('"', '""') for cell in cells]
-    return {
-        place: cell
-        for place, cell in enumerate(cells)
-        if f'\t"{doubled[place]}"\t' in f"\t{text}\t"
-    }
+    written = ['\t"' + cell.replace('"', '""') + '"\t' for cell in cells]
+    return {place: cell for place, cell in enumerate(cells) if written[place] in f"\t{text}\t"}

@@ -12,8 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
@@ -48,20 +47,13 @@ class Chunk(NamedTuple):
 class Source:
     """An open file or standard input; `size` is its number of bytes, or None for a stream.
 
-    `packed` is the compressed file that the stream unpacks, if it is one; `again` opens a file
-    of this machine once more.
+    `packed` is the compressed file that the stream unpacks, if it is one.
     """
 
     def __init__(
-        self,
-        name: str,
-        stream: BinaryIO,
-        size: int | None,
-        packed: BinaryIO | None = None,
-        again: Callable[[], AbstractContextManager[Source]] | None = None,
+        self, name: str, stream: BinaryIO, size: int | None, packed: BinaryIO | None = None
     ) -> None:
         self.name, self.stream, self.size, self.packed = name, stream, size, packed
-        self._again = again
 
     @property
     def seekable(self) -> bool:
@@ -102,19 +94,17 @@ class Source:
     def read_before(self, first: Callable[[Iterator[Chunk]], T]) -> Iterator[T]:
         """What `first` makes of all chunks, while they are still to be read.
 
-        A stream, which is read once, and a remote file are copied to a temporary file.
+        What can be read only once, such as a pipe or a compressed file, is copied to a temporary
+        file.
         """
-        if self._again and self.size is not None:
-            with self._again() as again:
-                found = first(again.chunks())
-            yield found
-            return
         with tempfile.TemporaryFile() as copy:
-            shutil.copyfileobj(self.stream, copy)
-            self.stream, self.size, self.packed = copy, copy.tell(), None
-            copy.seek(0)
+            if not self.stream.seekable():
+                shutil.copyfileobj(self.stream, copy)
+                self.stream, self.size, self.packed = copy, copy.tell(), None
+                copy.seek(0)
+            start = self.stream.tell()
             found = first(self.chunks())
-            copy.seek(0)
+            self.stream.seek(start)
             yield found
 
     def lines(self) -> Iterator[str]:
@@ -197,13 +187,12 @@ def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
             yield Source(display_path(path), sys.stdin.buffer, None)
             return
         check_path(path)
-        again = None if remote.is_remote(path) else partial(open_source, path, most)
         with remote.opened(str(path)) if remote.is_remote(path) else _open(path) as (stream, size):
             if (suffix := packed_suffix(path)) is None:
-                yield Source(display_path(path), stream, size or None, None, again)
+                yield Source(display_path(path), stream, size or None)
             else:
                 unpacked = io.BufferedReader(_Unpacked(stream, suffix, most), PIECE)
-                yield Source(display_path(path), unpacked, size or None, stream, again)
+                yield Source(display_path(path), unpacked, size or None, stream)
     except OSError as error:
         raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
 

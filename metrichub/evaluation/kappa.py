@@ -1,6 +1,6 @@
 """Cohen's and Fleiss' kappa: how far raters agree on labels.
 
-None, nan, pandas' NA and a blank text are no labels, but missing ones.
+None, nan, pandas' NA and a blank text mean that a label is missing.
 """
 
 from __future__ import annotations
