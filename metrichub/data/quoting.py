@@ -9,7 +9,7 @@ from typing import Literal
 
 Quoting = Literal["standard", "none"]
 """Cells may be in quotes, which double those inside, or a quote is text."""
-_LONGEST = 2**27
+_LONGEST = 2**24
 """A quote that is open for so many characters is text: no CSV writer makes such cells."""
 
 
