@@ -13,7 +13,6 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from metrichub.errors import JudgeError
 from metrichub.models.client import clean
 from metrichub.models.failures import Unreadable as Unreadable
 from metrichub.text.answers import THINKING, THOUGHT
