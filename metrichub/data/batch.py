@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.metadata import Frame, read_keys, read_metadata
+from metrichub.data.metadata import Frame, index_of, read_keys, read_metadata
 from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError
@@ -64,7 +64,8 @@ class Batch:
     `metadata` holds the columns that no metric reads and that stay with the report, None for one
     that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers`
     are columns of what was extracted from the predictions, by the extraction; None for nothing.
-    `blanks` counts cells that look like missing values.
+    `blanks` counts cells that look like missing values. `index` is that of the pandas frame that
+    the samples came in.
     """
 
     columns: Mapping[str, Column]
@@ -74,6 +75,7 @@ class Batch:
     keys: NDArray[np.uint64] | None = None
     answers: Mapping[str, Column] = field(default_factory=dict)
     blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    index: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -133,6 +135,7 @@ class Batch:
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
         blanks = blanks_of(data, chosen)
+        batch = replace(batch, index=index_of(data.values() if isinstance(data, dict) else [data]))
         return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys, blanks=blanks)
 
     @classmethod
@@ -153,6 +156,7 @@ class Batch:
         mapping = names.own_names(objects, by_name, mapping) if objects else mapping
         chosen = names.resolve(needed, by_name, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
+        index = index_of(by_name.values())
         # A column may be an iterator, which is read once.
         by_name = {name: as_list(name, values) for name, values in by_name.items()}
         # A question that messages are made of may be a conversation.
@@ -166,7 +170,7 @@ class Batch:
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
         keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
-        return cls(columns, batch.size, fallbacks, metadata, keys)
+        return cls(columns, batch.size, fallbacks, metadata, keys, index=index)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""

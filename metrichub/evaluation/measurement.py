@@ -42,7 +42,7 @@ class Measurement:
     columns that no metric reads, a value a sample, such as ids, systems and ratings. `buckets`
     stands for samples that weren't kept. `lengths` are those of the predictions, where an output
     depends on them. `unextracted` counts, by the extraction, the samples from whose predictions no
-    answer was read.
+    answer was read. `index` is that of the pandas frame that was scored; a saved report has none.
     """
 
     results: Mapping[str, Result]
@@ -61,6 +61,7 @@ class Measurement:
     buckets: BucketSizes | None = field(default=None, repr=False)
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
     unextracted: Mapping[str, int] = field(default_factory=dict)
+    index: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, measurement: Measurement) -> Self:
@@ -248,6 +249,7 @@ class Measurement:
                 name: sum(nothing_read(self.metadata[PREFIX + name][i]) for i in index.tolist())
                 for name in self.unextracted
             },
+            index=None if self.index is None else self.index.take(index),
         )
 
     def _digests(self, index: NDArray[np.int64]) -> dict[str, str]:
@@ -301,6 +303,7 @@ class Measurement:
             traces={name: trace.pool() for name, trace in self.traces.items()},
             texts=None,
             metadata={},
+            index=None,
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
             lengths=summed_lengths(self.lengths),
         )

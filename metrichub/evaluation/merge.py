@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from metrichub.data.metadata import joined_metadata
+from metrichub.data.metadata import joined_index, joined_metadata
 from metrichub.data.samples import joined_blanks
 from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
@@ -57,6 +57,7 @@ def merged(parts: Sequence[M]) -> M:
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
         unextracted=_joined_counts([part.unextracted for part in parts]),
+        index=joined_index((part.size, part.index) for part in parts),
     )
 
 

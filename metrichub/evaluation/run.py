@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metrichub.data.batch import Batch
 from metrichub.data.columns import column_of
 from metrichub.data.extracted import with_answers
-from metrichub.data.metadata import joined_metadata
+from metrichub.data.metadata import joined_index, joined_metadata
 from metrichub.data.samples import joined_blanks
 from metrichub.errors import CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
@@ -112,6 +112,7 @@ class Recorder:
         self._read_from: dict[str, dict[str, None]] = {}
         self._blanks: Mapping[str, Mapping[str, int]] = {}
         self._metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
+        self._index: list[tuple[int, Any]] = []
         self._fingerprint = Fingerprint(metrics)
 
     def see(self, batch: Batch) -> None:
@@ -122,6 +123,7 @@ class Recorder:
             self._blanks = joined_blanks((self._blanks, batch.blanks))
         if self._samples:
             self._metadata.append((batch.size, batch.metadata))
+            self._index.append((batch.size, batch.index))
             self._fingerprint.add(batch)
         if self._texts:
             self._batches.append(batch)
@@ -134,6 +136,7 @@ class Recorder:
             read_from={column: tuple(names) for column, names in self._read_from.items()},
             blanks=self._blanks,
             metadata=joined_metadata(self._metadata),
+            index=joined_index(self._index),
             texts=StoredSamples(tuple(self._batches)) if self._texts else None,
         )
 

@@ -134,7 +134,7 @@ def frame(report: Measurement) -> DataFrame:
         columns |= {f"{name}.{output}": values for output, values in scores.items()}
         if any(reasons):
             columns[f"{name}.reason"] = [_in_utf8(reason) for reason in reasons]
-    index = pandas.RangeIndex(report.size, name="sample")
+    index = pandas.RangeIndex(report.size, name="sample") if report.index is None else report.index
     return pandas.DataFrame(columns, index=index)
 
 

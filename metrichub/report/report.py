@@ -255,6 +255,11 @@ class Report(Measurement):
         score becomes "bleu.score (kept)". A metric that scored every sample has no column of
         reasons ("bleu.reason").
 
+        The rows have the index of the pandas frame or columns that were scored, so that
+        `df["bleu"] = report.to_frame()["bleu.score"]` puts each score on its row, also after
+        `take`, `by` and `merge`. Other data has no index, and `save` writes none: rows are then
+        numbered from 0.
+
         Raises:
             ReportError: the report is pooled.
             MissingDependency: pandas isn't installed.

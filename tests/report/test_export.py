@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from metrichub import Hub, Report, load_metric
@@ -124,6 +125,49 @@ def test_a_frame_has_a_row_a_sample_with_its_reason(report: Report, judged: Repo
     pooled = Hub("bleu").evaluate(samples=False, **COLUMNS)
     with pytest.raises(ReportError):
         pooled.to_frame()
+
+
+_SCORED = pandas.DataFrame(
+    # Rows 0 to 2 are right.
+    {
+        "pred": ["a", "b", "c", "a", "b", "c"],
+        "ref": ["a", "b", "c"] + ["d"] * 3,
+        "system": [*"xyxyxy"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        _SCORED,
+        _SCORED.sort_values("pred", ascending=False),
+        _SCORED[_SCORED["system"] == "y"],
+        _SCORED.set_index(["system", _SCORED.index]).iloc[::-1],
+        pandas.concat([_SCORED, _SCORED]),
+    ],
+    ids=["as it is", "sorted", "filtered", "two levels", "doubled"],
+)
+def test_a_frame_has_the_index_of_the_frame_that_was_scored(frame: Any) -> None:
+    hub, expected = Hub("exact_match"), (frame["pred"] == frame["ref"]).astype(float)
+    halves = [frame[:2], frame[2:]]
+    reports = {
+        "frame": hub.evaluate(frame),
+        "columns": hub.evaluate(predictions=frame["pred"], references=frame["ref"]),
+        "mapping": hub.evaluate({"pred": frame["pred"], "ref": frame["ref"]}),
+        "parts": hub.evaluate(iter(halves)),
+        "merged": hub.evaluate(halves[0]).merge(hub.evaluate(halves[1])),
+    }
+    for report in reports.values():
+        scores = report.to_frame()["exact_match.score"]
+        pandas.testing.assert_series_equal(scores, expected, check_names=False)
+    taken = reports["frame"].take([0, 2]).to_frame()["exact_match.score"]
+    pandas.testing.assert_series_equal(taken, expected.iloc[[0, 2]], check_names=False)
+
+
+def test_a_saved_report_has_no_index(tmp_path: Path) -> None:
+    Hub("exact_match").evaluate(_SCORED[3:]).save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json").to_frame().index.tolist() == [0, 1, 2]
 
 
 def test_a_frame_takes_texts_that_have_no_utf8() -> None:
