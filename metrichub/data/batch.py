@@ -102,6 +102,7 @@ class Batch:
         *,
         keep: Iterable[str] | None = None,
         key: Sequence[str] = (),
+        known: dict[str, bool] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
@@ -112,6 +113,7 @@ class Batch:
 
         `keep` names the columns that stay with the report, which are all short ones that no metric
         reads unless given; see `read_metadata`. `key` names those that tell the samples apart.
+        `known` is what the parts of one table share; see `columns.chosen_columns`.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -126,7 +128,14 @@ class Batch:
         fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
         try:
-            read = names.chosen_columns(chosen, table.column, fallbacks, objects or {}, beside)
+            read = names.chosen_columns(
+                chosen,
+                table.column,
+                fallbacks,
+                objects or {},
+                beside,
+                {} if known is None else known,
+            )
             batch = cls.of(**read)
         except InputError as error:
             names.check_key(error, data, chosen)
@@ -165,7 +174,7 @@ class Batch:
         # A path is written by a mapping alone.
         values_of = by_name.__getitem__ if mapping is None else Frame(list(by_name), by_name).column
         beside = partial(names.present, available=list(by_name), mapping=mapping)
-        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside)
+        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, {})
         batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from metrichub.data.list_columns import read_each, read_lists
 from metrichub.data.values import (
+    LISTS,
     Objects,
     TextOf,
     as_list,
@@ -18,6 +20,7 @@ from metrichub.data.values import (
     sample_error,
 )
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed
+from metrichub.text.cells import cell_or_text
 
 TEXT = ("predictions", "references", "sources", "questions", "contexts")
 
@@ -85,6 +88,8 @@ _RETRIEVED = ("retrieval_context",)
 """Beside it, `context` is what should have been retrieved, as in rows of deepeval."""
 
 
+_BEGINS_AS_TEXT = re.compile(r"\s*[^\s\[{(aN<n]")
+"""No list, and no word for a missing value."""
 _SHOWN = 4
 """So many aliases an error names."""
 _COLUMN_OF = {alias: column for column, aliases in ALIASES.items() for alias in aliases}
@@ -211,18 +216,8 @@ def kind_of(name: str) -> str:
 
 
 def holds_passages(name: str) -> bool:
-    """Whether a column of this name holds a sample's list of texts, also in one cell of a CSV."""
+    """Whether a column of this name holds a sample's list of texts."""
     return column_of_alias(name) == "contexts" or name == "reference_contexts"
-
-
-def json_of_cell(value: object) -> object:
-    """What a text that is a JSON object or array holds; anything else as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def is_typo(name: str, column: str) -> bool:
@@ -315,11 +310,13 @@ def chosen_columns(
     fallbacks: dict[str, tuple[str, ...]],
     objects: Mapping[str, TextOf],
     beside: Callable[[str], str | None],
+    known: dict[str, bool],
 ) -> dict[str, Sequence[Any]]:
     """The values of every chosen column, those of a fallback with one text a sample.
 
     `beside` says under which name another column is there. `fallbacks` gets all those of which
-    messages are made, and loses predictions whose metrics read conversations.
+    messages are made, and loses predictions whose metrics read conversations. `known` gets which
+    columns of texts hold lists, for all parts of one table.
     """
     read: dict[str, Sequence[Any]] = {}
     columns: dict[str, Sequence[Any]] = {}
@@ -327,7 +324,8 @@ def chosen_columns(
         # Two columns may be read from one, which may be an iterator.
         if name not in read:
             read[name] = as_list(column, values_of(name))
-        values = read[name]
+    for column, name in chosen.items():
+        values = _with_lists(column, name, read, chosen, objects, known)
         if column in CONVERSATIONS:
             expected = chosen.get("reference_messages") in _EXPECTED
             calls = expected and (column != "messages" or name == "tools_called")
@@ -345,6 +343,36 @@ def chosen_columns(
             values = joined(values)
         columns[column] = as_texts(column, values, objects[column]) if column in objects else values
     return columns
+
+
+def _with_lists(
+    column: str,
+    name: str,
+    read: Mapping[str, Sequence[Any]],
+    chosen: Mapping[str, str],
+    objects: Mapping[str, TextOf],
+    known: dict[str, bool],
+) -> Sequence[Any]:
+    """The values of a column, with lists and objects that are there as text."""
+    values, way = read[name], objects.get(column)
+    if known.get(column) is False or str not in map(type, values):
+        return values
+    if column == "references" or (way == LISTS and column in TEXT):
+        if _BEGINS_AS_TEXT.match(str(values[0])):
+            known[column] = False
+            return values
+        own = objects.get("predictions") == LISTS
+        predictions = () if own else read.get(chosen.get("predictions", ""), ())
+        return read_lists(column, values, way, predictions, known)
+    if column in CONVERSATIONS:
+        # What isn't a conversation is said where it is read as one; a reply is a text.
+        is_text = column_of_alias(name) in TEXT
+        return values if is_text else list(map(cell_or_text, values))
+    if column == "contexts" or (column != "predictions" and holds_passages(name)):
+        return read_each(column, values, json_objects=False)
+    if way is None or column in TEXT:
+        return values
+    return read_each(column, values, json_objects=True)
 
 
 def _messages(

@@ -64,8 +64,7 @@ def read(
     mapping gives them new names. `where` reads only samples that have these values, as texts:
     {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
     some rows of a JSON file lack is None there. A CSV cell, which a comma or a semicolon ends, is a
-    text, except that passages may be lists, and so may references if all are lists and no
-    prediction is, as data frames write them. `quoting` says how cells are quoted: "standard", as
+    text; a hub reads the lists that it may hold. `quoting` says how cells are quoted: "standard", as
     CSV does, or "none", where quotes are text. By default CSV is read as the standard says, and TSV
     as text unless the file shows that a CSV writer made it.
 

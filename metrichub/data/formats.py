@@ -6,7 +6,6 @@ cells are quoted.
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
@@ -17,12 +16,13 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from metrichub.data.columns import ALIASES, column_of_alias, holds_passages
+from metrichub.data.columns import ALIASES, column_of_alias
 from metrichub.data.quoting import Quoting, next_record, tsv_quoting
 from metrichub.data.readers import is_log, known_logs
 from metrichub.data.samples import Samples, in_batches
 from metrichub.data.source import Chunk, Source
 from metrichub.errors import FileError
+from metrichub.text.cells import DECODER, DuplicateKey
 
 TextFormat = Callable[[Source, int, Quoting | None], Iterator[Samples]]
 _FIELD_LIMIT = 2**31 - 1
@@ -31,21 +31,6 @@ MOST_COLUMNS = 1000
 
 
 _SPREAD = "; each line has to hold one whole object: if the file is pretty-printed, use 'jq -c .'"
-
-
-class _DuplicateKey(ValueError):
-    """A key that an object has twice; its values would hide each other."""
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
-    return members
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
 class _Row(NamedTuple):
@@ -150,7 +135,7 @@ def _columns(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str
 
 def _loaded(source: Source, text: str, line: int | None = None) -> object:
     try:
-        value: object = _DECODER.decode(text)
+        value: object = DECODER.decode(text)
     except json.JSONDecodeError as error:
         spread = line is not None and error.pos >= len(text.rstrip())
         message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
@@ -162,7 +147,7 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         elif spread:
             broken = _suggesting("json", broken)
         raise broken from None
-    except _DuplicateKey as error:
+    except DuplicateKey as error:
         raise source.error(
             f"an object has the key {error.args[0]!r} twice; keep one", line
         ) from None
@@ -211,52 +196,12 @@ def _separated(
     if twice := [name for name, count in Counter(head).items() if count > 1]:
         raise source.error(f"two columns are called {twice[0]!r}", first.line)
     start = 0
-    lists: list[str] | None = None
     for rows in in_batches(_rows_as_wide(source, records, head), characters, _CHARACTERS):
         columns: dict[str, list[Any]] = {
             name: [row.values[i] for row in rows] for i, name in enumerate(head)
         }
-        if lists is None:
-            lists = _columns_of_lists(columns)
-        for name in lists:
-            columns[name] = [_cell_value(cell) for cell in columns[name]]
         yield replace(_samples(source, columns, rows, start), cells=True)
         start += len(rows)
-
-
-def _columns_of_lists(columns: Mapping[str, list[Any]]) -> list[str]:
-    """The columns that hold lists of texts: passages, and references that look like it.
-
-    They do if all are lists and no prediction is one; where predictions are lists too, texts are
-    compared that happen to be JSON.
-    """
-    predictions = (
-        cells for name, cells in columns.items() if column_of_alias(name) == "predictions"
-    )
-    texts = any(isinstance(_cell_value(cell), list) for cells in predictions for cell in cells)
-
-    def holds_lists(name: str) -> bool:
-        references = column_of_alias(name) == "references" and not texts
-        return references and all(isinstance(_cell_value(cell), list) for cell in columns[name])
-
-    return [name for name in columns if holds_passages(name) or holds_lists(name)]
-
-
-def _cell_value(cell: str) -> Any:
-    """A cell that holds a list of texts as JSON or Python write it, as that list.
-
-    Data frames write lists so; one passage that looks like a list of texts is none.
-    """
-    if not (cell.strip().startswith("[") and cell.strip().endswith("]")):
-        return cell
-    for parse in (json.loads, ast.literal_eval):
-        try:
-            value = parse(cell.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return value
-    return cell
 
 
 def _rows_as_wide(source: Source, records: Iterable[_Row], head: Sequence[str]) -> Iterator[_Row]:

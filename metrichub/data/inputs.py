@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import TEXT, column_of, column_of_alias, is_typo
+from metrichub.data.columns import (
+    CONVERSATIONS,
+    TEXT,
+    column_of,
+    column_of_alias,
+    is_plural,
+    is_typo,
+)
 from metrichub.data.metadata import only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
-from metrichub.data.values import Objects, TextOf, check_mapping
+from metrichub.data.values import LISTS, Objects, TextOf, check_mapping
 from metrichub.errors import (
     FileError,
     InputError,
@@ -67,7 +74,13 @@ def batches_of(
         yield Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
         return
     read = partial(
-        Batch.from_data, needed=needed, mapping=columns, objects=objects, keep=keep, key=key
+        Batch.from_data,
+        needed=needed,
+        mapping=columns,
+        objects=objects,
+        keep=keep,
+        key=key,
+        known={},
     )
     try:
         yield from _table_batches(data, read, needed, columns)
@@ -95,18 +108,24 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     `names_of_objects` has by column the names under which other tools keep them. With
     `whole_objects`, whatever a sample has is one object: also a number, or a list of texts. Beside
     a metric that reads such a list as several texts, it is refused. With `reads_conversations`,
-    `text_of_objects` gets the whole conversation where predictions are read from `messages`.
+    `text_of_objects` gets the whole conversation where predictions are read from `messages`. A
+    column that has none of this is one of `LISTS` if a metric names it in the plural.
     """
+    lists: set[str] = set()
     ways: dict[str, dict[TextOf | None, str]] = {}
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
         names = getattr(metric, "names_of_objects", {})
         whole = text_of is not None and getattr(metric, "whole_objects", False)
         talks = text_of is not None and getattr(metric, "reads_conversations", False)
-        for column in map(column_of, metric.inputs()):
+        for name in metric.inputs():
+            column = column_of(name)
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
             if way and (whole or talks or column in names):
                 way = Objects(way, names.get(column, ()), whole, talks)
+            # A module of another library names all its columns in the plural.
+            if name == column and not way and (text_of is None or column not in TEXT):
+                lists.add(column)
             ways.setdefault(column, {}).setdefault(way, metric.name)
     common: dict[str, TextOf] = {}
     for column, own in ways.items():
@@ -117,6 +136,9 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
             text_of = partial(_shared, whole, list(own.values()))
             talks = any(way.conversations for way in whole)
             common[column] = Objects(text_of, whole=True, conversations=talks)
+    for column in lists.difference(("references", "contexts", *CONVERSATIONS), common):
+        if is_plural(column):
+            common[column] = LISTS
     return common
 
 

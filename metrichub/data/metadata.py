@@ -233,19 +233,25 @@ def _as_text(value: datetime.date | datetime.time | UUID) -> str | None:
 
 def index_of(values: Iterable[object]) -> Any:
     """The index of a pandas frame, or the one that all of several pandas columns have, or None."""
-    # By its class, since a list has a method of that name, and pandas isn't imported here.
-    own = [
-        index for value in values if hasattr(type(index := getattr(value, "index", 0)), "equals")
-    ]
-    return own[0] if own and all(map(own[0].equals, own)) else None
+    common = None
+    for value in values:
+        index: Any = getattr(value, "index", None)
+        # By its class, since a list has a method of that name, and pandas isn't imported here.
+        if hasattr(type(index), "equals"):
+            if common is not None and not index.equals(common):
+                return None
+            common = index
+    return common
 
 
-def joined_index(parts: Iterable[tuple[int, Any]]) -> Any:
+def joined_index(parts: Sequence[tuple[int, Any]]) -> Any:
     """The indexes of several tables, given with their numbers of samples; None if one has none."""
+    if len(parts) == 1:
+        return parts[0][1]
     indexes = [index for size, index in parts if size]
     if not indexes or any(index is None for index in indexes):
         return None
-    return indexes[0].append(indexes[1:]) if len(indexes) > 1 else indexes[0]
+    return indexes[0].append(indexes[1:])
 
 
 def read_keys(

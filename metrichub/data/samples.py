@@ -8,15 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from metrichub.data.columns import json_of_cell, kind_of, resolve
+from metrichub.data.columns import kind_of, resolve
 from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
+from metrichub.text.cells import BLANKS, cell_or_text
 
 T = TypeVar("T")
 ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
-_BLANKS = frozenset(("", "NaN", "nan", "NA", "<NA>", "N/A", "null", "NULL", "None"))
-"""How tables write that a value is missing."""
 IN_QUOTES = '"…"'
 """How cells in quotes are counted that may be none of the text."""
 _SAME = "a comparison needs the same samples in the same order"
@@ -100,7 +99,7 @@ def blanks_of(data: object, chosen: Mapping[str, str]) -> dict[str, Counter[str]
     blanks: dict[str, Counter[str]] = {}
     for column, name in chosen.items():
         cells = [cell for cell in data.get(name, ()) if isinstance(cell, str)]
-        blanks[column] = Counter(cell for cell in cells if cell in _BLANKS)
+        blanks[column] = Counter(cell for cell in cells if cell in BLANKS)
         if data.quotes and (quoted := [c for c in cells if c[1:] and c[0] == c[-1] == '"']):
             blanks[column][IN_QUOTES] = len(quoted)
     return {column: counts for column, counts in blanks.items() if counts}
@@ -336,7 +335,7 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
         # A number in JSON is a text in CSV, and so are a conversation and other objects.
         if name == "id" and str(value) == str(other_value):
             continue
-        if json_of_cell(value) == json_of_cell(other_value):
+        if cell_or_text(value) == cell_or_text(other_value):
             continue
         ids = [sorted(map(str, values)) for values in (first[name], other[other_name])]
         order = name == "id" and ids[0] == ids[1]

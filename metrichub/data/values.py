@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from metrichub.errors import InputError, MissingColumn, did_you_mean, listed, what
+from metrichub.text.cells import cell_or_text
 
 _SHOWN = 8
 """How many keys of an object an error names."""
@@ -31,6 +32,14 @@ class Objects(NamedTuple):
 
 TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects
 """The text of a list of objects, or of one; a `ValueError` says why they have none."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+LISTS = Objects(_same, whole=True)
+"""For columns that metrics read as lists, of whatever is in them."""
 
 
 def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
@@ -219,6 +228,7 @@ def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int
 
 def _inside(value: Any, step: str) -> Any:
     """What is at a key of an object, or at a place of a list; `LookupError` says what is there."""
+    value = cell_or_text(value)
     if isinstance(value, Mapping):
         if step in value:
             return value[step]
@@ -261,7 +271,7 @@ def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] 
 def _check_item(name: str, sample: int, item: int | None, value: object) -> None:
     if isinstance(value, str):
         return
-    if _is_missing(value):
+    if is_missing(value):
         advice = "give a text ('' is valid), or leave the sample out"
     elif isinstance(value, (bytes, bytearray)):
         advice = "decode it: value.decode('utf-8')"
@@ -281,7 +291,7 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
     raise error
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, nan, or pandas' NA or NaT, which are known by name alone."""
     if isinstance(value, float):
         return math.isnan(value)
@@ -319,10 +329,21 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     texts = []
     for sample, value in enumerate(values):
         try:
-            texts.append(_as_text(value, text_of))
+            texts.append(
+                _as_text(value if isinstance(value, str) else _without_arrays(value), text_of)
+            )
         except ValueError as error:
             raise sample_error(column, sample, str(error)) from error
     return texts
+
+
+def _without_arrays(value: Any) -> Any:
+    """The value with lists in place of the arrays in it, as pandas reads objects from Parquet."""
+    if getattr(value, "ndim", 0) > 0:
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _without_arrays(item) for key, item in value.items()}
+    return list(map(_without_arrays, value)) if isinstance(value, list) else value
 
 
 def _as_text(value: object, text_of: TextOf) -> Any:

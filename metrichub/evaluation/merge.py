@@ -57,7 +57,7 @@ def merged(parts: Sequence[M]) -> M:
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
         unextracted=_joined_counts([part.unextracted for part in parts]),
-        index=joined_index((part.size, part.index) for part in parts),
+        index=joined_index([(part.size, part.index) for part in parts]),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.text import highlight as highlight
     from metrichub.text.answers import without_thinking as without_thinking
+    from metrichub.text.cells import cell_or_text as cell_or_text
     from metrichub.text.column import RaggedTexts as RaggedTexts
     from metrichub.text.column import Texts as Texts
     from metrichub.text.edits.align import edit_counts as edit_counts
@@ -57,6 +58,7 @@ _HOMES = {
     name: f"text.{home}"
     for home, names in {
         "answers": "without_thinking",
+        "cells": "cell_or_text",
         "column": "RaggedTexts Texts",
         "edits.align": "edit_counts equal_rows fragments lcs levenshtein union_lcs",
         "edits.shifts": "shift_edits",

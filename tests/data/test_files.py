@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from metrichub.data import files, source
-from metrichub.data.samples import Samples
 from metrichub.errors import FileError, InputError, MissingDependency, ParameterError
 from metrichub.hub import Hub
 
@@ -442,61 +441,6 @@ def test_a_sample_error_names_file_and_line(tmp_path: Path) -> None:
     assert str(samples.error("bad")) == f"{path}: bad"
     rows = files.read(written(tmp_path, "a.json", json.dumps([{"p": "a"}])))
     assert str(rows.error("bad", 0)).endswith("a.json: bad")
-
-
-@pytest.mark.parametrize(
-    ("cell", "passages"),
-    [
-        ('["a, b", "c"]', ["a, b", "c"]),
-        ("['it''s', \"d'e\"]", ["its", "d'e"]),
-        ("[]", []),
-        ("[see 1]", "[see 1]"),
-        ("[1, 2]", "[1, 2]"),
-        ("one passage", "one passage"),
-    ],
-)
-def test_contexts_that_a_data_frame_wrote_into_a_cell_are_a_list(
-    tmp_path: Path, cell: str, passages: object
-) -> None:
-    path = tmp_path / "a.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([["question", "retrieved_contexts"], [cell, cell]])
-    found = files.read(path)
-    assert found["retrieved_contexts"] == [passages]
-    # Any other column may hold a list as its text.
-    assert found["question"] == [cell]
-
-
-def _table(folder: Path, predictions: list[str], references: list[str]) -> Samples:
-    path = folder / "a.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = [["prediction", "refs"], *zip(predictions, references, strict=True)]
-        csv.writer(file).writerows(rows)
-    return files.read(path)
-
-
-def test_references_that_a_data_frame_wrote_into_cells_are_lists(tmp_path: Path) -> None:
-    cells = ['["a b", "b a"]', "['c']"]
-    found = _table(tmp_path, ["a b", "c"], cells)
-    assert found["refs"] == [["a b", "b a"], ["c"]]
-    # What reads the file by parts decides once.
-    many = _table(tmp_path, ["a b", "c"] * 3000, [*cells * 2999, *cells])
-    assert set(map(len, many["refs"])) == {1, 2}
-
-
-@pytest.mark.parametrize(
-    ("predictions", "cells"),
-    [
-        # A model was to write JSON.
-        (['["a"]', "a"], ['["a"]', '["a"]']),
-        # One is a text.
-        (["a", "b"], ['["a"]', "b"]),
-    ],
-)
-def test_references_that_happen_to_be_json_are_texts(
-    tmp_path: Path, predictions: list[str], cells: list[str]
-) -> None:
-    assert _table(tmp_path, predictions, cells)["refs"] == cells
 
 
 @pytest.mark.parametrize(("mark", "said"), [("\t", "tabs"), ("|", "bars")])
