@@ -15,6 +15,7 @@ from metric_cards._bases.label_texts import check_listed, normal, texts_of_label
 from metric_cards._bases.mode_card import CardOfMode
 from metrichub.authoring import Array, Scores
 from metrichub.errors import InputError, ParameterError
+from metrichub.text import cell_or_text
 
 _SUMS = ("answered", "subset_accuracy", "wrong", "jaccard", *RATES)
 """What adds up over samples beside the counts; their number comes last."""
@@ -119,6 +120,8 @@ class MultiLabel(LabelSums):
 
     def _read(self, text: str) -> set[str]:
         value: Any = read_reply(text).value
+        if value is None:
+            value = cell_or_text(text)  # A list as a data frame writes it.
         if not isinstance(value, list):
             text = value if isinstance(value, str) else text
             value = text.split(self.separator) if self.separator else [text]

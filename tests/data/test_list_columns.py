@@ -89,6 +89,12 @@ def _tables(folder: Path, frame: pandas.DataFrame) -> Iterator[Any]:
             },
             0.75,
         ),
+        # 1 label of 2 and 1 of 1 is right, of 3: P = 2/3, R = 2/3.
+        (
+            "multi_label",
+            {"prediction": [["a", "b"], _array("c")], "reference": [_array("a"), ["c", "d"]]},
+            2 / 3,
+        ),
         # The first task's chance is 1/2.
         ("pass_at_k", {"passed": [np.array([True, False]), [True, True]]}, 0.75),
         (

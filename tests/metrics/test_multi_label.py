@@ -90,6 +90,8 @@ def test_lists_json_and_separated_texts_are_the_same_labels() -> None:
     ways = [
         *(["b", 1, "c d"], '["b", 1, "c d"]', "b, 1, c d", " c d ,b,1,b"),
         *('Labels:\n```json\n["c d", "b", 1.0]\n```', ("1", "b", "c d")),
+        # As data frames write lists and arrays.
+        *("['b', 1, 'c d']", "['b' 1 'c d']"),
     ]
     for way in ways:
         assert scores([way], [["b", "1", "c d"]])["subset_accuracy"] == 1
