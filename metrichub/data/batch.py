@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
+from metrichub.data.classes import classes_of
 from metrichub.data.metadata import Frame, index_of, read_keys, read_metadata
 from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
-from metrichub.errors import InputError
+from metrichub.errors import InputError, MissingColumn
 from metrichub.text import RaggedTexts, Texts
 from metrichub.text.ragged import offsets_of, positions_within, row_sums, take_rows
 
@@ -124,17 +125,23 @@ class Batch:
             # Rows have the names of columns, so that no rows lack none.
             return cls.of(**{name: () for name in needed})
         mapping = names.own_names(objects, table.names, mapping) if objects else mapping
-        chosen = names.resolve(needed, table.names, mapping)
+        try:
+            chosen = names.resolve(needed, table.names, mapping)
+        except MissingColumn as error:
+            error.args = (f"{error.args[0]}{table.objects_shown()}",)
+            raise
         fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
+        known = {} if known is None else known
+        values_of = table.by_numbers(chosen, known).column if table.classes else table.column
         try:
             read = names.chosen_columns(
                 chosen,
-                table.column,
+                values_of,
                 fallbacks,
                 objects or {},
                 beside,
-                {} if known is None else known,
+                known,
             )
             batch = cls.of(**read)
         except InputError as error:
@@ -166,13 +173,17 @@ class Batch:
         chosen = names.resolve(needed, by_name, mapping)
         fallbacks = names.fallbacks(chosen, mapping)
         index = index_of(by_name.values())
+        has_classes = any(map(hasattr, by_name.values(), repeat("features")))
+        classes = classes_of(by_name) if has_classes else {}
         # A column may be an iterator, which is read once.
         by_name = {name: as_list(name, values) for name, values in by_name.items()}
         # A question that messages are made of may be a conversation.
         made = {"questions"} if "messages" in fallbacks else set()
         others = by_name.keys() - set(chosen.values()) - chosen.keys() - made
         # A path is written by a mapping alone.
-        values_of = by_name.__getitem__ if mapping is None else Frame(list(by_name), by_name).column
+        values_of = by_name.__getitem__
+        if mapping is not None or classes:
+            values_of = Frame(list(by_name), by_name, classes).by_numbers(chosen, {}).column
         beside = partial(names.present, available=list(by_name), mapping=mapping)
         read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, {})
         batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})

@@ -64,9 +64,9 @@ def read(
     mapping gives them new names. `where` reads only samples that have these values, as texts:
     {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
     some rows of a JSON file lack is None there. A CSV cell, which a comma or a semicolon ends, is a
-    text; a hub reads the lists that it may hold. `quoting` says how cells are quoted: "standard", as
-    CSV does, or "none", where quotes are text. By default CSV is read as the standard says, and TSV
-    as text unless the file shows that a CSV writer made it.
+    text; a hub reads the lists that it may hold. `quoting` says how cells are quoted: "standard",
+    as CSV does, or "none", where quotes are text. By default CSV is read as the standard says, and
+    TSV as text unless the file shows that a CSV writer made it.
 
     Raises:
         FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
@@ -181,7 +181,13 @@ def as_one(parts: Sequence[Samples]) -> Samples:
     if not others:
         return first
     columns = {name: [value for part in parts for value in part[name]] for name in parts[-1]}
-    return Samples(first.path, columns, cells=first.cells, quotes=first.quotes)
+    return Samples(
+        first.path,
+        columns,
+        cells=first.cells,
+        quotes=first.quotes,
+        classes=first.classes,
+    )
 
 
 def _batches(

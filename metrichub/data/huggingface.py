@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from metrichub.data.classes import classes_of
 from metrichub.data.samples import ROWS, Samples
 from metrichub.data.source import SCHEME
 from metrichub.errors import (
@@ -123,11 +124,13 @@ def _batches(name: str, data: Any) -> Iterator[Samples]:
         data = data.decode(False)
     splits = getattr(data.info, "splits", None) or {}
     rows = getattr(splits.get(str(data.split)), "num_examples", None)
+    classes = classes_of(data)
     start = 0
     with _reading(name):
         for batch in data.iter(batch_size=ROWS):
             size = max(map(len, batch.values()), default=0)
-            yield Samples(name, batch, None, start, (start + size) / rows if rows else None)
+            share = (start + size) / rows if rows else None
+            yield Samples(name, batch, None, start, share, classes=classes)
             start += size
     if not start:
         raise FileError(name, "the split has no samples")

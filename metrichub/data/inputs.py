@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import (
-    CONVERSATIONS,
-    TEXT,
-    column_of,
-    column_of_alias,
-    is_plural,
-    is_typo,
-)
+from metrichub.data.classes import classes_of
+from metrichub.data.columns import CONVERSATIONS, TEXT, column_of, column_of_alias, is_typo
 from metrichub.data.metadata import only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
@@ -109,9 +103,10 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     `whole_objects`, whatever a sample has is one object: also a number, or a list of texts. Beside
     a metric that reads such a list as several texts, it is refused. With `reads_conversations`,
     `text_of_objects` gets the whole conversation where predictions are read from `messages`. A
-    column that has none of this is one of `LISTS` if a metric names it in the plural.
+    column that has none of this is one of `LISTS` if a metric asks for all of a sample's.
     """
     lists: set[str] = set()
+    no_lists = (*TEXT, *CONVERSATIONS)
     ways: dict[str, dict[TextOf | None, str]] = {}
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
@@ -124,7 +119,8 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
             if way and (whole or talks or column in names):
                 way = Objects(way, names.get(column, ()), whole, talks)
             # A module of another library names all its columns in the plural.
-            if name == column and not way and (text_of is None or column not in TEXT):
+            listed = text_of is None if column == "predictions" else column not in no_lists
+            if listed and name == column and not way:
                 lists.add(column)
             ways.setdefault(column, {}).setdefault(way, metric.name)
     common: dict[str, TextOf] = {}
@@ -136,10 +132,7 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
             text_of = partial(_shared, whole, list(own.values()))
             talks = any(way.conversations for way in whole)
             common[column] = Objects(text_of, whole=True, conversations=talks)
-    for column in lists.difference(("references", "contexts", *CONVERSATIONS), common):
-        if is_plural(column):
-            common[column] = LISTS
-    return common
+    return dict.fromkeys(lists, LISTS) | common
 
 
 def _shared(ways: Sequence[Objects], metrics: Sequence[str], value: object) -> Any:
@@ -293,7 +286,10 @@ def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
         if hasattr(kind, method):
             return partial(getattr(data, method), ROWS)
     if hasattr(kind, "iter") and not hasattr(kind, "__len__"):  # datasets.IterableDataset
-        return lambda: data.iter(batch_size=ROWS)
+        return lambda: (
+            Samples(kind.__name__, part, classes=classes_of(data))
+            for part in data.iter(batch_size=ROWS)
+        )
     if hasattr(kind, "__getitem__"):
         return None
     if hasattr(kind, "scanner"):  # pyarrow.dataset.Dataset

@@ -8,13 +8,22 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.classes import Classes, are_numbers, classes_at, classes_of, named
 from metrichub.data.columns import TEXT, column_of_alias
-from metrichub.data.values import as_list, named_values, names_of, values_at, without_numpy
+from metrichub.data.samples import Samples
+from metrichub.data.values import (
+    as_list,
+    named_values,
+    names_of,
+    values_at,
+    without_numpy,
+)
 from metrichub.errors import InputError, listed, what
 
 if TYPE_CHECKING:
@@ -63,6 +72,7 @@ class Frame(NamedTuple):
 
     names: Sequence[str]
     source: Any
+    classes: Mapping[str, Classes] = MappingProxyType({})
 
     @classmethod
     def of(cls, data: object) -> Frame:
@@ -72,15 +82,16 @@ class Frame(NamedTuple):
             InputError: it is none, or several splits of one.
         """
         data = only_split(data)
+        classes = data.classes if isinstance(data, Samples) else classes_of(data)
         if isinstance(data, Mapping):
-            return cls([str(name) for name in data], data)
+            return cls([str(name) for name in data], data, classes)
         if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
             keys = list(dict.fromkeys(chain.from_iterable(data)))
             return cls(keys, {k: [row.get(k) for row in data] for k in keys})
         for attribute in ("column_names", "columns"):
             columns = getattr(data, attribute, None)
             if columns is not None and hasattr(data, "__getitem__"):
-                return cls([str(name) for name in columns], data)
+                return cls([str(name) for name in columns], data, classes)
         raise InputError(
             f"the data is {what(data)}; pass columns by name (predictions=[...]), a mapping of "
             "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
@@ -95,8 +106,40 @@ class Frame(NamedTuple):
         return [n for n in self.names if type(features.get(n)).__name__ in _PLAIN_FEATURES]
 
     def column(self, name: str) -> Iterable[Any]:
-        """The values of one column, or of what a path such as "doc.answer" finds in one."""
-        return values_at(name, self.names, self.source.__getitem__)
+        """The values of one column, or of what a path such as "doc.answer" finds in one.
+
+        Classes have their names.
+        """
+        values = values_at(name, self.names, self.source.__getitem__)
+        classes = classes_at(self.classes, name) if self.classes else None
+        return [named(value, classes) for value in as_list(name, values)] if classes else values
+
+    def objects_shown(self) -> str:
+        """What is in the columns of objects, such as the languages of texts, for a message."""
+        columns = ((name, self.source[name]) for name in self.names)
+        firsts = {name: next(iter(own), None) for name, own in columns if hasattr(own, "__iter__")}
+        return "".join(
+            f"; {name} has {listed(own)}: name one, {name}.{next(iter(own))}"
+            for name, own in firsts.items()
+            if isinstance(own, Mapping) and own
+        )
+
+    def by_numbers(self, chosen: Mapping[str, str], known: dict[str, bool]) -> Frame:
+        """The table with the numbers of classes if predictions are such numbers, too.
+
+        The first part of a table decides for all, which is `known`.
+
+        Raises:
+            InputError: predictions of this part are no numbers, unlike those before.
+        """
+        classes = classes_at(self.classes, chosen.get("references", ""))
+        if not classes or "predictions" not in chosen:
+            return self
+        name = chosen["predictions"]
+        numbers = are_numbers(as_list(name, self.column(name)), classes)
+        if known.setdefault("classes", numbers) and not numbers:
+            raise InputError("predictions were the numbers of classes up to here, and now aren't")
+        return self._replace(classes={}) if known["classes"] else self
 
 
 def read_metadata(
@@ -232,16 +275,13 @@ def _as_text(value: datetime.date | datetime.time | UUID) -> str | None:
 
 
 def index_of(values: Iterable[object]) -> Any:
-    """The index of a pandas frame, or the one that all of several pandas columns have, or None."""
-    common = None
+    """The index of a pandas frame, or of the first pandas column; None without any."""
     for value in values:
-        index: Any = getattr(value, "index", None)
+        index = getattr(value, "index", None)
         # By its class, since a list has a method of that name, and pandas isn't imported here.
         if hasattr(type(index), "equals"):
-            if common is not None and not index.equals(common):
-                return None
-            common = index
-    return common
+            return index
+    return None
 
 
 def joined_index(parts: Sequence[tuple[int, Any]]) -> Any:

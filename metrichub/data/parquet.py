@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from metrichub.data.classes import classes_of
 from metrichub.data.formats import check_width
 from metrichub.data.readers import known_logs
 from metrichub.data.samples import Samples
@@ -142,7 +143,7 @@ def _samples(name: str, batches: Iterable[Any], rows: int) -> Iterator[Samples]:
                 lists = {column: list(as_list(column, values)) for column, values in columns}
             except InputError as error:
                 raise FileError(name, str(error)) from None
-            yield Samples(name, lists, None, start, share)
+            yield Samples(name, lists, None, start, share, classes=classes_of(batch))
             start += batch.num_rows
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
+from metrichub.data.classes import Classes, classes_at
 from metrichub.data.columns import kind_of, resolve
 from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
@@ -35,6 +36,7 @@ class Samples(Mapping[str, list[Any]]):
             than to be empty, or to hold a word such as NaN.
         quotes: Whether quotes around a cell, which are read as text, may be none.
         log: Whether they are from a log of another tool.
+        classes: The names of classes by column, if the file has any.
     """
 
     path: str
@@ -45,6 +47,7 @@ class Samples(Mapping[str, list[Any]]):
     cells: bool = False
     quotes: bool = field(default=False, repr=False)
     log: bool = field(default=False, repr=False)
+    classes: Mapping[str, Classes] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
@@ -81,7 +84,8 @@ class Samples(Mapping[str, list[Any]]):
             number = error.sample or 0
             message = str(error).replace(f"[{number}]", f"[{self.start + number}]", 1)
             raise self.error(message, error.sample) from None
-        return replace(self, columns=chosen)
+        classes = {new: classes_at(self.classes, path) for new, path in columns.items()}
+        return replace(self, columns=chosen, classes=classes)
 
     def error(self, message: str, sample: int | None = None) -> FileError:
         """The error that names this file and, for a sample with a known place, its line."""

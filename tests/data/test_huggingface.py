@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow.parquet
 import pytest
 
 import metrichub
@@ -192,3 +193,131 @@ def test_offline_nothing_is_asked(tmp_path: Path) -> None:
     assert ran.returncode == 3
     assert ran.stderr.splitlines()[-1].startswith("metrichub: error: hf://owner/name: can't be rea")
     assert asked == []
+
+
+def _labelled(predictions: list[Any], names: str = "neg pos", **features: Any) -> datasets.Dataset:
+    kinds = datasets.Features(
+        {"prediction": datasets.Value("string"), "label": datasets.ClassLabel(names=names.split())}
+    )
+    labels = [0, 1, 1]
+    return datasets.Dataset.from_dict(
+        {"prediction": predictions, "label": labels},
+        features=datasets.Features({**kinds, **features}),
+    )
+
+
+NAMED = _labelled(["neg", "pos", "neg"])
+
+
+def _saved(folder: Path) -> Path:
+    NAMED.save_to_disk(folder / "saved")
+    return folder / "saved"
+
+
+def _parquet(folder: Path) -> Path:
+    NAMED.to_parquet(folder / "a.parquet")
+    return folder / "a.parquet"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda _: NAMED,
+        lambda _: NAMED.to_iterable_dataset(),
+        lambda _: NAMED.with_format("numpy"),
+        lambda _: datasets.DatasetDict(test=NAMED),
+        lambda _: {name: NAMED[name] for name in NAMED.column_names},
+        _saved,
+        _parquet,
+        lambda folder: _parquet(folder).parent,
+        lambda folder: f"hf://{_parquet(folder).parent}",
+        lambda folder: pyarrow.parquet.read_table(_parquet(folder)),
+        lambda folder: pyarrow.parquet.ParquetFile(_parquet(folder)).iter_batches(),
+        lambda folder: metrichub.read(_parquet(folder), columns=["prediction", "label"]),
+    ],
+)
+def test_classes_are_compared_by_their_names(tmp_path: Path, form: Any) -> None:
+    # The last of three is wrong.
+    hub, columns = Hub(["classification", "exact_match"]), {"references": "label"}
+    scores = hub(form(tmp_path), columns=columns)
+    assert scores["classification"]["accuracy"] == pytest.approx(2 / 3)
+    assert scores["exact_match"]["score"] == pytest.approx(2 / 3)
+    by_name = hub(predictions=NAMED["prediction"], references=NAMED["label"])
+    assert by_name == hub(NAMED, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "names", "kind", "labels"),
+    [
+        # Numbers of the same classes stay as they are, as text too.
+        ([0, 1, 0], "neg pos", datasets.Value("int64"), ["0", "1"]),
+        ([0.0, 1.0, 0.0], "neg pos", datasets.Value("float64"), ["0", "1"]),
+        (["0", "1", "0"], "neg pos", datasets.Value("string"), ["0", "1"]),
+        ([0, 1, 0], "neg pos", datasets.ClassLabel(names=["neg", "pos"]), ["neg", "pos"]),
+        # Names that are numbers: those of numbers 0 and 1 are 1 and 2.
+        (["1", "2", "1"], "1 2 3", datasets.Value("string"), ["1", "2"]),
+        ([0, 1, 0], "0 1 2", datasets.Value("int64"), ["0", "1"]),
+    ],
+)
+def test_numbers_of_classes_are_compared_with_numbers(
+    predictions: list[Any], names: str, kind: Any, labels: list[str]
+) -> None:
+    data = _labelled(predictions, names, prediction=kind)
+    report = Hub("classification").evaluate(data, columns={"references": "label"})
+    assert report["classification"]["accuracy"] == pytest.approx(2 / 3)
+    assert [row[0] for row in report.tables()["classification"]["labels"][1:]] == labels
+
+
+def test_numbers_that_may_be_names_are_refused() -> None:
+    data = _labelled([1, 2, 2], "1 2 3", prediction=datasets.Value("int64"))
+    with pytest.raises(InputError, match="are numbers, and so are the names of the classes, '1'"):
+        Hub("classification")(data, columns={"references": "label"})
+    parts = [_labelled([*"010"]), NAMED]
+    tables = iter(part.with_format("arrow")[:] for part in parts)
+    with pytest.raises(InputError, match="were the numbers of classes up to here"):
+        Hub("classification")(tables, columns={"references": "label"})
+
+
+def test_classes_inside_of_lists_and_objects_have_names(tmp_path: Path) -> None:
+    kind = datasets.ClassLabel(names=["O", "B-PER"])
+    features = {
+        "prediction": datasets.Sequence(datasets.Value("string")),
+        "doc": {"tags": datasets.Sequence(kind), "first": kind},
+    }
+    rows = {
+        "prediction": [["O", "B-PER"], ["O"]],
+        "doc": [{"tags": [0, 1], "first": 0}, {"tags": [1], "first": -1}],
+    }
+    data = datasets.Dataset.from_dict(rows, features=datasets.Features(features))
+    data.to_parquet(tmp_path / "a.parquet")
+    hub = Hub("entity_f1(form='tags')")
+    for table in (data, tmp_path / "a.parquet"):
+        # One of two entities is found: P = 1, R = 1/2.
+        scores = hub(table, columns={"references": "doc.tags"})["entity_f1"]
+        assert (scores["precision"], scores["recall"]) == (1.0, 0.5)
+        with pytest.raises(InputError, match=r"\[1\] is None, not text"):
+            Hub("exact_match")(
+                table, columns={"predictions": "doc.first", "references": "doc.first"}
+            )
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("references", r"{'de': .* 'en': .*columns={'references': 'NAME.de'}"),
+        ("translation", r"translation has de and en: name one, translation.de"),
+    ],
+)
+def test_the_languages_of_a_translation_are_named(tmp_path: Path, name: str, problem: str) -> None:
+    kinds = {
+        "prediction": datasets.Value("string"),
+        name: datasets.Translation(languages=["de", "en"]),
+    }
+    rows = {"prediction": ["Hallo"], name: [{"de": "Hallo", "en": "Hello"}]}
+    data = datasets.Dataset.from_dict(rows, features=datasets.Features(kinds))
+    data.to_parquet(tmp_path / "a.parquet")
+    for table in (data, data.to_pandas(), tmp_path / "a.parquet"):
+        with pytest.raises(InputError, match=problem):
+            Hub("chrf")(table)
+        scores = Hub("chrf")(table, columns={"references": f"{name}.de"})
+        assert scores["chrf"]["score"] == 1.0
