@@ -56,7 +56,7 @@ def classes_at(columns: Mapping[str, Classes], path: str) -> Classes:
 
 
 def named(value: Any, classes: Classes) -> Any:
-    """The value with names in place of numbers, None in that of -1, which is no class."""
+    """The value with names in place of numbers, None in that of -1, which stands for none."""
     value = value.tolist() if hasattr(value, "tolist") else value
     inner = classes[0] if isinstance(classes, list) else classes
     if isinstance(value, (list, tuple)):

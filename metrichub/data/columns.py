@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from metrichub.data.list_columns import read_each, read_lists
+from metrichub.data.list_columns import LISTS, read_each, read_lists
 from metrichub.data.values import (
-    LISTS,
     Objects,
     TextOf,
     as_list,

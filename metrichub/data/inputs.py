@@ -11,10 +11,11 @@ from typing import Any
 from metrichub.data.batch import Batch
 from metrichub.data.classes import classes_of
 from metrichub.data.columns import CONVERSATIONS, TEXT, column_of, column_of_alias, is_typo
+from metrichub.data.list_columns import LISTS
 from metrichub.data.metadata import only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
-from metrichub.data.values import LISTS, Objects, TextOf, check_mapping
+from metrichub.data.values import Objects, TextOf, check_mapping
 from metrichub.errors import (
     FileError,
     InputError,

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from metrichub.data.values import LISTS, TextOf, is_missing, sample_error
+from metrichub.data.values import Objects, TextOf, is_missing, sample_error
 from metrichub.errors import InputError
 from metrichub.text.cells import BLANKS, read_cell
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+LISTS = Objects(_same, whole=True)
+"""For columns that metrics read as lists, of whatever is in them."""
 
 
 def read_each(column: str, values: Sequence[Any], *, json_objects: bool) -> Sequence[Any]:
@@ -40,13 +48,13 @@ def read_lists(
     decide what is `known` of its columns.
 
     Raises:
-        InputError: a list can't be read, a later one is none, or it isn't known what is compared.
+        InputError: a list can't be read, a later value isn't one, or it isn't clear what is meant.
     """
     kinds = (_is_list(value, way) for value in values)
     lists = list(takewhile(lambda kind: kind is not False, kinds))
     if len(lists) < len(values):
         if known.get(column):
-            raise sample_error(column, len(lists), "is no list, unlike all before it")
+            raise sample_error(column, len(lists), "isn't a list, unlike all before it")
         known[column] = False
     elif column not in known and True in lists:
         known[column] = _are_meant(column, way, predictions)

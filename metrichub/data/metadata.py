@@ -130,7 +130,7 @@ class Frame(NamedTuple):
         The first part of a table decides for all, which is `known`.
 
         Raises:
-            InputError: predictions of this part are no numbers, unlike those before.
+            InputError: predictions of this part aren't numbers, unlike those before.
         """
         classes = classes_at(self.classes, chosen.get("references", ""))
         if not classes or "predictions" not in chosen:

@@ -34,14 +34,6 @@ TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects
 """The text of a list of objects, or of one; a `ValueError` says why they have none."""
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-LISTS = Objects(_same, whole=True)
-"""For columns that metrics read as lists, of whatever is in them."""
-
-
 def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
     """The values of a column of any library, one a sample.
 

@@ -74,7 +74,7 @@ def read_cell(value: Any, *, json_objects: bool = True) -> Any:
             if not _is_meant(text):
                 return value
         else:
-            # A text in parentheses is no list.
+            # A text in parentheses isn't a list.
             return found if isinstance(found, (list, dict)) else value
     raise ValueError(f"{problem}: {text[:40]!r}; write it as JSON (json.dumps)")
 

@@ -213,7 +213,9 @@ def test_the_first_rows_of_a_file_decide_for_all(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, {**rows[0], "ref": "y"}]))
     assert 4000 * len(rows) > files.BATCH_CHARACTERS
-    with pytest.raises(FileError, match=r"a.jsonl:1101: references\[1100\] is no list, unlike all"):
+    with pytest.raises(
+        FileError, match=r"a.jsonl:1101: references\[1100\] isn't a list, unlike all"
+    ):
         Hub("exact_match")(path)
 
 
