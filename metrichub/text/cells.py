@@ -28,6 +28,8 @@ _PART = re.compile(
 )
 _MARK = "\0"
 """What stands for a text while what is around it is read."""
+_DEEPEST = 12
+"""How deep lists may be in lists."""
 _GROUP = re.compile(r"[\[({][^\[\](){}]*[\])}]")
 _NEXT = re.compile(r"(?<=[\0\w.\])}])\s+(?=[\0\w.\[({]|[+-][\d.])")
 """What numpy shows between two items: blanks, or a line's end."""
@@ -113,13 +115,14 @@ def _as_python(text: str) -> str:
 
     outline = _PART.sub(outlined, text)
     escapes = {escape[1] for own in texts for escape in re.findall(r"\\.", own, re.DOTALL)}
-    if _MARK * 2 in outline or not escapes <= {*"\\'\"nrtxuU"}:
+    if _MARK in text or _MARK * 2 in outline or not escapes <= {*"\\'\"nrtxuU"}:
         raise ValueError(text)
-    rest, groups = outline, _GROUP.findall(outline)
-    while groups:
-        if any("," in group and _NEXT.search(group) for group in groups):
+    rest = outline
+    for _ in range(_DEEPEST):
+        if any("," in group and _NEXT.search(group) for group in _GROUP.findall(rest)):
             raise ValueError(text)
         rest = _GROUP.sub(_MARK, rest)
-        groups = _GROUP.findall(rest)
+    if rest.strip() != _MARK:
+        raise ValueError(text)
     own_texts = iter(texts)
     return re.sub(_MARK, lambda _: next(own_texts), _NEXT.sub(", ", outline))

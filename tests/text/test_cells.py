@@ -86,7 +86,17 @@ def test_lists_are_read_as_every_library_writes_them(tmp_path: Path) -> None:
     [
         *("[1] see below", "[sic] hello", "[sic]", "[deleted]", "[Music] hello [Applause]"),
         *("[1] Bern [2]", "[[Bern]] is the capital of [[Switzerland]]", "(see below)", "('a')"),
-        *("('a' and 'b')", "{citation needed}", "[see 1]", "[0, 1)", "{x: x > 0}", "a", ""),
+        *(
+            "('a' and 'b')",
+            "{citation needed}",
+            "[see 1]",
+            "[0, 1)",
+            "[1] [2]",
+            "[], []",
+            "{x: x > 0}",
+            "a",
+            "",
+        ),
     ],
 )
 def test_a_text_that_only_has_brackets_stays_one(text: str) -> None:
@@ -111,6 +121,7 @@ def test_a_text_that_only_has_brackets_stays_one(text: str) -> None:
         "[d1, d2]",
         "[“a”, “b”]",
         "{a, b}",
+        "['a' \0]",
         "{'a', 'b'}",
         "[b'a']",
         "['a\\d']",
