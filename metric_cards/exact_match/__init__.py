@@ -43,6 +43,7 @@ class ExactMatch(Metric):
 
     text_of_objects = staticmethod(texts_of_numbers)
     whole_objects = True
+    several_objects = True
 
     regexes_to_ignore: tuple[str, ...] = ()
     ignore_case: bool = False

@@ -24,6 +24,7 @@ class MajorityVote(Metric):
 
     text_of_objects = staticmethod(texts_of_numbers)
     whole_objects = True
+    several_objects = True
 
     takes_nothing: ClassVar[bool] = True
     normalizes_unicode: ClassVar[bool] = True

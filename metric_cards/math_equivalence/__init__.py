@@ -31,6 +31,7 @@ class MathEquivalence(Metric):
 
     text_of_objects = staticmethod(texts_of_numbers)
     whole_objects = True
+    several_objects = True
 
     float_rounding: Annotated[int, Range(0, 15)] = 6
     strict: bool = True

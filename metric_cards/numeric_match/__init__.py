@@ -38,6 +38,7 @@ class NumericMatch(Metric):
     """
 
     whole_objects = True
+    several_objects = True
 
     def text_of_objects(self, value: object) -> Any:
         """Numbers as texts with the decimal mark that is read."""

@@ -353,14 +353,14 @@ def _with_lists(
     known: dict[str, bool],
 ) -> Sequence[Any]:
     """The values of a column, with lists and objects that are there as text."""
-    values, way = read[name], objects.get(column)
+    values, way = read[name], _way_of_lists(objects.get(column))
     if known.get(column) is False or str not in map(type, values):
         return values
     if column == "references" or (way == LISTS and column in TEXT):
         if _BEGINS_AS_TEXT.match(str(values[0])):
             known[column] = False
             return values
-        own = objects.get("predictions") == LISTS
+        own = _way_of_lists(objects.get("predictions")) == LISTS
         predictions = () if own else read.get(chosen.get("predictions", ""), ())
         return read_lists(column, values, way, predictions, known)
     if column in CONVERSATIONS:
@@ -372,6 +372,13 @@ def _with_lists(
     if way is None or column in TEXT:
         return values
     return read_each(column, values, json_objects=True)
+
+
+def _way_of_lists(way: TextOf | None) -> TextOf | None:
+    """How lists in a column become text; not at all where they are several texts."""
+    if isinstance(way, Objects) and way.several:
+        return LISTS if way.listed else None
+    return way
 
 
 def _messages(

@@ -103,8 +103,9 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     `names_of_objects` has by column the names under which other tools keep them. With
     `whole_objects`, whatever a sample has is one object: also a number, or a list of texts. Beside
     a metric that reads such a list as several texts, it is refused. With `reads_conversations`,
-    `text_of_objects` gets the whole conversation where predictions are read from `messages`. A
-    column that has none of this is one of `LISTS` if a metric asks for all of a sample's.
+    `text_of_objects` gets the whole conversation where predictions are read from `messages`. With
+    `several_objects`, a list is several objects. A column that has none of this is one of `LISTS`
+    if a metric asks for all of a sample's.
     """
     lists: set[str] = set()
     no_lists = (*TEXT, *CONVERSATIONS)
@@ -114,14 +115,16 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
         names = getattr(metric, "names_of_objects", {})
         whole = text_of is not None and getattr(metric, "whole_objects", False)
         talks = text_of is not None and getattr(metric, "reads_conversations", False)
+        several = text_of is not None and getattr(metric, "several_objects", False)
         for name in metric.inputs():
             column = column_of(name)
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
             if way and (whole or talks or column in names):
-                way = Objects(way, names.get(column, ()), whole, talks)
+                way = Objects(way, names.get(column, ()), whole, talks, several)
             # A module of another library names all its columns in the plural.
-            listed = text_of is None if column == "predictions" else column not in no_lists
-            if listed and name == column and not way:
+            own_lists = text_of is None or several
+            listed = own_lists if column == "predictions" else column not in no_lists
+            if listed and name == column and (several or not way):
                 lists.add(column)
             ways.setdefault(column, {}).setdefault(way, metric.name)
     common: dict[str, TextOf] = {}
@@ -132,8 +135,12 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
         elif others and (whole := [w for w in own if isinstance(w, Objects) and w.whole]):
             text_of = partial(_shared, whole, list(own.values()))
             talks = any(way.conversations for way in whole)
-            common[column] = Objects(text_of, whole=True, conversations=talks)
-    return dict.fromkeys(lists, LISTS) | common
+            several = all(way.several for way in whole)
+            common[column] = Objects(text_of, (), True, talks, several)
+    for column in lists:
+        way = common.get(column, LISTS)
+        common[column] = way._replace(listed=True) if isinstance(way, Objects) else way
+    return common
 
 
 def _shared(ways: Sequence[Objects], metrics: Sequence[str], value: object) -> Any:

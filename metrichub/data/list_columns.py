@@ -15,7 +15,7 @@ def _same(value: Any) -> Any:
     return value
 
 
-LISTS = Objects(_same, whole=True)
+LISTS = Objects(_same, whole=True, listed=True)
 """For columns that metrics read as lists, of whatever is in them."""
 
 

@@ -22,12 +22,15 @@ class Objects(NamedTuple):
 
     `whole`: whatever a sample has is one object, also a number or a list of texts.
     `conversations`: a conversation is such an object, and not read as its last answer.
+    `several`: a list is several objects; `listed`: a metric asks for all of them.
     """
 
     text_of: Callable[[Any], str]
     names: tuple[str, ...] = ()
     whole: bool = False
     conversations: bool = False
+    several: bool = False
+    listed: bool = False
 
 
 TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects
