@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from metric_cards._bases.label_texts import texts_of_numbers
-from metric_cards.math_equivalence.workers import verdicts
-from metrichub.authoring import Measured, Metric, Range
+from metric_cards.math_equivalence.workers import Verdict, verdicts
+from metrichub.authoring import Array, Measured, Metric, Range, Scores
 from metrichub.errors import MissingDependency
 from metrichub.text import Texts
 
 _UNDECIDED = "the comparison took too long or too much memory"
+_MARKED = re.compile(r"(?<!\\)(?:\$|\\(?:boxed|fbox|\(|\[))")
+"""What tells math-verify where a formula is."""
+_LATEX = re.compile(r"[\\^_{}]")
+_COMMAND = re.compile(
+    r"\\(?:text\w*|mbox|mathrm|mathbf|operatorname|begin|end)\s*\{[^{}]*\}|\\[A-Za-z]+"
+)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PROSE = re.compile(r"[^\W\d_]{2,}(?::|\s+[^\W\d_]{2,})")
+_QUANTITY = re.compile(r"[^\w\\]*\d[\d.,/^]*\s+[^\W\d_]{2,}")
+"""A number and words, as in "3 apples" and "10 cm^2"."""
+_PLAIN = re.compile(
+    r"[\s\"'(\[]*[^\W\d_][\s\"')\].!?]*"
+    r"|\s*[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d*)(?:[.,]\d+)?(?:[eE][-+]?\d+)?(?:\s*[/:]?\s*\d+)*\s*%?\.?\s*"
+)
+"""A letter alone, which may be a choice, or a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +49,7 @@ class MathEquivalence(Metric):
     text_of_objects = staticmethod(texts_of_numbers)
     whole_objects = True
     several_objects = True
+    averaging = "macro"
 
     float_rounding: Annotated[int, Range(0, 15)] = 6
     strict: bool = True
@@ -47,27 +65,63 @@ class MathEquivalence(Metric):
         if find_spec("math_verify") is None:
             raise MissingDependency(self.name, "math-verify", "pip install 'metrichub[math]'")
         rows = list(zip(reference, prediction, strict=True))
-        found: dict[tuple[str, str], bool | None] = {
-            pair: pair[0].strip() == pair[1].strip() for pair in rows
-        }
-        asked = [pair for pair, same in found.items() if not same and all(map(str.strip, pair))]
+        found = {pair: Verdict(pair[0].strip() == pair[1].strip(), (False, False)) for pair in rows}
+        asked = [p for p, same in found.items() if not same.equal and all(map(str.strip, p))]
         # An extraction takes off the signs that tell math-verify where the formula is.
-        bare = bool(self.extraction)
-        formulas = [(own, _as_formula(made) if bare else made) for own, made in asked]
+        signed = _answer_signed if self.extraction else _reply_signed
+        formulas = [(_reference_signed(own), signed(made)) for own, made in asked]
         options = {
             "float_rounding": self.float_rounding,
             "strict": self.strict,
             "allow_set_relation_comp": self.allow_set_relation_comp,
         }
         found.update(zip(asked, verdicts(formulas, options, self.seconds), strict=True))
-        scores = np.array([found[pair] for pair in rows], np.float64)
+        scores = np.array([found[pair].equal for pair in rows], np.float64)
+        unread = np.array([found[pair].unread for pair in rows], np.int64).reshape(-1, 2)
         undecided = np.flatnonzero(np.isnan(scores)).tolist()
         return Measured(
-            {"score": scores},
+            {"score": scores, "unread": unread},
             dict.fromkeys(undecided, _UNDECIDED),
             dict.fromkeys(undecided, "undecided"),
         )
 
+    def score(self, *_: Any, **observed: Any) -> Scores:
+        """The mean of the verdicts."""
+        return {"score": observed["score"] / observed["count"]}
 
-def _as_formula(answer: str) -> str:
-    return answer if "$" in answer or "\\boxed" in answer else f"${answer}$"
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many references and extracted answers math-verify couldn't read in whole."""
+        references, answers = totals["unread"].tolist()
+        notes = [f"{_unread(references, 'reference')}; put formulas between $ signs"]
+        return [
+            *(notes if references else []),
+            *([_unread(answers, "extracted answer")] if answers and self.extraction else []),
+        ]
+
+
+def _unread(count: float, what: str) -> str:
+    return f"{count:g} {what}{'' if count == 1 else 's'} couldn't be read, or only in part"
+
+
+def _reference_signed(text: str) -> str:
+    """The reference between dollar signs if it is a formula without them, such as 2^{16}."""
+    if _MARKED.search(text) or _QUANTITY.match(text):
+        return text
+    words = _COMMAND.sub(" ", text)
+    plain = _PROSE.search(words) if _LATEX.search(text) else _WORD.search(text)
+    return text if plain or _PLAIN.fullmatch(text) else _signed(text)
+
+
+def _answer_signed(text: str) -> str:
+    """An extracted answer between dollar signs unless it has them or words beside its number."""
+    return text if _MARKED.search(text) or _QUANTITY.match(text) else _signed(text)
+
+
+def _reply_signed(text: str) -> str:
+    """A whole prediction between dollar signs if it is LaTeX without them, and nothing else."""
+    alone = _LATEX.search(text) and not _WORD.search(_COMMAND.sub(" ", text))
+    return _signed(text) if alone and not _MARKED.search(text) else text
+
+
+def _signed(text: str) -> str:
+    return f"${' '.join(text.splitlines())}$"

@@ -11,6 +11,7 @@ import json
 import logging
 import math
 import os
+import re
 import signal
 import sys
 from itertools import product
@@ -24,6 +25,7 @@ BITS = 100_000.0
 """How large an integer may get."""
 TERMS = 1000
 """The highest power of a sum, and the most terms of a series."""
+_MARKER = re.compile(r"####|answer", re.IGNORECASE)
 _WARM = (
     ("$x^2-1$", "$(x-1)(x+1)$"),
     ("$\\sin^2 x+\\cos^2 x$", "$1$"),
@@ -32,26 +34,46 @@ _WARM = (
 )
 
 
-def verdict(reference: str, prediction: str, options: dict[str, Any]) -> bool | None:
-    """Whether math-verify finds them equivalent; None if that is too much to decide."""
+def verdict(
+    reference: str, prediction: str, options: dict[str, Any]
+) -> tuple[bool | None, tuple[bool, bool]]:
+    """Whether math-verify finds them equivalent, and whether each was read in part or not at all.
+
+    The first is None if that is too much to decide.
+    """
     from math_verify import parse, verify
 
     if max(map(_depth, (reference, prediction))) > DEEPEST:
-        return None
+        return None, (False, False)
     undecided = False
-    pairs = product(*(parse(text, parsing_timeout=None) for text in (reference, prediction)))
-    for gold, target in pairs:
+    own, made = (parse(text, parsing_timeout=None) for text in (reference, prediction))
+    unread = _is_unread(reference, own), _is_unread(prediction, made)
+    for gold, target in product(own, made):
         try:
             if _is_large(gold) or _is_large(target):
                 undecided = True
             elif verify(gold, target, timeout_seconds=None, raise_on_error=True, **options):
-                return True
+                return True, unread
         except (MemoryError, RecursionError):
             undecided = True
         # What math-verify fails at counts as different, as it does there.
         except Exception:  # noqa: BLE001
             continue
-    return None if undecided else False
+    return None if undecided else False, unread
+
+
+def _is_unread(text: str, parsed: list[Any]) -> bool:
+    """Whether no expression was read of a text, or one that lacks digits of its answer."""
+    if all(isinstance(item, str) for item in parsed):
+        return True
+    # Of a formula, only units are left out.
+    if "$" in text or "\\" in text:
+        return False
+    return _digits(_MARKER.split(text)[-1]) != _digits(parsed[-1])
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"[^0-9.]", "", text).strip("0.")
 
 
 def _depth(text: str) -> int:
@@ -113,12 +135,12 @@ def serve(seconds: float, replies: TextIO) -> None:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
-            found = verdict(reference, prediction, options)
+            found, unread = verdict(reference, prediction, options)
         except (MemoryError, RecursionError):
-            found = None
+            found, unread = None, (False, False)
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
-        print(json.dumps([number, found]), file=replies, flush=True)
+        print(json.dumps([number, found, unread]), file=replies, flush=True)
 
 
 def _next_line() -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Timer
-from typing import Any
+from typing import Any, NamedTuple
 
 from metrichub.authoring import processes
 from metrichub.errors import MetricError
@@ -25,6 +25,19 @@ _PROGRAM = Path(__file__).with_name("comparer.py")
 _START = 120.0
 
 Pair = tuple[str, str]
+
+
+class Verdict(NamedTuple):
+    """Whether two texts are equivalent, None if undecided; which were read in part or not at all.
+
+    `unread` has the reference first.
+    """
+
+    equal: bool | None
+    unread: tuple[bool, bool]
+
+
+_UNDECIDED = Verdict(None, (False, False))
 
 
 class Comparer:
@@ -48,8 +61,8 @@ class Comparer:
             self.end()
             raise MetricError("math_equivalence: a process that compares expressions doesn't start")
 
-    def verdict(self, pair: Pair, options: Mapping[str, Any]) -> bool | None:
-        """Whether a reference and a prediction are equivalent; None if it isn't decided.
+    def verdict(self, pair: Pair, options: Mapping[str, Any]) -> Verdict:
+        """Whether a reference and a prediction are equivalent.
 
         Raises:
             EOFError: the process had ended, or was ended for taking too long.
@@ -66,10 +79,9 @@ class Comparer:
         while line := self._line(limit):
             reply = json.loads(line)
             if reply is None:
-                return None
+                return _UNDECIDED
             if reply[0] == self._asked:
-                found: bool | None = reply[1]
-                return found
+                return Verdict(reply[1], tuple(reply[2]))
         raise EOFError
 
     @property
@@ -99,12 +111,10 @@ class Comparer:
 _idle: defaultdict[float, list[Comparer]] = defaultdict(list)
 
 
-def verdicts(
-    pairs: Sequence[Pair], options: Mapping[str, Any], seconds: float
-) -> list[bool | None]:
+def verdicts(pairs: Sequence[Pair], options: Mapping[str, Any], seconds: float) -> list[Verdict]:
     """The verdict on each pair, several at a time; processes are kept for the next call."""
 
-    def verdict(pair: Pair) -> bool | None:
+    def verdict(pair: Pair) -> Verdict:
         while True:
             try:
                 comparer = _idle[seconds].pop()
@@ -116,7 +126,7 @@ def verdicts(
                 found = comparer.verdict(pair, options)
             except EOFError:
                 comparer.end()
-                return None
+                return _UNDECIDED
             except BaseException:
                 comparer.end()
                 raise

@@ -186,14 +186,15 @@ class Stats:
     def replaced(self, mask: NDArray[np.bool_], row: Mapping[str, Any]) -> Stats:
         """The same with this row in place of those of the mask, but for rows without a score.
 
-        A row that is unscored for its prediction is replaced, too.
+        A row that is unscored for its prediction is replaced, too; statistics that the row lacks,
+        as they aren't outputs, are 0.
         """
         kinds = self.undefined_for
         undefined = np.zeros(len(self), np.bool_)
         undefined[list(kinds)] = True
         mask = mask & (self.scored | undefined)
         arrays = {
-            name: np.where(by_row(mask, array), row[name], array)
+            name: np.where(by_row(mask, array), row.get(name, 0), array)
             for name, array in self.arrays.items()
         }
         reasons, kinds = (

@@ -1,6 +1,7 @@
 """Math equivalence: math-verify's verdicts, and how what it can't decide is ended."""
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from metric_cards.math_equivalence import MathEquivalence, comparer, workers
-from metric_cards.math_equivalence.workers import Comparer, close, verdicts
+from metric_cards.math_equivalence.workers import Comparer, Verdict, close
 from metrichub import Hub, load_metric
 from metrichub.errors import MetricError, MissingDependency, ParameterError
 from metrichub.text import Texts
@@ -25,6 +26,13 @@ math_verify = pytest.importorskip("math_verify", reason="needs metrichub[math]")
 def _end_processes() -> Any:
     yield
     close()
+
+
+READ = (False, False)
+
+
+def verdicts(pairs: Any, options: Any, seconds: float) -> list[bool | None]:
+    return [verdict.equal for verdict in workers.verdicts(pairs, options, seconds)]
 
 
 def score(prediction: str, reference: str, **parameters: Any) -> float:
@@ -116,6 +124,91 @@ def test_a_formula_without_its_signs_is_one(extract: str | None) -> None:
     assert scores["math_equivalence"]["score"] == 1
 
 
+NUMBERS = ["3", "12", "-5", "7"]
+FORMULAS = [
+    *(
+        r"{a}\sqrt{{{b}}}",
+        r"{a}^{{{b}}}",
+        r"\frac{{{a}}}{{{b}}}",
+        r"\dfrac{{x}}{{{a}}}",
+        "{a}x+{b}",
+    ),
+    *("({a},{b})", "[{a},{b})", "{a}, {b}, 40", "y = {a}x", "{a}\\pi", r"\$1{{,}}0{b}", "x_{a}"),
+    *(r"\begin{{pmatrix}} {a} \\ {b} \end{{pmatrix}}", r"{a} \text{{ cm}}", r"\text{{day {a}}}"),
+    *(r"{a} \text{{ or }} {b}", "{a} - {b}i", r"x \in [{a}, {b}]", r"{a}^\circ", r"{a}\%", "{a}"),
+]
+
+
+def test_a_reference_without_dollar_signs_is_that_with_them() -> None:
+    # By math-verify on the reference between dollar signs.
+    draw = random.Random(7)
+    golds = [f.format(a=draw.choice(NUMBERS), b=draw.choice(NUMBERS)) for f in FORMULAS * 3]
+    replies = [rf"So it is $\boxed{{{text}}}$." for text in [*golds, *NUMBERS]]
+    pairs = [(gold, draw.choice(replies)) for gold in golds for _ in range(3)]
+    pairs += list(zip(golds, replies, strict=False))
+    official = [
+        float(
+            math_verify.verify(
+                math_verify.parse(f"${gold}$", parsing_timeout=None),
+                math_verify.parse(reply, parsing_timeout=None),
+                timeout_seconds=None,
+            )
+        )
+        for gold, reply in pairs
+    ]
+    measured = MathEquivalence(seconds=10).measure(
+        Texts([reply for _, reply in pairs]), Texts([gold for gold, _ in pairs])
+    )
+    assert len(golds) < sum(official) < len(pairs)
+    assert measured.statistics["score"].tolist() == official
+    assert not measured.statistics["unread"][:, 0].any()
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "expected"),
+    [
+        # Half of the formula isn't the formula.
+        *((r"3\sqrt{13}", r"$\boxed{3}$", 0), (r"3\sqrt{13}", r"$\boxed{3\sqrt{13}}$", 1)),
+        *((r"2^{16}", r"$\boxed{2}$", 0), ("y=2x+3", r"\boxed{2}", 0), ("6 - 5i", "$5$", 0)),
+        ("\\begin{pmatrix}\n1\\\\\n2\\end{pmatrix}", r"$\begin{pmatrix}1\\2\end{pmatrix}$", 1),
+        # Numbers, letters and words are read as math-verify reads them without dollar signs.
+        *(("1,000", "1000", 1), ("1/2", "0.5", 1), ("3 apples", "$3$", 1), ("18 dollars", "18", 1)),
+        *(("10 cm^2", "$10$", 1), ("12:30", "$12:30$", 0), ("$18.90", "18.9", 1)),
+        *(
+            ("x", "x", 1),
+            ("x", "$x$", 0),
+            ("(A)", "(A)", 1),
+            ("(A)", "$A$", 0),
+            ("Monday", "$M$", 0),
+        ),
+        (r"\text{Monday}", r"\text{Monday}", 1),
+        # A prediction is a formula if it is nothing else.
+        *(("65536", "2^{16}", 1), ("2", "2^{16}", 0), ("1000", "gives 10^3", 1), ("5", "A) 5", 1)),
+    ],
+)
+def test_a_formula_needs_no_dollar_signs(reference: str, prediction: str, expected: float) -> None:
+    assert score(prediction, reference) == expected
+
+
+def test_texts_that_are_read_in_part_or_not_at_all_are_noted() -> None:
+    def notes(references: list[str], predictions: list[str], extract: str = "none") -> Any:
+        hub = Hub("math_equivalence", extract=extract)
+        report = hub.evaluate(predictions=predictions, references=references)
+        return report.notes().get("math_equivalence", [])
+
+    good = ["3 apples", ".5", r"45 \text{ units}^2", "9 * 2 = 18\n#### 18", r"So \boxed{2}, not 3"]
+    assert notes(good, ["7"] * len(good)) == []
+    # Nothing, the second number alone, another number; the same text is right whatever it is.
+    assert notes(["x", "3 or 4", "2,6", r"\frac{1", "yes"], [*["$7$"] * 4, "yes"]) == [
+        "4 references couldn't be read, or only in part; put formulas between $ signs"
+    ]
+    cut = [r"it is \frac{1", "it is 2 apples or 3"]
+    assert notes(["4", "5"], cut, "after('it is')") == [
+        "2 extracted answers couldn't be read, or only in part"
+    ]
+    assert notes(["3"], [r"so \boxed{18 dollars}"], "boxed") == []
+
+
 def test_it_works_in_threads_and_leaves_the_alarm_of_its_host_alone() -> None:
     handler = signal.getsignal(signal.SIGALRM)
     found: list[float] = []
@@ -149,7 +242,7 @@ def test_a_pair_whose_process_ends_is_undecided(monkeypatch: pytest.MonkeyPatch)
         ended.verdict(("$2^3$", "8"), {})
     verdict = Comparer.verdict
 
-    def ending(self: Comparer, pair: Any, options: Any) -> bool | None:
+    def ending(self: Comparer, pair: Any, options: Any) -> Verdict:
         if pair[1] == "9":
             self.end()
         return verdict(self, pair, options)
@@ -178,7 +271,7 @@ def test_too_much_memory_is_undecided_and_a_failure_is_wrong(
         raise error
 
     monkeypatch.setattr(math_verify, "verify", failing)
-    assert comparer.verdict("$x$", "$y$", {}) is expected
+    assert comparer.verdict("$x$", "$y$", {}) == (expected, READ)
 
 
 def test_the_program_answers_a_line_for_a_line_and_ends_with_its_input() -> None:
@@ -189,15 +282,15 @@ def test_the_program_answers_a_line_for_a_line_and_ends_with_its_input() -> None
         text=True,
         check=True,
     )
-    assert done.stdout.splitlines() == ["ready", "[5, true]"]
+    assert done.stdout.splitlines() == ["ready", "[5, true, [false, false]]"]
 
 
 def test_a_pair_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def noted(pairs: Any, *_: Any) -> list[bool]:
+    def noted(pairs: Any, *_: Any) -> list[Verdict]:
         asked.extend(pairs)
-        return [True] * len(pairs)
+        return [Verdict(True, READ)] * len(pairs)
 
     monkeypatch.setattr("metric_cards.math_equivalence.verdicts", noted)
     texts = Texts(["8", "8", "9", "", "$2^3$"])
