@@ -52,18 +52,38 @@ _PLAIN = _Plain()
 _POWER = re.compile(r"\s?(?:[x*×·]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,4})(?!\d)\}?")
 
 
+_LATEX = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        # Separators of thousands, and other blanks.
+        (r"\{,\}(?:\\!)?|,\\[!,;]\s?(?=\d)", ","),
+        (r"(?<=\d)\\,(?=\d)", "\u2009"),
+        (r"\\(?:[,;:!> ()\[\]]|q?quad\b|left\b|right\b|displaystyle\b)", " "),
+        (r"\^\s*(?:\{\s*\\circ\s*\}|\\circ\b)|\\degree\b", "°"),
+        (r"([\^_])\{([^{}]*)\}", r"\1\2"),
+        # 2\frac12 is a mixed fraction.
+        (r"(?<=\d)\s*(?=\\[dtc]?frac)", " "),
+        (r"\\[dtc]?frac\s*(?:\{\s*(-?\d+)\s*\}|(\d))\s*(?:\{\s*(\d+)\s*\}|(\d))", r"\1\2/\3\4"),
+        (r"\\(?:text\w*|mbox|math\w+|bold\w+|boxed|fbox)\s*\{([^{}]*)\}", r"\1"),
+        (r"^\s*\$([^$]*)\$\.?\s*$", r"\1"),
+    )
+)
+_COMMAND = re.compile(r"\\(?!(?:approx|times|cdot|mu|Omega|euro|pounds)\b)[A-Za-z]")
+"""What makes another number of one, such as \\sqrt and \\pi."""
+
+
 @lru_cache
 def reader(decimal: Decimal) -> Callable[[str], Number | None]:
     """A function that reads a number; None from a text without one, or with several.
 
-    What follows "####" counts alone. A number is an integer, a decimal, a fraction or a mixed
-    fraction; digits come in groups of three, or in none.
+    What follows "####" counts alone, and LaTeX is read as far as it writes a number. A number is an
+    integer, a decimal, a fraction or a mixed fraction; digits come in groups of three, or in none.
     """
     group = "," if decimal == "." else "."
     point = re.escape(decimal)
     pattern = re.compile(
         rf"""
-        (?<![\w^/{decimal}])(?P<sign>[-+]?)(?P<currency>[$€£¥₹]?)\s?(?P<second>[-+]?)
+        (?<![\w^/{decimal}])(?<!\^[-+])(?P<sign>[-+]?)(?P<currency>[$€£¥₹]?)\s?(?P<second>[-+]?)
         (?:
             (?:(?P<whole>\d++)\s++)?(?P<numerator>\d++)\s?/\s?(?P<denominator>\d++)
           | (?P<decimal>
@@ -80,6 +100,10 @@ def reader(decimal: Decimal) -> Callable[[str], Number | None]:
 
     def read(text: str) -> Number | None:
         text = text.rpartition("####")[2].replace("\\%", "%").replace("\\$", "$")
+        for pattern_of, plain in _LATEX if "\\" in text or "{" in text else ():
+            text = pattern_of.sub(plain, text)
+        if "\\" in text and _COMMAND.search(text):
+            return None
         text = text if text.isascii() else text.translate(_PLAIN)
         text = _POWER.sub(r"e\1", text) if "^" in text else text
         found = pattern.finditer(text)

@@ -78,6 +78,16 @@ def test_equals_the_final_number_of_helm_but_for_characters(row: dict[str, Any])
         *(("COVID-19", 19), ("H2O", None), ("5 m^2", 5), ("5 m²", 5), ("3rd", 3)),
         *(("10-3", None), ("5–6", None), ("12:30", None), ("1.2.3", None), ("3x5", None)),
         *((">= 42", None), ("x > 5", None), ("≤5", None), ("± 2", None), ("<b>5</b>", 5)),
+        *(("10^-2", None), ("10^{2}", None), ("x^{2} = 5", 5), ("5\u00a0%", 5)),
+        # LaTeX of numbers, and of what isn't one.
+        *(("1{,}000", 1000), ("70,\\!000", 70000), ("1,\\! 000", 1000), ("1\\,000", 1000)),
+        *(("\\frac{3}{4}", "3/4"), ("\\dfrac34", "3/4"), ("$\\tfrac 34$", "3/4")),
+        *(("-\\frac12", "-1/2"), ("- \\frac{1}{2}", "-1/2"), ("\\frac{-1}{2}", "-1/2")),
+        *(("2\\frac{1}{2}", "5/2"), ("-2\\frac12", "-5/2"), ("\\boxed{\\frac{1}{2}}", "1/2")),
+        *(("12^\\circ", 12), ("12^{\\circ}C", 12), ("12\\degree", 12), ("\\$5", 5), ("20\\%", 20)),
+        *(("-\\$5", -5), ("5\\text{ cm}^2", 5), ("\\(5\\)", 5), ("3\\times 10^{5}", 300000)),
+        *(("\\sqrt{2}", None), ("2\\pi", None), ("\\frac{\\sqrt3}{2}", None), ("5 \\pm 2", None)),
+        *(("\\frac{3.5}{2}", None), ("\\frac{1}{0}", None), ("2 \\cdot 3", None)),
         *(("so 9 * 2 = 18\n#### 18", 18), ("nan", None), ("inf", None), ("", None)),
     ],
 )
@@ -107,6 +117,8 @@ def test_a_decimal_comma_is_read_where_it_is_set(text: str, value: Any) -> None:
         ("50%", "0.5%", 0, 0),
         ("50", "0.5", 0, 0),
         ("50％", "0.5", 1, 1),
+        ("20\\%", "0.2", 1, 1),
+        ("20\\%", "20", 0, 1),
     ],
 )
 def test_a_percentage_is_a_number_and_may_lack_its_sign(
@@ -120,7 +132,7 @@ def test_a_percentage_is_a_number_and_may_lack_its_sign(
     ("prediction", "reference", "required"),
     [
         *(("5 km", "5km.", 1), ("5 m", "5 km", 0), ("5", "5 km", 0), ("$5", "€5", 0)),
-        *(("$5", "5 $", 1), ("5", "5", 1), ("5 mW", "5 MW", 0)),
+        *(("$5", "5 $", 1), ("5", "5", 1), ("$\\frac34$", "3/4", 1), ("5 mW", "5 MW", 0)),
     ],
 )
 def test_units_are_ignored_or_required(prediction: str, reference: str, required: int) -> None:
@@ -179,7 +191,7 @@ def test_a_sample_needs_a_reference_with_a_number_and_scores_0_without_one_of_it
         *("{" * 100_000, "9" * 1_000_000, "1,111" * 200_000, "1,111," + "111," * 200_000),
         *("1 " * 300_000, "$ " * 300_000, "9" * 900 + "^9" * 1000, "1." * 300_000),
         *(" " * 1_000_000 + "5", "> " * 300_000 + "5", "####" * 100_000, "½" * 100_000),
-        "x 10^" * 100_000,
+        *("x 10^" * 100_000, "\\frac{" * 100_000, "5" + " \\" * 200_000, "^{" * 200_000),
     ],
     ids=lambda text: json.dumps(text[:9]),
 )
