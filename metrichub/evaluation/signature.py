@@ -19,7 +19,8 @@ from metrichub.errors import ParameterError
 from metrichub.metric import FunctionMetric, Metric
 
 _FORM = (
-    r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?(\|prompts:(?P<prompts>[0-9a-f]{8}))?"
+    r"(?P<label>.*?)(\|definition:(?P<definition>\d+))?(\|extraction:(?P<extraction>\d+))?"
+    r"(\|prompts:(?P<prompts>[0-9a-f]{8}))?"
     r"(\|source:(?P<source>[0-9a-f]{8}|unknown))?"
     r"\|(?P<home>[^|:]+):(?P<code>[^|]+)"
     r"\|reduce:(?P<reduction>[^|]*)(\|repeats:(?P<repeats>\d+))?"
@@ -55,7 +56,8 @@ class Signature:
     from several versions' has them all, "metrichub:0.1.0,0.2.0". `repeats` is 0 for a single run.
     `prompts` is the hash of `templates`, a judge model's prompts; "" if no model was asked, or if
     they aren't known, as in older reports. `source` is the hash of a function's source, or
-    "unknown"; "" for other metrics.
+    "unknown"; "" for other metrics. `extraction` is the definition of how answers are read, 1 if
+    there is none.
     """
 
     label: str
@@ -66,6 +68,7 @@ class Signature:
     repeats: int = 0
     prompts: str = ""
     source: str = ""
+    extraction: int = 1
     templates: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -89,6 +92,7 @@ class Signature:
             int(match["repeats"] or 0),
             match["prompts"] or "",
             match["source"] or "",
+            int(match["extraction"] or 1),
         )
 
     @classmethod
@@ -122,6 +126,8 @@ class Signature:
             "reduce": f"reduce:{self.reduction}",
             "repeats": f"repeats:{self.repeats}",
         }
+        if self.extraction > 1:
+            others["extraction"] = f"extraction:{self.extraction}"
         try:
             call = ast.parse(self.label, mode="eval").body
         except (SyntaxError, ValueError):
@@ -142,7 +148,8 @@ class Signature:
         prompts = f"|prompts:{self.prompts}" if self.prompts else ""
         source = f"|source:{self.source}" if self.source else ""
         repeats = f"|repeats:{self.repeats}" if self.repeats else ""
-        head = f"{self.label}|definition:{self.definition}{prompts}{source}"
+        extraction = f"|extraction:{self.extraction}" if self.extraction > 1 else ""
+        head = f"{self.label}|definition:{self.definition}{extraction}{prompts}{source}"
         return f"{head}|{home}|reduce:{self.reduction}{repeats}"
 
 
@@ -154,6 +161,11 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
     home = entry.distribution if entry else f"local:{module}"
     versions = (entry.version,) if entry else ()
     reduced, templates = reduction_name(metric, reduction), metric.templates()
+    definition = 1
+    if metric.extraction:
+        from metrichub.metric.extraction import extraction
+
+        definition = extraction(metric.extraction).definition
     return Signature(
         metric.label(),
         metric.card.definition,
@@ -162,6 +174,7 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
         reduced,
         prompts=prompts_hash(templates),
         source=metric.source if isinstance(metric, FunctionMetric) else "",
+        extraction=definition,
         templates=templates,
     )
 

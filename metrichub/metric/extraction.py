@@ -24,11 +24,15 @@ Read = Callable[[str, Sequence[str]], str | None]
 
 @dataclass(frozen=True)
 class Extraction:
-    """A way to read answers, by the text that stands for it: "boxed", "after('Answer:')"."""
+    """A way to read answers, by the text that stands for it: "boxed", "after('Answer:')".
+
+    `definition` rises when it reads other answers than before, so that these aren't compared.
+    """
 
     label: str
     read: Read
     reads_choices: bool = False
+    definition: int = 1
 
 
 def extracting(metric: Metric, extract: object) -> Metric:
@@ -167,8 +171,8 @@ def _regex(
     return Extraction(label, read)
 
 
-def _plain(read: Callable[[str], str | None]) -> Callable[[str], Extraction]:
-    return lambda label: Extraction(label, lambda text, _: read(text))
+def _plain(read: Callable[[str], str | None], definition: int = 1) -> Callable[[str], Extraction]:
+    return lambda label: Extraction(label, lambda text, _: read(text), definition=definition)
 
 
 def _choice(
@@ -179,11 +183,11 @@ def _choice(
     def read(text: str, choices: Sequence[str]) -> str | None:
         return answers.chosen_letter(text, letters, choices if texts else ())
 
-    return Extraction(label, read, reads_choices=texts)
+    return Extraction(label, read, reads_choices=texts, definition=2)
 
 
 _KINDS = {
-    "answer": _Kind(_plain(answers.answer), "answer alone, which has no options", {}),
+    "answer": _Kind(_plain(answers.answer, definition=2), "answer alone, which has no options", {}),
     "boxed": _Kind(_plain(answers.boxed), "boxed alone, which has no options", {}),
     "last_number": _Kind(
         _plain(answers.last_number), "last_number alone, which has no options", {}
@@ -237,6 +241,18 @@ def _mgsm(text: str) -> str | None:
     return numbers[-1].rstrip(".") if numbers else None
 
 
+def _mmlu_pro(text: str) -> str | None:
+    """The letter by the first of the leaderboard's three rules that finds one.
+
+    The last is any capital that stands alone. Where nothing is found, the leaderboard guesses.
+    """
+    stated = re.search(r"answer is \(?([A-J])", text)
+    # In the first line that has any, the last one counts.
+    stated = stated or re.search(r"^.*[aA]nswer:\s*([A-J])", text, re.MULTILINE)
+    found = stated or answers.last(re.finditer(r"\b([A-J])\b", text))
+    return found[1] if found else None
+
+
 def _minerva(text: str) -> str | None:
     """What stands in a line between "The final answer is" and "I hope it is correct"."""
     for line in f"{text}I hope it is correct.".split("\n"):
@@ -271,7 +287,8 @@ _PRESETS: Mapping[str, Callable[[str], Extraction]] = {
     "gsm8k-strict": partial(_first, pattern=r"#### (\-?[0-9\.\,]+)"),
     "gsm8k-flexible": partial(_regex, pattern=r"(-?[$0-9.,]{2,})|(-?[0-9]+)"),
     "gsm8k-cot": partial(_first, pattern=r"The answer is (\-?[0-9\.\,]+)."),
-    "mmlu-pro": partial(_first, pattern=r"answer is \(?([ABCDEFGHIJ])\)?"),
+    "mmlu-pro": _plain(_mmlu_pro, definition=2),
+    "lm-eval-mmlu-pro": partial(_first, pattern=r"answer is \(?([ABCDEFGHIJ])\)?"),
     "gpqa": lambda label: Extraction(label, _gpqa, reads_choices=True),
     "mgsm": _plain(_mgsm),
     "minerva": _plain(_minerva),

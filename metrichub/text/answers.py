@@ -2,10 +2,12 @@ r"""Answers: what a reply gives as its final answer, such as the 18 of "so it is
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
 from typing import TypeVar
 
 _TAGS = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|analysis)"
@@ -17,7 +19,8 @@ THOUGHT = re.compile(
     rf"</{_TAGS}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>\s*final\s*<\|message\|>", re.IGNORECASE
 )
 """How it ends."""
-_BOX = re.compile(r"\\(?:boxed|fbox)(?=\s*\{)|\\boxed ")
+_OPEN_BOX = r"\\(?:boxed|fbox)(?=\s*\{)|\\boxed "
+_BOX = re.compile(_OPEN_BOX)
 _BRACES = re.compile(r"[{}]")
 _MINUS = "\u2212\uff0d\ufe63"
 _NUMBER = re.compile(
@@ -30,14 +33,57 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _SEVERAL = re.compile("[],;:\"'{}()[]")
 """What brackets around a list, a tuple, an interval or an object of JSON have inside."""
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}")
-_MARKER = re.compile(
-    r"\banswer\b[\s*_]*(?:is|are|was)\b[\s*_]*:?|\banswer\b[*_ \t]*[:=：]"
-    r"|####|答案\s*(?:是|为|[:：])",
-    re.IGNORECASE,
+_WORDS = (
+    r"(?:answer|respuesta|réponse|resposta|risposta|antwort|antwoord|ответ|jawaban(?:nya)?|jibu|cevap"
+    r"|đáp án|(?:ال)?إجابة|उत्तर|উত্তর|సమాధానం|คำตอบ)"
 )
+_KINDS = r"(?:[\s*_]+(?:choice|option|final[ea]?|corr?ect[ae]|correta|corretta|đúng|الصحيحة)\b)?"
+_VERBS = (
+    r"(?:is|are|was|(?:would|should|must|will)\s+be|es|est|ist|lautet|é|è|adalah|là|это|هي|है|คือ)"
+)
+_TOPIC = r"(?:(?:to|for)\s(?:\w+\s+){1,6}?)?"
+_MARK = re.compile(
+    rf"(?P<tag><(?:final_?)?answer>|\[answer\]|<\|begin_of_box\|>)|(?P<box>{_OPEN_BOX})"
+    r"|(?P<key>([\"'])(?:\w{0,20}_)?answer\4\s*:\s*)"
+    rf"|\b(?:(?:the|my)\s+)?(?:(?:final|correct|right|best)\s+)?{_WORDS}\b{_KINDS}[\s*_]*{_TOPIC}"
+    rf"{_VERBS}\b[\s*_]*:?"
+    rf"|(?<![^\W_]){_WORDS}{_KINDS}[*_ \t]*[:=：]"
+    r"|(?:答案|答え|正解|정답|답)\s*(?:应?为|應?為|是|は|은|选|選|[:：])"
+    rf"|^[ \t>#*_]*(?:the\s|my\s)?(?:final\s|correct\s)?{_WORDS}[ \t*_]*$"
+    r"|####(?![ \t]*[^\W\d_]{2}[^\n]{0,80}\n\s{0,9}\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What an answer follows; a heading of Markdown, as "#### Explanation", has more text below."""
+_REFERS_BACK = re.compile(r"\b(?:this|that)\s$", re.IGNORECASE)
+_CLOSING = re.compile(r"</(?:final_?)?answer>|\[/answer\]|<\|\w+\|>|</s>", re.IGNORECASE)
+_VALUE = re.compile(r"(\"(?:[^\"\\]|\\.)*\")|'((?:[^'\\]|\\.)*)'|(\[[^\]]*\]|[^,}\n]*)", re.DOTALL)
 _SENTENCE = re.compile(r"(?:\d|[^\W\d_]{4}|[$)}\]%*])\.(?=\s)")
 """Where an answer ends that more follows; "Dr. Smith" and "J. K. Rowling" stay whole."""
-_LETTER = re.compile(r"[\s*_`$(\[{\"']*(?:\\text\{\(?)?([A-Za-z])(?![\w'’])(.?)(.?)", re.DOTALL)
+_OPTION = (
+    r"(?:(?i:(?:the |la |a |l['’])?(?:option|choice|letter|opción|opção|opzione|letra|вариант"
+    r"|[选選][项項]?)|l[ae]\s)[ \t*_`$(\[{\"':]*)?"
+)
+_LETTER = (
+    rf"[ \t*_`$(\[{{\"':]*{_OPTION}(?:\\text\w*\{{\(?)?([A-Za-z])(?![A-Za-z0-9_'’\u00c0-\u024f])"
+    # Not one of several.
+    r"(?![)\]*_]*(?:,?\s*(?:and|or|&|/)|,)\s*[(*]*[A-Z][)\]*_]*(?:\s*$|[.,)]|\s(?:and|or|are)\b))"
+)
+_BEGINS = re.compile(rf"{_LETTER}(.?)(.?)", re.DOTALL)
+_BEGINS_ALONE = re.compile(
+    rf"{_LETTER}(?:[)\].:,;*_}}\"'`。，、]|\s*[-–—:]\s|\s*$|\s(?:because|since|as)\b)"
+)
+_ITEM = re.compile(r"(?:^|[\s*_(\[])([A-Za-z])[.):](?=\s|\Z)", re.MULTILINE)
+_TAKEN = re.compile(
+    r"(?:(?<!not )(?<!n't )(?<!n’t )\b(?i:choose|choosing|pick|select|go with|opt for)\b"
+    r"|\b(?i:option|choice|solution|selection|opción|opção|opzione)(?i:\s+corre[ct]+a)?"
+    r"(?i:\s+(?:is|es|é|è)\b|\s*[:：])|(?<!不)[选選][项項]?(?:[是为為]|[:：])?)"
+    rf"{_LETTER}(?=[\W_]*$|[)\].,:;*。，、]|\s(?:because|since|as)\b)"
+    rf"|(?:^|[.,:;]\s|\b(?i:so|thus|hence|therefore)\s){_LETTER}"
+    r"[)\]*_.]{0,3}\s(?:is\s(?:the\s)?(?:correct|right|best|answer)\b)",
+    re.MULTILINE,
+)
+_LONE = re.compile(rf"{_LETTER}[\W_]*\Z")
+"""How a reply that has no mark of an answer says which choice it takes."""
 
 Item = TypeVar("Item")
 
@@ -91,12 +137,14 @@ def without_thoughts(text: str) -> str:
 def boxed(text: str) -> str | None:
     r"""The content of the last \boxed{…} or \fbox{…}, or of \boxed x$; None if it doesn't close."""
     box = last(_BOX.finditer(text))
-    if box is None:
-        return None
+    return None if box is None else _in_box(text, box, len(text))
+
+
+def _in_box(text: str, box: re.Match[str], end: int) -> str | None:
     if box[0] == r"\boxed ":
-        return text[box.end() :].split("$", 1)[0]
+        return text[box.end() : end].split("$", 1)[0]
     start, depth = text.index("{", box.end()), 0
-    for brace in _BRACES.finditer(text, start):
+    for brace in _BRACES.finditer(text, start, end):
         depth += 1 if brace[0] == "{" else -1
         if not depth:
             return text[start + 1 : brace.start()]
@@ -112,20 +160,55 @@ def last_number(text: str) -> str | None:
 def answer(text: str) -> str | None:
     r"""What a reply gives as its answer, after any thinking; None if it gives none.
 
-    This is what the last \boxed{…} holds, or what follows "answer is", "Answer:" or "####",
-    whichever comes last; or else the whole reply, if it has one line. Markdown, quotes, the
-    brackets around a single thing and the dot at its end are taken off.
+    This is what the last mark that an answer follows gives: a \boxed{…}, a tag as <answer>, a key
+    of JSON, "answer is" or "Answer:" in several languages, or "####". Without any mark it is the
+    whole reply, if it has one line. Markdown, quotes, the brackets around a single thing and the
+    dot at its end are taken off.
     """
-    text = folded(without_thinking(text)).strip()
-    marker, box = last(_MARKER.finditer(text)), last(_BOX.finditer(text))
-    if box and (marker is None or marker.start() < box.start()):
-        content = boxed(text)
-        return None if content is None else _LATEX_TEXT.sub(r"\1", content).strip() or None
-    if marker:
-        line = bare_line(text[marker.end() :].lstrip(f"{_MARKUP}\n\r:："))
-        end = _SENTENCE.search(line)
-        return _bare(line[: end.end()] if end else line) or None
-    return None if "\n" in text else _bare(text) or None
+    text = _final(text)
+    marks = _MARK.search(text)
+    if marks or "\n" in text:
+        return next(_given(text), None)
+    return _bare(text) or None
+
+
+def _final(text: str) -> str:
+    return folded(without_thinking(text)).strip()
+
+
+def _given(text: str) -> Iterator[str]:
+    """What follows each mark, the last first; what looks back, as "This answer is", comes last."""
+    marks = list(_MARK.finditer(text))
+    spans: list[tuple[bool, re.Match[str], int]] = []
+    for mark, then in zip_longest(marks, marks[1:]):
+        end = then.start() if then else len(text)
+        # The next mark's line belongs to it, unless both have the same.
+        line = text.rfind("\n", mark.end(), end) if then else -1
+        back = bool(_REFERS_BACK.search(text, max(0, mark.start() - 5), mark.start()))
+        spans.append((back, mark, end if line < 0 else line))
+    for _, mark, end in sorted(reversed(spans), key=lambda span: span[0]):
+        if content := _content(text, mark, end):
+            yield content
+
+
+def _content(text: str, mark: re.Match[str], end: int) -> str:
+    if mark["box"]:
+        return _LATEX_TEXT.sub(r"\1", _in_box(text, mark, end) or "").strip()
+    if mark["key"] and (value := _VALUE.match(text, mark.end(), end)):
+        return _bare(_unescaped(value[1]) if value[1] else value[2] or value[3] or "")
+    rest = _CLOSING.split(text[mark.end() : end], maxsplit=1)[0]
+    if mark["tag"]:
+        return _bare(rest.strip())
+    line = bare_line(rest.lstrip(f"{_MARKUP}\n\r:："))
+    stop = _SENTENCE.search(line)
+    return _bare(line[: stop.end()] if stop else line)
+
+
+def _unescaped(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted, strict=False))
+    except ValueError:
+        return quoted
 
 
 def bare_line(text: str) -> str:
@@ -157,19 +240,42 @@ def chosen_letter(text: str, letters: str, choices: Sequence[str] = ()) -> str |
 
     With `choices`, a reply that gives no letter takes the only choice whose words it repeats.
     """
-    final, text = answer(text), folded(without_thinking(text))
-    bracketed = {m[1] for m in re.finditer(r"\(([A-Z])\)", text) if m[1] in letters}
-    if bracketed and not (_MARKER.search(text) or _BOX.search(text)):
-        return bracketed.pop() if len(bracketed) == 1 else None
-    if final is not None and (letter := _leading_letter(final, letters)):
-        return letter
-    place = _repeated(text if final is None else final, choices)
-    return None if place is None or place >= len(letters) else letters[place]
+    text = _final(text)
+    contents = list(_given(text))
+    for content in contents:
+        if letter := _begun(content, letters) or _repeated(content, letters, choices):
+            return letter
+    if named := _named(text, letters, bool(contents)):
+        return named.pop() if len(named) == 1 else None
+    return None if contents else _repeated(text, letters, choices)
 
 
-def _leading_letter(final: str, letters: str) -> str | None:
+def _named(text: str, letters: str, marked: bool) -> set[str]:
+    """The letters that a reply says it takes; else those that it names where it has no mark."""
+    items = list(map(str.upper, _ITEM.findall(text)))
+    taken = list(chain.from_iterable(_TAKEN.findall(text)))
+    # The last of several items is a list that was cut off.
+    if (lone := _LONE.match(text.rpartition("\n")[2])) and (
+        len(items) < 2 or text[-1] not in ".):"
+    ):
+        taken.append(lone[1])
+    if own := {letter for letter in taken if letter and letter in letters}:
+        return own
+    named = [] if marked else re.findall(r"\(([A-Z])\)", text)
+    first = None if marked else _BEGINS_ALONE.match(text)
+    if first and "\n" not in text:
+        named += [first[1].upper(), *items]
+    # A line that begins with an item is the choice, and several lines are a list.
+    elif first and first[1].isupper() and len(items) < 2 and "II." not in text:
+        named.append(first[1])
+    elif first:
+        return set()
+    return {letter for letter in named if letter in letters}
+
+
+def _begun(content: str, letters: str) -> str | None:
     """The letter that an answer begins with, which is neither a word nor the first of one."""
-    match = _LETTER.match(final)
+    match = _BEGINS.match(content)
     if match is None or match[1].upper() not in letters:
         return None
     letter, after, then = match[1], match[2], match[3]
@@ -177,15 +283,15 @@ def _leading_letter(final: str, letters: str) -> str | None:
     return None if may_be_word and after.isspace() and then.isalpha() else letter.upper()
 
 
-def _repeated(text: str, choices: Sequence[str]) -> int | None:
-    """The place of the only choice whose words stand in the text."""
+def _repeated(text: str, letters: str, choices: Sequence[str]) -> str | None:
+    """The letter of the only choice whose words stand in the text."""
     words = _words(text)
     places = [
         place
         for place, choice in enumerate(map(_words, choices))
         if choice.strip() and choice in words
     ]
-    return places[0] if len(places) == 1 else None
+    return letters[places[0]] if len(places) == 1 and places[0] < len(letters) else None
 
 
 def _words(text: str) -> str:

@@ -23,7 +23,7 @@ PRESETS = {
     "gsm8k-strict": "answer extraction: gsm8k strict-match",
     "gsm8k-flexible": "answer extraction: gsm8k flexible-extract",
     "gsm8k-cot": "answer extraction: gsm8k cot strict-match",
-    "mmlu-pro": "answer extraction: mmlu_pro",
+    "lm-eval-mmlu-pro": "answer extraction: mmlu_pro",
     "gpqa": "answer extraction: multiple choice (lm-eval multi_choice_regex)",
     "mgsm": "answer extraction: mgsm",
     "minerva": "answer extraction: minerva",
@@ -56,7 +56,7 @@ def test_the_guide_shows_what_each_extraction_reads() -> None:
         elif line.startswith("| `"):
             reply = cells[0].strip("`").replace("\\n", "\n")
             shown[reply] = dict(zip(names, cells[1:], strict=True))
-    presets = ("gsm8k-strict", "mmlu-pro", "simple-evals", "minerva", "boxed")
+    presets = ("gsm8k-strict", "lm-eval-mmlu-pro", "simple-evals", "minerva", "boxed")
     rows = [row for preset, row in CASES if preset in presets]
     assert shown.keys() == {row["inputs"]["text"].strip() for row in rows} - {""}
     for reply, cells_of in shown.items():
@@ -96,6 +96,20 @@ def test_a_preset_reads_what_its_program_reads(preset: str, row: dict[str, Any])
     inputs = row["inputs"]
     read = extraction(preset).read(inputs["text"], inputs.get("choices", ()))
     assert read == (None if nothing else expected)
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        # By extract_answer(text, "l2") of TIGER-AI-Lab/MMLU-Pro's compute_accuracy.py.
+        *(("The answer is (B). No, the answer is (D).", "B"), ("answer is A good one", "A")),
+        *(("Answer: C\nso answer: D", "C"), ("answer: A, Answer: D", "D"), ("Answer:\n\nC", "C")),
+        *(("Answer: C. The answer is (D)", "D"), ("The answer is **C**, not D.", "D")),
+        *(("I think so", "I"), ("Vitamin C and B12", "C"), ("(b) is right", None), ("", None)),
+    ],
+)
+def test_mmlu_pro_reads_what_its_leaderboard_reads(reply: str, letter: str | None) -> None:
+    assert extraction("mmlu-pro").read(reply, ()) == letter
 
 
 @pytest.mark.parametrize("row", answer_vectors("answer extraction (inspect)"))
@@ -199,6 +213,19 @@ def test_the_signature_has_the_extraction_only_where_it_is_used() -> None:
     assert """extract="regex(pattern='[0-9]')")""" in read.signatures()["exact_match"]
     with pytest.raises(ReportError, match="no extract and extract="):
         plain.compare(read)
+
+
+def test_scores_of_answers_that_were_read_otherwise_are_not_compared(tmp_path: Path) -> None:
+    report = Hub("exact_match", extract="answer").evaluate(predictions=["4"], references=["4"])
+    assert "|extraction:2|" in report.signatures()["exact_match"]
+    report.save(path := tmp_path / "now.json")
+    older = tmp_path / "older.json"
+    older.write_text(path.read_text("utf-8").replace("|extraction:2", ""), "utf-8")
+    with pytest.raises(ReportError, match="extraction:2"):
+        Report.load(older).compare(report)
+    assert Report.load(path).compare(report)
+    boxed = Hub("exact_match", extract="boxed").evaluate(predictions=["4"], references=["4"])
+    assert "extraction:" not in boxed.signatures()["exact_match"]
 
 
 def test_a_pickled_metric_keeps_its_extraction() -> None:

@@ -76,6 +76,35 @@ LETTERS = "ABCDE"
         ("####18\n#### 19", "19"),
         ("ANSWER = x", "x"),
         ("the answers are x", "the answers are x"),
+        # Tags hold whole answers, of which the last counts.
+        ("<answer>42</answer>", "42"),
+        (
+            "<think>1</think>\n<answer>\n 7 apples\nand 2 pears </answer> ok",
+            "7 apples\nand 2 pears",
+        ),
+        ("<answer>1</answer> <ANSWER> (C) </ANSWER>", "C"),
+        ("In <answer></answer> tags: <answer>5", "5"),
+        (r"<answer>It is $\boxed{42}$.</answer>", "42"),
+        ("<answer>The answer is C</answer>", "C"),
+        ("<final_answer>x y</final_answer>", "x y"),
+        ("[ANSWER]x[/ANSWER]", "x"),
+        ("so <|begin_of_box|>42<|end_of_box|>", "42"),
+        ("Answer: 42<|im_end|>", "42"),
+        # JSON and objects of Python.
+        ('{"why": "The answer is 3.", "answer": "4 \\"x\\" y"}', '4 "x" y'),
+        ('{"answer": 42, "why": "so"}', "42"),
+        ("{'final_answer': 'red fox', 'sure': 1}", "red fox"),
+        ('```json\n{\n "answer": ["a", "b"]\n}\n```', '["a", "b"]'),
+        # The last mark that an answer follows.
+        ("The answer is (D).\n\nFinal Answer:", "D"),
+        ("The answer is 5.\n\nFinal Answer: The final answer is", "5"),
+        ("The answer is (C). (Note: This answer is a guess based on it.)", "C"),
+        (r"The answer is 5. So $\boxed{5", "5"),
+        ("This answer is 42.\nYes", "42"),
+        ("Answer: 5\n\n#### Explanation\nAs 2 + 3.", "5"),
+        ("### Answer\n42", "42"),
+        ("**Final Answer**\n\n42 apples\n", "42 apples"),
+        ("The answer to the last question is 5.", "5"),
     ],
 )
 def test_the_answer_is_what_follows_the_last_mark(reply: str, expected: str | None) -> None:
@@ -129,6 +158,74 @@ def test_a_letter_counts_alone_and_never_as_a_word(reply: str, expected: str | N
     assert chosen_letter(reply, LETTERS) == expected
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("Answer: Option C", "The correct answer is option (C).", "Option C", "**Option C.**"),
+        *("I would choose C.", "I'd go with option C because it fits.", "I'll pick (C)"),
+        *('{"answer": "C"}', "{'answer': 'C'}", '{"answer": "C) Rome", "why": "A is bad"}'),
+        *("### Answer\nC", "**Answer**: C", "Solution: C", "**Solution:** C", "Choice: C"),
+        *(
+            "The correct option is C.",
+            "The best choice is (C)",
+            "C is correct.",
+            "So C is the answer",
+        ),
+        *("The answer would be C", "The answer to the question is C.", r"Answer: $\text{C}$"),
+        *("<answer>C. Rome</answer>", "<|begin_of_box|>C<|end_of_box|>", r"$\boxed{\text{(C)}}$"),
+        *("选C", "故选 C。", "答案：C", "正确答案为选项C", "答えはCです", "정답은 C입니다"),
+        *(
+            "Respuesta correcta: C",
+            "La respuesta correcta es la opción C.",
+            "A resposta é a opção C",
+        ),
+        *("Die richtige Antwort ist C.", "Antwort: C", "Réponse : C", "La bonne réponse est la C."),
+        *("Правильный ответ: C", "Risposta: C", "Đáp án đúng là C", "الإجابة: C", "คำตอบ: C"),
+        *("Hmm.\nA is bad.\n\nC", "Well.\n**C**", "C) Rome\n\nIt fits.", "C. Rome is.\nMore."),
+        "The answer is (C).\n\n### Explanation\nNot A.\nFinal Answer:",
+    ],
+)
+def test_a_letter_is_read_in_the_styles_of_models(reply: str) -> None:
+    assert chosen_letter(reply, LETTERS) == "C"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(
+            "A dog barked.",
+            "I think so",
+            "A good reason",
+            "E = mc^2",
+            "B cells make it",
+            "C++ is old",
+        ),
+        *(
+            "I think it is B or C",
+            "Answer: B or C",
+            "The answer is (A) and (B).",
+            "Answer: A, B, C",
+        ),
+        *("A) red\nB) blue\nC) green", "We check each option:\n\nA. 27", "A) Lyon\nA) Paris"),
+        *(
+            "Choose B such that 1 holds",
+            "Solution: Let C be a set",
+            "I would not choose C.",
+            "不选C",
+        ),
+        *(
+            "The answer depends on A",
+            "The answer isn't B",
+            "Option A is wrong",
+            "Statement A is correct",
+        ),
+        *("I. Intro\nII. More", "(a) is 5\n(b) is 6", "Answer: none", "Answer:", "B. 2\nmore\nC."),
+    ],
+)
+def test_no_letter_is_read_where_none_is_given(reply: str) -> None:
+    assert chosen_letter(reply, LETTERS) is None
+
+
 def test_a_choice_is_also_taken_by_its_words() -> None:
     colours = ("red", "light blue", "blue")
     assert chosen_letter("The answer is red.", LETTERS, colours) == "A"
@@ -155,7 +252,8 @@ def test_folding_keeps_the_value_of_every_digit(text: str) -> None:
     [
         *("{" * 100_000, r"\boxed{" * 50_000, "9" * 1_000_000, "1,234" * 200_000, "(" * 100_000),
         *("Answer:" * 100_000, "Answer: " + "**" * 100_000, "<think>" * 100_000),
-        "answer is " * 90_000,
+        *("answer is " * 90_000, "<answer>" * 50_000, "'answer': [" * 50_000, "#### aa " * 50_000),
+        *("\n*" * 100_000, "A and " * 100_000, "choose A" * 50_000, "answer to " * 50_000),
     ],
     ids=lambda reply: reply[:8],
 )
