@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, pairwise, repeat
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.classes import classes_of
 from metrichub.data.metadata import Frame, index_of, read_keys, read_metadata
-from metrichub.data.samples import blanks_of
+from metrichub.data.samples import blanks_of, read_unread
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError, MissingColumn
 from metrichub.text import RaggedTexts, Texts
@@ -66,7 +66,8 @@ class Batch:
     that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers`
     are columns of what was extracted from the predictions, by the extraction; None for nothing.
     `blanks` counts cells that look like missing values. `index` is that of the pandas frame that
-    the samples came in.
+    the samples came in. `unread` are the columns beside contexts that no metric reads and that show
+    which sample a row is.
     """
 
     columns: Mapping[str, Column]
@@ -77,6 +78,7 @@ class Batch:
     answers: Mapping[str, Column] = field(default_factory=dict)
     blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     index: Any = field(default=None, repr=False, compare=False)
+    unread: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -151,8 +153,10 @@ class Batch:
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
         blanks = blanks_of(data, chosen)
-        batch = replace(batch, index=index_of(data.values() if isinstance(data, dict) else [data]))
-        return replace(batch, read_from=fallbacks, metadata=metadata, keys=keys, blanks=blanks)
+        unread = read_unread(chosen, fallbacks, table.names, table.column, batch.size)
+        own = batch.columns, batch.size, fallbacks, metadata, keys
+        index = index_of(data.values() if isinstance(data, dict) else [data])
+        return cls(*own, blanks=blanks, index=index, unread=unread)
 
     @classmethod
     def from_columns(
@@ -190,7 +194,8 @@ class Batch:
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
         keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
-        return cls(columns, batch.size, fallbacks, metadata, keys, index=index)
+        unread = read_unread(chosen, fallbacks, by_name, by_name.__getitem__, batch.size)
+        return cls(columns, batch.size, fallbacks, metadata, keys, index=index, unread=unread)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""

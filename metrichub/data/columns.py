@@ -53,6 +53,17 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """The one alias table: what other tools call each column. The first name is the singular."""
 
+MADE = ("predictions", "messages", "contexts")
+"""The columns that systems make, in which they may differ on the same samples."""
+ASKED = ("questions", "sources", "references")
+"""The columns that show which sample a row is, also where no metric reads them."""
+UNREAD = "unread:"
+"""What the hashes of such columns begin with: systems may differ in them."""
+SHOW_THE_SAMPLES = (
+    "what was retrieved may differ only where an id, a question, a source or a reference shows "
+    "that the samples are the same; give both systems such a column"
+)
+
 CONVERSATIONS = ("messages", "reference_messages")
 """The columns whose values are conversations; see `metrichub.data.exchanges`."""
 
@@ -167,6 +178,12 @@ def present(
     except MissingColumn:
         return None
     return None if name in FALLBACKS.get(column, ()) else name
+
+
+def retrieved(fallbacks: Mapping[str, Iterable[str]]) -> set[str]:
+    """The columns of what was retrieved: contexts, and sources if they are read from these."""
+    instead = map(column_of_alias, fallbacks.get("sources", ()))
+    return {"contexts", "sources"} if "contexts" in instead else {"contexts"}
 
 
 def own_names(

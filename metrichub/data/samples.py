@@ -9,8 +9,16 @@ from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
 from metrichub.data.classes import Classes, classes_at
-from metrichub.data.columns import kind_of, resolve
-from metrichub.data.values import column_of_path, named_values, values_at
+from metrichub.data.columns import (
+    ASKED,
+    SHOW_THE_SAMPLES,
+    column_of_alias,
+    fallbacks,
+    kind_of,
+    resolve,
+    retrieved,
+)
+from metrichub.data.values import as_list, column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 from metrichub.text.cells import BLANKS, cell_or_text
 
@@ -292,6 +300,31 @@ def _way_out(samples: Samples, name: str, sample: int) -> str:
     return f"give it {kind_of(name)} or leave the sample out"
 
 
+def read_unread(
+    chosen: Mapping[str, str],
+    fallbacks: Mapping[str, Iterable[str]],
+    available: Iterable[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+) -> dict[str, Sequence[Any]]:
+    """The columns beside passages that show which sample a row is and that no metric reads."""
+    columns: dict[str, Sequence[Any]] = {}
+    if "contexts" not in chosen and "sources" not in fallbacks:
+        return columns
+    for name in available:
+        column = column_of_alias(name)
+        if column in chosen or column not in ASKED:
+            continue
+        try:
+            values = as_list(name, values_of(name))
+        except InputError:
+            continue
+        # One prompt for all tells no sample from another.
+        if len(values) == size and (size == 1 or len({*map(str, values)}) > 1):
+            columns[column] = values
+    return columns
+
+
 def check_same_samples(
     systems: Mapping[str, Samples],
     needs: Mapping[str, str],
@@ -300,8 +333,9 @@ def check_same_samples(
 ) -> bool:
     """Whether ids, or a column that the metrics read, show that all systems have the same samples.
 
-    The systems' `own` columns show nothing. `needs` maps each column to a metric that asks for it,
-    `columns` to its name in the files.
+    The systems' `own` columns show nothing, but contexts that must be equal where no other column
+    shows it. `needs` maps each column to a metric that asks for it, `columns` to its name in the
+    files.
 
     Raises:
         FileError: a row isn't about the baseline's sample; the text names the first.
@@ -310,7 +344,7 @@ def check_same_samples(
     if len(systems) < 2:
         return shown
     first, *others = systems.values()
-    needed = {column: metric for column, metric in needs.items() if column not in own}
+    needed = {c: metric for c, metric in needs.items() if c == "contexts" or c not in own}
     for other in others:
         pairs = [("id", "id")] if "id" in first and "id" in other else []
         try:
@@ -318,10 +352,17 @@ def check_same_samples(
             theirs = resolve(needed, other, columns)
         except MissingColumn:
             return shown  # Measuring says it, with the file.
-        pairs += [(mine[column], theirs[column]) for column in needed]
-        shown = shown and bool(pairs)
+        read_from = fallbacks(mine, columns)
+        passages = retrieved(read_from) & mine.keys()
+        pairs += [(mine[c], theirs[c]) for c in needed if c not in passages]
+        advice, shown = _SAME, shown and bool(pairs or passages)
+        if passages and not pairs:
+            sides = (first, other)
+            unread = [read_unread(mine, read_from, s, s.__getitem__, s.size) for s in sides]
+            if not any(values == unread[1].get(column) for column, values in unread[0].items()):
+                pairs, advice = [(mine[c], theirs[c]) for c in passages], SHOW_THE_SAMPLES
         for name, other_name in pairs:
-            _same_column(first, other, name, other_name)
+            _same_column(first, other, name, other_name, advice)
         if first.size != other.size:
             raise other.error(
                 f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
@@ -330,7 +371,7 @@ def check_same_samples(
     return shown
 
 
-def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> None:
+def _same_column(first: Samples, other: Samples, name: str, other_name: str, advice: str) -> None:
     size = min(first.size, other.size)
     pairs = islice(zip_longest(first[name], other[other_name]), size)
     for i, (value, other_value) in enumerate(pairs):
@@ -343,7 +384,7 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str) -> 
             continue
         ids = [sorted(map(str, values)) for values in (first[name], other[other_name])]
         order = name == "id" and ids[0] == ids[1]
-        advice = "sort both files by id" if order else _SAME
+        advice = "sort both files by id" if order else advice
         shared = _shared(first, other) if name == "id" and not order else ""
         raise other.error(
             f"{other_name!r} of sample {i} is {_short(other_value)}, but in {first.path} it is "

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from metrichub.data.columns import SHOW_THE_SAMPLES, UNREAD, retrieved
 from metrichub.data.metadata import joined_index, joined_metadata
 from metrichub.data.samples import joined_blanks
 from metrichub.errors import ReportError, listed, what
@@ -125,12 +126,8 @@ def comparable(
             f"one report holds sums by {summed.named} and the other doesn't; evaluate both with "
             "samples=True, or both with samples=False and the same key"
         )
-    _check_ids(report, other)
-    if different := sorted(_different_columns(report, other)):
-        raise ReportError(
-            f"the systems have different {' and '.join(different)}; a paired test "
-            "needs the same samples in the same order"
-        )
+    keyed = report.buckets is not None and bool(report.buckets.key)
+    _check_columns(report, other, _have_same_ids(report, other) or keyed)
     common = [name for name in report.results if name in other.results]
     if not common:
         raise ReportError(
@@ -151,14 +148,15 @@ def comparable(
     return chosen
 
 
-def _check_ids(report: Measurement, other: Measurement) -> None:
-    """Raise `ReportError` if samples that stand side by side have ids of others.
+def _have_same_ids(report: Measurement, other: Measurement) -> bool:
+    """Whether ids show the samples to be the same; systems without a common id name outputs by it.
 
-    Systems that share no id name their own outputs by it.
+    Raises:
+        ReportError: samples that stand side by side have ids of others.
     """
     mine, its = ([str(v) for v in side.metadata.get("id") or ()] for side in (report, other))
     if not mine or not its or mine == its or not set(mine) & set(its):
-        return
+        return bool(mine) and mine == its
     at = next(i for i, pair in enumerate(zip(mine, its, strict=True)) if pair[0] != pair[1])
     advice = (
         "sort both by id" if sorted(mine) == sorted(its) else "a paired test needs the same samples"
@@ -201,16 +199,39 @@ def unranked(systems: Mapping[str, Measurement]) -> dict[str, str]:
     return reasons
 
 
-def _different_columns(report: Measurement, other: Measurement) -> set[str]:
-    """The columns that differ; nothing is known of batches that were cut in other places."""
-    if [size for size, _ in report.segments] != [size for size, _ in other.segments]:
-        return set()
-    return {
-        column
-        for (_, mine), (_, theirs) in zip(report.segments, other.segments, strict=True)
-        for column in mine.keys() & theirs.keys()
-        if mine[column] != theirs[column]
-    }
+def _check_columns(report: Measurement, other: Measurement, shown: bool) -> None:
+    """Raise `ReportError` if systems were given different columns.
+
+    What was retrieved may differ if it is `shown`, or another column shows, that the samples are
+    the same. Nothing is known of batches that were cut in other places.
+    """
+    if report.segments == other.segments and not report.buckets:
+        return
+    mine, theirs = _hashes(report), _hashes(other)
+    common = mine.keys() & theirs.keys()
+    different = {key[0] for key in common if mine[key] != theirs[key]}
+    passages = retrieved(report.read_from) | retrieved(other.read_from)
+    if shown or {column for column, *_ in common} - different - passages:
+        different -= passages
+    if different := {column for column in different if not column.startswith(UNREAD)}:
+        advice = f"; {SHOW_THE_SAMPLES}" if different <= passages else ""
+        raise ReportError(
+            f"the systems have different {' and '.join(sorted(different))}; a paired test "
+            f"needs the same samples in the same order{advice}"
+        )
+
+
+def _hashes(report: Measurement) -> dict[tuple[str, int, int], object]:
+    """The hashes of columns by name, and where the batch starts and ends; or of all buckets."""
+    hashes: dict[tuple[str, int, int], object] = {}
+    start = 0
+    for size, digests in report.segments:
+        for name, digest in digests.items():
+            hashes[name, start, start + size] = digest
+        start += size
+    for name, numbers in report.buckets.prints.items() if report.buckets else ():
+        hashes[name, 0, 0] = numbers.tobytes()
+    return hashes
 
 
 def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:

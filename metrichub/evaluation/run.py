@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
-from metrichub.data.columns import column_of
+from metrichub.data.columns import MADE, UNREAD, column_of
 from metrichub.data.extracted import with_answers
 from metrichub.data.metadata import joined_index, joined_metadata
 from metrichub.data.samples import joined_blanks
@@ -55,24 +55,31 @@ OTHER_METHODS = {
 
 def made_by_systems(metrics: Iterable[Metric]) -> set[str]:
     """The columns that systems make, in which they may differ on the same samples."""
-    made = {"predictions", "messages"}
+    made = {*MADE}
     for metric in metrics:
         made.update(map(column_of, metric.system_inputs()))
     return made
 
 
 class Fingerprint:
-    """Hashes of all columns but those that systems make; they are compared on equal ones."""
+    """Hashes of all columns but those that systems make; they are compared on equal ones.
+
+    Contexts have one too, as they must be equal where nothing else shows that the samples are the
+    same. A column that no metric reads may show it.
+    """
 
     def __init__(self, metrics: Sequence[Metric] = ()) -> None:
         self._columns: dict[str, _ColumnHash] = {}
-        self._made = made_by_systems(metrics)
+        self._made = made_by_systems(metrics) - {"contexts"}
 
     def add(self, batch: Batch) -> None:
         """Go on with more samples."""
         for name, column in batch.columns.items():
             if name not in self._made:
                 self._columns.setdefault(name, _ColumnHash()).add(column.items, column.counts)
+        for name, values in batch.unread.items():
+            one_each = np.ones(len(values), np.int64)
+            self._columns.setdefault(UNREAD + name, _ColumnHash()).add(values, one_each)
 
     def digests(self) -> Mapping[str, str]:
         """The hash of every column so far."""
@@ -158,7 +165,7 @@ class _Pooled:
         }
         traces = {name: trace.pool() for name, trace in measurement.traces.items()}
         made = made_by_systems(result.metric for result in measurement.results.values())
-        buckets = BucketSizes.of(batch, self.key, made)
+        buckets = BucketSizes.of(batch, self.key, made - {"contexts"})
         lengths = summed_lengths(measurement.lengths)
         summed = replace(
             measurement, results=results, traces=traces, buckets=buckets, lengths=lengths

@@ -135,7 +135,7 @@ def slices_of(
     places = [place for place in places if len(place[2])]
     size = next(iter(systems.values())).size
     tested = sum(len(index) >= FEWEST for *_, index in places) if size <= MOST_SAMPLES else 0
-    metrics = _testable(kept, pair)
+    metrics = _testable(systems, pair)
     first = next(iter(kept.values()))
     outputs = max((len(first.results[m].metric.headline()) for m in metrics), default=0)
     work = sum(len(index) for *_, index in places) * len(metrics)

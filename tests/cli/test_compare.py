@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import BOTH, ROWS, error, run, write, write_systems
+from tests.report.test_page import Page
 
 
 @pytest.fixture(autouse=True)
@@ -194,6 +195,24 @@ def test_recorded_numbers_without_ids_are_paired_by_position_and_a_note_says_so(
         write(name, [{**row, "id": place} for place, row in enumerate(rows)])
     result = run("compare", "one.jsonl", "two.jsonl", *chosen)
     assert "paired by their position" not in result.stderr
+
+
+def test_files_of_two_retrievers_are_compared_if_a_column_shows_the_same_samples() -> None:
+    rows = [{"response": f"It has {n} arches.", "contexts": [f"It has {n} arches."]} for n in "358"]
+    chosen = ("-m", "faithfulness", "-m", "density", "--judge", "offline", "--trials", "9")
+    for column, shows in (("question", True), ("id", True), ("prompt", False), (None, False)):
+        for name, passages in (("one.jsonl", ()), ("two.jsonl", ["Nobody knows."])):
+            others = [{"contexts": [*row["contexts"], *passages]} for row in rows]
+            known = [{column: "same" if column == "prompt" else n} for n in "358"]
+            write(name, [a | b | c for a, b, c in zip(rows, others, known, strict=True)])
+        found = run("compare", "one.jsonl", "two.jsonl", *chosen, "--report", "page.html")
+        assert found.exit_code == (0 if shows else 3), (column, found.stderr)
+        assert ("what was retrieved may differ only where" in found.stderr) == (not shows)
+    sample, *_ = Page(Path("page.html")).samples
+    assert [own["contexts"] for own in sample["own"]] == [
+        "It has 3 arches.",
+        ["It has 3 arches.", "Nobody knows."],
+    ]
 
 
 def test_a_conversation_in_a_cell_is_the_one_in_a_line_of_json() -> None:

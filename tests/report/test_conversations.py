@@ -83,7 +83,7 @@ def test_arguments_are_shown_exactly(tmp_path: Path, arguments: object, text: st
 
 def test_each_system_has_its_own_conversation(tmp_path: Path) -> None:
     (sample,) = page_of(tmp_path, CHAT, OTHER).samples
-    assert [messages[-1]["text"] for messages in sample["messages"]] == ["In Lyon.", "No idea."]
+    assert [own["messages"][-1]["text"] for own in sample["own"]] == ["In Lyon.", "No idea."]
     assert "messages" not in sample["shared"]
     # Each has one message with text of the assistant, its last.
     verdicts = [
@@ -96,7 +96,7 @@ def test_each_system_has_its_own_conversation(tmp_path: Path) -> None:
 def test_a_conversation_that_systems_share_is_there_once(tmp_path: Path) -> None:
     page = page_of(tmp_path, CHAT, CHAT)
     (sample,) = page.samples
-    assert "messages" not in sample
+    assert "own" not in sample
     assert len(sample["shared"]["messages"]) == len(CHAT)
     assert page.scripts["samples-0"].count("in Lyon") == 1
 
@@ -124,8 +124,8 @@ def test_reference_messages_are_shared(tmp_path: Path) -> None:
     )
     write(tmp_path / "a.html", {"a": first, "b": second}, **FEW)
     (sample,) = Page(tmp_path / "a.html").samples
-    assert sample["shared"]["reference_messages"] == sample["messages"][0]
-    assert len(sample["messages"][1]) == len(OTHER)
+    assert sample["shared"]["reference_messages"] == sample["own"][0]["messages"]
+    assert len(sample["own"][1]["messages"]) == len(OTHER)
 
 
 def test_a_saved_report_has_a_page_without_its_conversations(tmp_path: Path) -> None:

@@ -235,21 +235,32 @@ def _record(
 ) -> dict[str, Any]:
     """What the systems share of a sample, what each has said, and the steps of its metrics.
 
-    Their conversations are shared if they are the same.
+    Columns in which they differ are each system's own, such as conversations and contexts.
     """
     shared: dict[str, Any] = {}
-    predictions, messages, steps = [], [], []
+    predictions, others, steps = [], [], []
     for system, able in zip(systems, explaining, strict=True):
         texts = system.texts(sample)
         predictions.append(texts.pop("predictions", None))
-        messages.append(texts.get("messages"))
+        others.append(texts)
         shared = texts | shared
         steps.append(system.steps(sample, [name for name in metrics if name in able]))
+    differing = [
+        name
+        for name, value in shared.items()
+        if any(_items(own.get(name, value)) != _items(value) for own in others)
+    ]
     record = {"shared": shared, "said": predictions, "steps": steps}
-    if all(own == messages[0] for own in messages):
+    if not differing:
         return record
-    del shared["messages"]
-    return record | {"messages": messages}
+    for name in differing:
+        del shared[name]
+    return record | {"own": [{n: own[n] for n in differing if n in own} for own in others]}
+
+
+def _items(value: Any) -> Any:
+    """A sample's items as a list, also where every sample of a system has one."""
+    return value if isinstance(value, list) else [value]
 
 
 def _message_data(message: Message) -> dict[str, Any]:

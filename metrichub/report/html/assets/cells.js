@@ -22,7 +22,7 @@ const sampleCells = (data, details, output) => {
   // What the systems were asked or given, and the reference.
   const given = (found, pattern) => {
     if (found === null) return [];
-    const { references: _, messages = found.messages?.find(Boolean), ...columns } = found.shared;
+    const { references: _, messages = found.own?.map(own => own.messages).find(Boolean), ...columns } = found.shared;
     const name = ["questions", "sources"].find(one => one in columns) ?? Object.keys(columns)[0];
     const [label, asked] = messages ? ["user", conversation.asked(messages)] : [name, details.first(columns[name])];
     const references = details.references(found);

@@ -101,7 +101,7 @@ const choice = (() => {
       ...(data.ids ? { id: data.ids[sample] } : {}),
       ...Object.fromEntries(Object.entries(data.metadata).map(([name, values]) => [name, values[sample]])),
       ...found?.shared,
-      ...Object.fromEntries(found?.messages ? each((k, name) => [[`${name}messages`, found.messages[k]]]) : []),
+      ...Object.fromEntries(found?.own ? each((k, name) => Object.entries(found.own[k]).map(([column, part]) => [name + column, part])) : []),
       ...Object.fromEntries(each((k, name) => [[`${name}prediction`, found?.said[k] ?? null]])),
       ...Object.fromEntries(data.outputs.flatMap(({ metric, output, values }) =>
         each((k, name) => [[`${name}${metric}.${output}`, finite(values[k][sample])]]))),

@@ -25,7 +25,7 @@ const sampleDetails = data => {
   };
 
   const metrics = [...new Set(data.outputs.map(output => output.metric))];
-  const messagesOf = (found, system) => found?.shared.messages ?? found?.messages?.[system] ?? null;
+  const messagesOf = (found, system) => found?.shared.messages ?? found?.own?.[system].messages ?? null;
 
   // The verdicts of a metric on messages that are shown.
   const judged = (found, system, metric) => {
@@ -158,12 +158,14 @@ const sampleDetails = data => {
 
   // The texts are there with the metric that was chosen, not again with the others.
   const sides = (sample, output, found, view) => element("div", "sides", ...view.systems.map(system => {
-    const said = view.texts ? textsIn(found.said[system]) : [], messages = view.texts && found.messages?.[system];
+    const said = view.texts ? textsIn(found.said[system]) : [];
+    const { messages, ...columns } = (view.texts && found.own?.[system]) || {};
     return element("div", "side",
       ...(several ? [heading(sample, output, system)] : []),
+      ...Object.entries(columns).flatMap(([name, part]) => sharedColumn(name, part)),
       ...(messages ? [conversationOf(found, [system])] : []),
       ...(view.texts ? callsOf(found, system, view.against) : []),
-      ...(said.length && (!several || messages) ? [label("prediction")] : []),
+      ...(said.length && (!several || found.own) ? [label("prediction")] : []),
       ...(view.texts ? answerLines(sample, system) : []),
       ...said.flatMap((one, k) => reading.of(one, compared(sample, found, system, view.against), againstName(view.against),
         scoredBy(found, system, output.metric, k))),
@@ -210,15 +212,16 @@ const sampleDetails = data => {
     const name = data.ids ? `Sample ${sample} (${shown(data.ids[sample])})` : `Sample ${sample}`;
     const quoted = text => first(text).split("\n").map(line => `> ${line}`).join("\n");
     const lines = [`### ${name}`, ""];
-    for (const [column, part] of Object.entries(found?.shared ?? {})) {
-      const several = Array.isArray(part) && part.length > 1 && part.every(item => typeof item === "string");
-      (several ? part : [part]).forEach((item, k) =>
-        lines.push(several ? `${column}, ${k + 1} of ${part.length}:` : `${column}:`, "", quoted(item), ""));
-    }
+    const quote = (column, part) => {
+      const list = Array.isArray(part) && part.length > 1 && part.every(item => typeof item === "string");
+      (list ? part : [part]).forEach((item, k) =>
+        lines.push(list ? `${column}, ${k + 1} of ${part.length}:` : `${column}:`, "", quoted(item), ""));
+    };
+    for (const [column, part] of Object.entries(found?.shared ?? {})) quote(column, part);
     for (const k of systems) {
-      const own = found?.messages?.[k], gap = signedGap(chosen, sample, k);
+      const own = found?.own?.[k] ?? {}, gap = signedGap(chosen, sample, k);
       const score = `${chosen.label} ${number(chosen.values[k][sample], chosen.whole)}${gap && ` (${gap} from ${data.systems[0]})`}`;
-      if (own) lines.push(`messages${several ? ` of ${data.systems[k]}` : ""}:`, "", quoted(own), "");
+      for (const [column, part] of Object.entries(own)) quote(`${column}${several ? ` of ${data.systems[k]}` : ""}`, part);
       for (const [candidate, said] of textsIn(found?.said[k]).entries()) {
         const marked = reading.markdown(said, compared(sample, found, k, against), scoredBy(found, k, chosen.metric, candidate));
         lines.push(`${several ? data.systems[k] : "prediction"}, ${score}:`, "", quoted(marked), "");

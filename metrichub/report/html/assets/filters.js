@@ -73,7 +73,7 @@ const sampleFilters = ({ data, record }) => {
     if (found === null) return false;
     // What judges said is searched; what other metrics saw repeats the texts.
     const said = found.steps.flatMap(own => Object.entries(own).filter(([name]) => !data.explaining.includes(name)));
-    return [found.said, found.shared, found.messages, said].some(part => part && choice.holds(part, query));
+    return [found.said, found.shared, found.own, said].some(part => part && choice.holds(part, query));
   };
 
   // Whether a sample is shown, by what the form says now; `values` are those of the sorted column.
