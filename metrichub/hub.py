@@ -233,7 +233,8 @@ class Hub:
         run = partial(
             measured, samples=samples, key=key, texts=texts, workers=workers, progress=progress
         )
-        batches: Iterable[Batch] = self._batches(data, columns, by_name, keep, key)
+        unreduced = metrics if reduction is None else ()
+        batches: Iterable[Batch] = self._batches(data, columns, by_name, keep, key, unreduced)
         if repeats == 1 or not again:
             report = Report.of(run(measure, batches))
         else:
@@ -345,10 +346,12 @@ class Hub:
         by_name: Mapping[str, Iterable[Any]],
         keep: Iterable[str] | None = None,
         key: Sequence[str] = (),
+        unreduced: Sequence[Metric] = (),
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
-        return batches_of(data, by_name, needed, columns, self.objects(), keep, key)
+        objects = self.objects()
+        return batches_of(data, by_name, needed, columns, objects, keep, key, unreduced)
 
 
 def criteria_hub(inputs: tuple[str, ...], **settings: Any) -> Hub:

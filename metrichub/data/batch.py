@@ -152,11 +152,10 @@ class Batch:
         available = table.plain_names() if keep is None else table.names
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
-        blanks = blanks_of(data, chosen)
         unread = read_unread(chosen, fallbacks, table.names, table.column, batch.size)
         own = batch.columns, batch.size, fallbacks, metadata, keys
         index = index_of(data.values() if isinstance(data, dict) else [data])
-        return cls(*own, blanks=blanks, index=index, unread=unread)
+        return cls(*own, blanks=blanks_of(data, chosen), index=index, unread=unread)
 
     @classmethod
     def from_columns(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from metrichub.data.batch import Batch
+from metrichub.data.batch import Batch, lists_of
 from metrichub.data.classes import classes_of
 from metrichub.data.columns import CONVERSATIONS, TEXT, column_of, column_of_alias, is_typo
 from metrichub.data.list_columns import LISTS
 from metrichub.data.metadata import only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
-from metrichub.data.values import Objects, TextOf, check_mapping
+from metrichub.data.values import Objects, TextOf, check_mapping, sample_error
 from metrichub.errors import (
     FileError,
     InputError,
@@ -39,6 +41,8 @@ _DISTRIBUTED = {
     "pyspark.sql": "bridges.pyspark.evaluate_dataframe",
 }
 """What scores data that lies on several machines, by the packages of its type."""
+_TOKEN = re.compile("(a|and|but|for|from|had|has|in|of|on|that|the|this|to|was|with)|[,.،。，、।]")
+"""What texts have, and no answer, label or keyword is."""
 
 
 def batches_of(
@@ -49,12 +53,14 @@ def batches_of(
     objects: Mapping[str, TextOf] | None = None,
     keep: Iterable[str] | None = None,
     key: Sequence[str] = (),
+    unreduced: Iterable[Any] = (),
 ) -> Iterator[Batch]:
     """The batches of a table, of one that comes in parts, of a file, or of columns given by name.
 
     `needed` maps a column to a metric that asks for it, `columns` a column to its name in the
     table, `objects` a column to what makes texts of its objects. `keep` names the columns that
-    stay with the report, `key` those that name a sample.
+    stay with the report, `key` those that name a sample. `unreduced` are the metrics for which
+    nobody chose how several candidates count.
 
     Raises:
         InputError: samples that can't be scored, or both a table and columns.
@@ -66,17 +72,15 @@ def batches_of(
         )
     check_mapping(columns)
     if data is None:
-        yield Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
+        batch = Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
+        yield _checked(batch, unreduced)
         return
-    read = partial(
-        Batch.from_data,
-        needed=needed,
-        mapping=columns,
-        objects=objects,
-        keep=keep,
-        key=key,
-        known={},
-    )
+    known: dict[str, bool] = {}
+
+    def read(table: Any) -> Batch:
+        batch = Batch.from_data(table, needed, columns, objects, keep=keep, key=key, known=known)
+        return _checked(batch, unreduced)
+
     try:
         yield from _table_batches(data, read, needed, columns)
     except MissingColumn as error:
@@ -84,6 +88,15 @@ def batches_of(
         if error.column:
             error.with_remedy("choose_column", error.column, "NAME")
         raise
+
+
+def _checked(batch: Batch, unreduced: Iterable[Any]) -> Batch:
+    for name in ("predictions", "references"):
+        column = batch.columns.get(name)
+        # Most lists begin with a text of several words.
+        if column and column.offsets is not None and not "".join(column.items[:1]).split()[1:]:
+            _check_word_lists(batch, unreduced)
+    return batch
 
 
 def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
@@ -334,3 +347,47 @@ def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:
         return reader
 
     return parts
+
+
+def _check_word_lists(batch: Batch, metrics: Iterable[Any]) -> None:
+    """Raise `InputError` if the lists of a column are certainly the words of one text each.
+
+    `metrics` are those that would count their items by a default, as nobody chose a reduction.
+    """
+    if not any("prediction" in m.inputs() and not hasattr(m, "text_of_objects") for m in metrics):
+        return
+    names = [name for name in ("predictions", "references") if name in batch.columns]
+    lists = [lists_of(batch.columns[name]) for name in names]
+    for name, own, others in zip(names, lists, lists[::-1], strict=True):
+        sample = _words_of_a_text(own, others)
+        if sample is not None:
+            several = "candidates" if name == "predictions" else name
+            problem = (
+                f"is a list of words or characters, read as {len(own[sample])} {several}; join "
+                f"those of one text (words by blanks), or say how {several} become one score"
+            )
+            raise sample_error(name, sample, problem).with_remedy("reduce_in_hub")
+
+
+def _words_of_a_text(lists: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> int | None:
+    """The first sample by which lists are words of texts, beside another column or the same."""
+    items = list(chain.from_iterable(lists))
+    if len({len(own) for own in lists}) == 1 < len(lists) or any(i.split()[1:] for i in items):
+        return None
+    pairs = list(zip(lists, others, strict=True))
+    tokens = [item for item in items if _TOKEN.fullmatch(item)]
+    # One of several answers may be the whole other text.
+    answers = any(len(own) > 1 and len(other) == 1 and other[0] in own for own, other in pairs)
+    if len({*tokens}) > 1 and 3 * len(tokens) <= 2 * len(items) and not answers:
+        return next((k for k, own in enumerate(lists) if len(own) > 1), None)
+    return next((k for k, (own, o) in enumerate(pairs) if any(_make_up(own, t) for t in o)), None)
+
+
+def _make_up(items: Sequence[str], text: str) -> bool:
+    """Whether the items, in their order, are most of a text."""
+    rest, made = text, []
+    for item in filter(str.strip, items):
+        if item in rest:
+            rest = rest.partition(item)[2]
+            made.append(item)
+    return len(made) > 2 and len("".join(made)) >= 0.6 * len("".join(text.split()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
@@ -313,16 +314,11 @@ def read_unread(
         return columns
     for name in available:
         column = column_of_alias(name)
-        if column in chosen or column not in ASKED:
-            continue
-        try:
-            values = as_list(name, values_of(name))
-        except InputError:
-            continue
-        # One prompt for all tells no sample from another.
-        if len(values) == size and (size == 1 or len({*map(str, values)}) > 1):
-            columns[column] = values
-    return columns
+        if column in ASKED and column not in chosen:
+            with suppress(InputError):
+                columns[column] = as_list(name, values_of(name))
+    # One prompt for all tells no sample from another.
+    return {c: v for c, v in columns.items() if len({*map(str, v)}) >= min(size, 2)}
 
 
 def check_same_samples(

@@ -54,11 +54,14 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += agreement_notes(trace.votes) if trace.votes else []
         if trace.steps:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
-        read = {*map(column_of, result.metric.inputs())}
+        inputs = result.metric.inputs()
+        read = {*map(column_of, inputs)}
         found_in = {column: n for column, n in measurement.read_from.items() if column in read}
         why += [_of_fallback(column, names) for column, names in found_in.items()]
         for column in measurement.blanks:
             why += _of_blanks(column, measurement.blanks[column]) if column in read else ()
+        if result.adds_up:  # Other metrics see all items together.
+            why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -143,6 +146,20 @@ def _of_blanks(column: str, counts: Mapping[str, int]) -> Iterator[str]:
             f"{column} has {quoted} {'cell' if quoted == 1 else 'cells'} in quotes, scored with "
             "them; if they aren't part of the text, read the file with standard quoting"
         )
+
+
+def _of_alternatives(
+    candidates: Mapping[str, tuple[int, int]], inputs: Iterable[str], reduction: str
+) -> list[str]:
+    """How several items of a sample became one score: "best of 1 to 4 references"."""
+    counts = []
+    for name in inputs:
+        column = column_of(name)
+        low, high = candidates.get(column, (1, 1))
+        if high > 1 and column != name:  # The metric reads one at a time.
+            number = f"{high}" if low == high else f"{low} to {high}"
+            counts.append(f"{number} {'candidates' if column == 'predictions' else column}")
+    return [f"{reduction} of {listed(counts)}"] if counts else []
 
 
 def _of_runs(runs: Sequence[Result]) -> list[str]:

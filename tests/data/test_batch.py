@@ -386,3 +386,64 @@ def test_a_key_that_a_row_lacks_is_missing_and_not_none(rows: Any, message: str)
         Hub("wer").evaluate(rows)
     assert str(caught.value).startswith(message)
     assert (caught.value.column, caught.value.sample) == ("predictions", 1)
+
+
+WORDS = [["the", "moon", "fell"], ["a", "dog"]]
+TEXTS = ["the cat sat", "a bird sang"]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [
+        (WORDS, [["the", "cat", "sat"], ["a", "bird", "sang"]]),
+        (WORDS, TEXTS),
+        ([tuple(words) for words in WORDS], TEXTS),
+        ([np.array(words) for words in WORDS], TEXTS),
+        # The words of one text, and those of some make up most of the other side's.
+        (["the quick brown fox jumps"], [["the", "quick", "brown", "fox", "jumps"]]),
+        (["ein Hund schläft dort", "Katzen"], [["ein", "Hund", "schläft"], ["zwei", "Katzen"]]),
+        ([["x", "=", "1"], ["return", "x"]], ["x = 1", "return y"]),
+        (["今天天气好", "你好吗"], [["今天", "天气", "好"], ["你", "好"]]),
+        ([["Ja", ",", "gern", "."], ["Nein"]], ["Nein .", "Ja , bitte ."]),
+        ([list("the cat"), list("a dog")], ["the cat", "a dig"]),
+        (["今天天气好"], [list("今天天气好")]),
+    ],
+)
+def test_lists_of_the_words_of_one_text_are_refused(predictions: Any, references: Any) -> None:
+    hub = Hub(["wer", "bleu"])
+    rows = [{"prediction": p, "reference": r} for p, r in zip(predictions, references, strict=True)]
+    for table in ({"predictions": predictions, "references": references}, rows):
+        with pytest.raises(InputError, match=r"s\[0\] is a list of words or char.*, read as \d"):
+            hub.evaluate(table)
+    # Whoever says how candidates count means several.
+    assert hub(predictions=predictions, references=references, reduce="mean")
+
+
+@pytest.mark.parametrize(
+    ("metric", "predictions", "references"),
+    [
+        # Aliases of one word, beside one of them, a sentence, or another answer.
+        ("exact_match", ["Paris", "Rom"], [["Paris", "Lutetia"], ["Rome", "Roma", "Urbs"]]),
+        ("rouge", ["It is Paris.", "In Rome"], [["Paris", "Lutetia"], ["Rome", "Roma", "Urbs"]]),
+        ("token_f1", ["John Fitzgerald Kennedy"], [["Kennedy", "JFK", "John"]]),
+        ("exact_match", [["Paris", "Lyon"], ["Rome"]], ["Paris, France", "Rome, Italy"]),
+        # Votes, labels, keywords and choices.
+        ("exact_match", [["4", "5", "4"], ["7", "7"]], ["4", "7"]),
+        ("exact_match", [["in", "on"], ["at"], ["the", "a", "of"]], ["in", "at", "the"]),
+        ("exact_match", [["en", "fr", "is"], ["de", "to"]], [["en", "fr"], ["de", "it", "is"]]),
+        ("exact_match", [["tax", "budget", "euro"], ["law"]], [["tax", "budget", "euro"], ["law"]]),
+        ("exact_match", ["A", "C"], [["A", "B", "C"], ["B", "C"]]),
+        # Texts without blanks.
+        ("chrf", ["今天天气很好", "你好"], [["今天天气好", "天气很好", "好"], ["你好啊"]]),
+        # Two outputs each, and metrics that read lists themselves.
+        ("wer", [["the", "cat"], ["a", "dog"]], [["the", "cat"], ["a", "bird"]]),
+        ("distinct", WORDS, TEXTS),
+        ("majority_vote", WORDS, TEXTS),
+        ("multi_label", WORDS, [["the", "cat"], ["a"]]),
+        ("wer", [["", "a"], [""]], ["", ""]),
+    ],
+)
+def test_lists_that_may_be_several_texts_are_scored(
+    metric: str, predictions: Any, references: Any
+) -> None:
+    assert Hub(metric)(predictions=predictions, references=references)

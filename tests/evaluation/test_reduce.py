@@ -99,7 +99,7 @@ def test_a_function_of_weights_can_say_what_every_name_says(
     np.testing.assert_allclose(
         named.scores()["overlap"]["score"], custom.scores()["overlap"]["score"]
     )
-    assert named.notes() == custom.notes()
+    assert str(named.notes()).replace(f"{how} of", "weights of") == str(custom.notes())
 
 
 def test_weights_count_in_proportion() -> None:
@@ -158,7 +158,8 @@ def test_an_unscored_candidate_does_not_count() -> None:
 def test_a_sample_is_unscored_if_all_its_candidates_are_and_says_why() -> None:
     report = Hub(Overlap()).evaluate(predictions=["a", "b"], references=[["", " "], ["b", ""]])
     assert report.scores() == {"overlap": {"score": 1.0, "unscored": 1}}
-    assert report.notes() == {"overlap": ["1 unscored: the reference has no words"]}
+    notes = ["1 unscored: the reference has no words", "best of 2 references"]
+    assert report.notes() == {"overlap": notes}
     np.testing.assert_equal(report.samples()["overlap"]["score"], [np.nan, 1.0])
 
 
@@ -182,7 +183,8 @@ def test_a_plural_input_needs_no_reduction() -> None:
 def test_a_sample_without_any_candidate_is_unscored_and_says_so() -> None:
     report = Hub(InContext()).evaluate(predictions=["a", "b"], contexts=[[], ["b", "c"]])
     assert report.scores() == {"in_context": {"score": 0.5, "unscored": 1}}
-    assert report.notes() == {"in_context": ["1 unscored: the sample has no candidate"]}
+    notes = ["1 unscored: the sample has no candidate", "mean of 0 to 2 contexts"]
+    assert report.notes() == {"in_context": notes}
     none = Hub(InContext()).evaluate(predictions=["a"], contexts=[[]])
     assert none.results["in_context"].unscored == 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -256,6 +257,33 @@ def test_columns_read_from_others_are_named(column: str, names: list[str], said:
     read = {column: tuple(names), "contexts": ("docs",)}
     (note,) = replace(report, read_from=read).notes()["exact_match"]
     assert note.startswith(f"{column} were read from {said}")
+
+
+@pytest.mark.parametrize(
+    ("metric", "predictions", "references", "said"),
+    [
+        ("exact_match", [["a b", "b c", "c"]], ["a b"], ["best of 3 candidates"]),
+        ("wer", ["a"], [["a", "b c"]], ["best of 2 references"]),
+        (
+            "exact_match(normalization='squad')",
+            [["a b", "c d"], ["a b"]],
+            [["a b"], ["a b", "c d", "e f"]],
+            ["best of 1 to 2 candidates and 1 to 3 references"],
+        ),
+        # Neither more nor less is better, so the mean counts; all references count together.
+        ("abstractness", [["a b", "b c"]], [["a", "b"]], ["mean of 2 candidates"]),
+        ("abstractness", ["a b"], [["a", "b"]], []),
+        # All candidates count together.
+        ("distinct", [["a b", "b c"]], ["a"], []),
+        ("exact_match", ["a b"], [["a b"]], []),
+    ],
+)
+def test_candidates_and_references_that_were_reduced_are_counted(
+    metric: str, predictions: Any, references: Any, said: list[str]
+) -> None:
+    report = Hub(f"m = {metric}").evaluate(predictions=predictions, references=references)
+    assert report.notes().get("m", []) == said
+    assert report.pool().notes().get("m", []) == said
 
 
 def test_messages_read_from_another_column_are_one_thing() -> None:

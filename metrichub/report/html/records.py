@@ -245,22 +245,13 @@ def _record(
         others.append(texts)
         shared = texts | shared
         steps.append(system.steps(sample, [name for name in metrics if name in able]))
-    differing = [
-        name
-        for name, value in shared.items()
-        if any(_items(own.get(name, value)) != _items(value) for own in others)
-    ]
+    differing = [n for n, v in shared.items() if any(own.get(n, v) != v for own in others)]
     record = {"shared": shared, "said": predictions, "steps": steps}
     if not differing:
         return record
     for name in differing:
         del shared[name]
     return record | {"own": [{n: own[n] for n in differing if n in own} for own in others]}
-
-
-def _items(value: Any) -> Any:
-    """A sample's items as a list, also where every sample of a system has one."""
-    return value if isinstance(value, list) else [value]
 
 
 def _message_data(message: Message) -> dict[str, Any]:
