@@ -55,8 +55,8 @@ class AtomicFacts(JudgeMetric):
     ) -> WithTrace | Unscored:
         """The scores of one response, with the verdicts on each fact."""
         evidence = contexts if self.evidence == "contexts" else [source]
-        if not any(text.strip() for text in evidence):
-            return Unscored(f"there is no {self.evidence.removesuffix('s')}")
+        if self.evidence == "source" and not source.strip():
+            return Unscored("there is no source")
         if self.question and not question.strip():
             return Unscored("there is no question")
         facts = await self.claims(prediction) if prediction.strip() else []

@@ -55,8 +55,6 @@ class Citations(JudgeMetric):
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The rates of one text, with the verdicts on its sentences and their citations."""
-        if not any(context.strip() for context in contexts):
-            return Unscored("there is no context")
         parts = [self._cited(sentence, len(contexts)) for sentence in sentences(prediction)]
         parts = [part for part in parts if _WORD.search(part.claim)]
         if not parts:

@@ -28,11 +28,10 @@ class ContextEntityRecall(JudgeMetric):
         if not reference.strip():
             return Unscored("there is no reference")
         passages = [text for text in contexts if text.strip()]
-        if not passages:
-            return Unscored("there is no context")
-        expected, in_contexts = await asyncio.gather(
-            self.extract("entities", text=reference), self.extract("entities", text=passages)
+        expected, *rest = await asyncio.gather(
+            *(self.extract("entities", text=text) for text in (reference, passages) if text)
         )
+        in_contexts = rest[0] if rest else []
         named: dict[str, str] = {}
         for entity in filter(str.strip, expected):
             named.setdefault(self._key(entity), entity)

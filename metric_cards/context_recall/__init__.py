@@ -17,8 +17,6 @@ class ContextRecall(JudgeMetric):
 
     async def observe(self, reference: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one sample, with the verdict on each claim."""
-        if not any(context.strip() for context in contexts):
-            return Unscored("there is no context")
         verdicts = await self.checked_claims(reference, contexts)
         if not verdicts:
             return Unscored("the reference makes no claim")

@@ -21,6 +21,6 @@ class ContextRelevance(JudgeMetric):
             return Unscored("there is no question")
         candidates = [sentence for context in contexts for sentence in sentences(context)]
         if not candidates:
-            return Unscored("the contexts have no sentence")
+            return Unscored("the contexts have no sentence", "no_contexts")
         verdicts = await self.verify("needed", candidates, question=question)
         return WithTrace({"score": ratio(verdicts)}, {"sentences": verdicts})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Questions, Unscored, WithTrace
+from metrichub.authoring import Questions, Unscored, WithTrace, absent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +26,8 @@ class ContextRelevanceGraded(TwoGrades):
     async def observe(self, question: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one sample, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
-        for name, text in {"question": question.strip(), "context": joined}.items():
-            if not text:
-                why = f"there is no {name}"
-                return ungraded(0.0, why) if self.shortcuts else Unscored(why)
+        if missing := absent({"question": question, "context": joined}):
+            return ungraded(0.0, missing.reason) if self.shortcuts else missing
         if self.shortcuts and joined in question.strip():
             return ungraded(0.0, "the contexts stand word for word in the question")
         pair = {"question": question, "contexts": contexts}

@@ -21,11 +21,11 @@ class ContextualRelevancy(JudgeMetric):
         if not question.strip():
             return Unscored("there is no question")
         if not any(context.strip() for context in contexts):
-            return Unscored("there is no context")
+            return Unscored("there is no context", "no_contexts")
         parts = await asyncio.gather(*(self._judged(question, context) for context in contexts))
         verdicts = [verdict for judged in parts for verdict in judged]
         if not verdicts:
-            return Unscored("the contexts state nothing")
+            return Unscored("the contexts state nothing", "no_contexts")
         return WithTrace({"score": ratio(verdicts)}, {"contexts": parts})
 
     async def _judged(self, question: str, context: str) -> list[Verdict]:

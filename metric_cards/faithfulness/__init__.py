@@ -23,8 +23,6 @@ class Faithfulness(JudgeMetric):
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The ratio of one answer, with the verdict on each claim."""
-        if not any(context.strip() for context in contexts):
-            return Unscored("there is no context")
         verdicts = await self.checked_claims(prediction, contexts)
         if not verdicts:
             return Unscored("the answer makes no claim", "no_claims")

@@ -35,8 +35,6 @@ class Hallucination(JudgeMetric):
 
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The scores of one answer, with the verdict on each claim or context."""
-        if not any(context.strip() for context in contexts):
-            return Unscored("there is no context")
         counted = self._claims if self.unit == "claims" else self._contexts
         return await counted(prediction, contexts)
 
@@ -55,5 +53,7 @@ class Hallucination(JudgeMetric):
         if not answer.strip():
             return Unscored("there is no answer", "empty")
         passages = [context for context in contexts if context.strip()]
+        if not passages:
+            return Unscored("there is no context", "no_contexts")
         verdicts = await self.verify("contradicted", passages, verdicts=CLASH, answer=answer)
         return WithTrace({"score": ratio(verdicts, CLASH[0])}, {"contexts": verdicts})

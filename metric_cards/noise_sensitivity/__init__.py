@@ -40,7 +40,7 @@ class NoiseSensitivity(JudgeMetric):
             return missing
         passages = {place: text for place, text in enumerate(contexts) if text.strip()}
         if not passages:
-            return Unscored("there is no context")
+            return Unscored("there is no context", "no_contexts")
         claims, facts = await asyncio.gather(self.claims(prediction), self.claims(reference))
         for name, statements in {"prediction": claims, "reference": facts}.items():
             if not statements:

@@ -26,8 +26,10 @@ class ResponseGroundedness(TwoGrades):
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
-        if missing := absent({"answer": prediction, "context": joined}, prediction="answer"):
+        if missing := absent({"answer": prediction}, prediction="answer"):
             return ungraded(0.0, missing.reason) if self.shortcuts else missing
+        if not joined:
+            return ungraded(0.0, "there is no context")
         if self.shortcuts and prediction.strip() in joined:
             return ungraded(1.0, "the answer stands word for word in the contexts")
         pair = {"answer": prediction, "contexts": contexts}

@@ -196,10 +196,10 @@ def _remarks(card: Card) -> Iterator[str]:
             )
     if shares := [f"`{name}`" for name, scale in card.scores.items() if scale.share]:
         yield f"Each sample has 0 or 1 for {listed(shares)}; the interval of the mean is Wilson's."
-    kinds = [UNDEFINED_FOR[kind].removeprefix("the prediction ") for kind in card.undefined_for]
-    if kinds:
-        reasons = listed(kinds, "or")
-        yield f"A sample is unanswered, and left out of the mean, if the prediction {reasons}."
+    if reasons := [UNDEFINED_FOR[kind] for kind in card.undefined_for]:
+        others = [reason.removeprefix("the prediction ") for reason in reasons[1:]]
+        reason = listed([reasons[0], *others], "or")
+        yield f"A sample is unanswered, and left out of the mean, if {reason}."
 
 
 def metric_html(

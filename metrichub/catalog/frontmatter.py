@@ -26,6 +26,7 @@ UNDEFINED_FOR = MappingProxyType(
         "too_short": "the prediction is too short",
         UNREAD_LETTERS: "the prediction is mostly in letters that the metric doesn't read",
         "no_claims": "the prediction makes no claim",
+        "no_contexts": "nothing was retrieved",
         "no_facts": "the prediction says nothing after a fact of its user",
         "no_calls": "the prediction calls no tool",
         "no_questions": "the prediction gives rise to no question",
@@ -34,7 +35,7 @@ UNDEFINED_FOR = MappingProxyType(
         "undecided": "the prediction takes too long or too much memory to compare",
     }
 )
-"""Predictions that a metric's definition gives no value, by the word on the card."""
+"""Predictions and retrievals that a definition gives no value, by the word on the card."""
 BETTER = ("higher", "lower", "neither")
 LENGTH_BOUND = ("falls", "rises")
 LENGTHS_APART = 0.2

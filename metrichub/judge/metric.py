@@ -195,7 +195,12 @@ class JudgeMetric(ModelMetric):
         return await self.extract("claims", text=text)
 
     async def support(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Verdict]:
-        """Whether the evidence supports each claim: "yes", "no" (it contradicts it) or "idk"."""
+        """Whether the evidence supports each claim: "yes", "no" (it contradicts it) or "idk".
+
+        No evidence, or a blank one, neither supports nor contradicts anything, and asks no judge.
+        """
+        if not any(text.strip() for text in evidence):
+            return [Verdict(i, claim, "idk", "no evidence") for i, claim in enumerate(claims)]
         return await self.verify("supported", claims, verdicts=SUPPORT, evidence=evidence)
 
     async def checked_claims(self, text: str, evidence: Sequence[str]) -> list[Verdict]:
@@ -284,12 +289,13 @@ def absent(
     """Which text is blank, or which list has no text; None if all are present.
 
     `prediction` names the text under evaluation, which is checked last: if a sample lacks something
-    else too, that isn't the answer's fault.
+    else too, that isn't the answer's fault. A lack of "context" is the retriever's.
     """
+    kinds = {"context": "no_contexts", prediction: "empty"}
     for name, text in sorted(texts.items(), key=lambda item: item[0] == prediction):
         if not any(part.strip() for part in ([text] if isinstance(text, str) else text)):
             reason = f"there {'are' if name.endswith('s') else 'is'} no {name}"
-            return Unscored(reason, "empty" if name == prediction else None)
+            return Unscored(reason, kinds.get(name))
     return None
 
 

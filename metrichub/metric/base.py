@@ -47,9 +47,10 @@ _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references
 class Unscored(NamedTuple):
     """What `observe` returns for a row without a score, with the reason to show.
 
-    A row is unscored because of its references, sources, questions or contexts. It is unscored
-    because of its prediction only if the metric's definition has no value for it: `undefined_for`
-    is then a reason that the card lists, such as "no_claims", and the sample counts as unanswered.
+    A row is unscored because of its references, sources or questions. It is unscored because of its
+    prediction, or of what was retrieved for it, only if the metric's definition has no value for
+    that: `undefined_for` is then a reason that the card lists, such as "no_claims" or
+    "no_contexts", and the sample counts as unanswered.
     """
 
     reason: str

@@ -136,12 +136,12 @@ def test_samples_have_their_claims_verdicts_and_reasons(stub: Stub) -> None:
 
 
 def test_samples_as_csv_have_a_status_and_its_reason(stub: Stub) -> None:
-    write("in.jsonl", [{"answer": "A.", "contexts": ["a"]}, {"answer": "A.", "contexts": []}])
+    write("in.jsonl", [{"answer": "A.", "contexts": ["a"]}, {"answer": "", "contexts": ["a"]}])
     scored("in.jsonl", *RULES, "--samples", "out.csv")
     with Path("out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["faithfulness.status"] for row in rows] == ["ok", "undefined"]
-    assert rows[1]["faithfulness.reason"] == "there is no context"
+    assert rows[1]["faithfulness.reason"] == "the answer makes no claim"
 
 
 def test_samples_of_plain_metrics_have_no_explanations() -> None:

@@ -412,27 +412,27 @@ def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
 
 
 def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -> None:
-    hub = Hub(["faithfulness", "exact_match"], judge=MODEL)
+    hub = Hub(["hallucination(unit='contexts')", "exact_match"], judge=MODEL)
     data = columns(3) | {"references": ["x"] * 3}
     data["contexts"][1] = []
     with pytest.raises(Pending) as pending:
         hub.evaluate(**data, batch="judging")
     report = pending.value.report
-    found = [report.explain("faithfulness", i) for i in range(3)]
+    found = [report.explain("hallucination", i) for i in range(3)]
     assert [one.status for one in found] == ["pending", "undefined", "pending"]
     assert found[0].reason == "the answer is still to come from a batch"
     assert report.scores()["exact_match"] == {"score": 0.0}
-    counts = report.scores()["faithfulness"]
+    counts = report.scores()["hallucination"]
     assert np.isnan(counts.pop("score"))
-    assert counts == {"unscored": 1, "pending": 2}
-    assert "2 pending: the answer is still to come from a batch" in (report.notes()["faithfulness"])
+    assert counts == {"unanswered": 1, "pending": 2}
+    assert "2 pending: the answer is still to come from a batch" in report.notes()["hallucination"]
     assert report.usage.calls == 0
-    assert np.isnan(report.samples()["faithfulness"]["score"]).all()
+    assert np.isnan(report.samples()["hallucination"]["score"]).all()
     assert "pending" in report.to_markdown()
     report.save("waiting.json")
     again = Report.load("waiting.json")
-    assert [again.explain("faithfulness", i)[:2] for i in range(3)] == [one[:2] for one in found]
-    assert again.scores()["faithfulness"]["pending"] == 2
+    assert [again.explain("hallucination", i)[:2] for i in range(3)] == [one[:2] for one in found]
+    assert again.scores()["hallucination"]["pending"] == 2
 
 
 def test_sums_alone_and_parts_wait_together(stub: Stub) -> None:

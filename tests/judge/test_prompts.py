@@ -83,7 +83,7 @@ def saved_again(report: Report, path: Path) -> Report:
 def test_the_signature_holds_the_hash_of_the_prompts_that_a_model_is_asked_with() -> None:
     report = measured()
     assert (
-        f"|definition:1|prompts:{hash_of('faithfulness')}|" in report.signatures()["faithfulness"]
+        f"|definition:2|prompts:{hash_of('faithfulness')}|" in report.signatures()["faithfulness"]
     )
     assert list(report.prompts()["faithfulness"]) == ["claims", "supported"]
 

@@ -127,15 +127,21 @@ def test_the_evidence_may_be_the_source() -> None:
         Hub(NAME, judge="offline")(predictions=["It rains."])
 
 
+@pytest.mark.parametrize("contexts", [[], [" "]])
+def test_without_contexts_no_fact_is_supported(contexts: list[str]) -> None:
+    hub = Hub(load_metric(NAME, judge=Scripted({"claims": ["a", "b"]})))
+    found = hub(predictions=["r"], contexts=[contexts])[NAME]
+    assert found == {"score": 0, "factscore": 0, "f1_at_k": 0, "facts": 2}
+
+
 @pytest.mark.parametrize(
     ("parameters", "columns", "reason"),
     [
-        ({}, {"contexts": [[" "]]}, "there is no context"),
         ({"evidence": "source"}, {"sources": [" "]}, "there is no source"),
         ({"question": True}, {"contexts": [EVIDENCE], "questions": [""]}, "there is no question"),
     ],
 )
-def test_a_sample_without_evidence_or_question_is_unscored_and_asks_nothing(
+def test_a_sample_without_its_source_or_question_is_unscored_and_asks_nothing(
     parameters: dict[str, Any], columns: dict[str, Any], reason: str
 ) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({}), **parameters))

@@ -56,7 +56,10 @@ def test_relevance_without_a_question_or_sentence_is_undefined(
 ) -> None:
     report = relevance(["yes"], question, contexts)
     assert report.explain("context_relevance", 0)[:2] == ("undefined", reason)
-    assert math.isnan(report.scores()["context_relevance"]["score"])
+    found = report.scores()["context_relevance"]
+    assert math.isnan(found["score"])
+    # What was retrieved is the system's, and the question isn't.
+    assert found["unscored" if "question" in reason else "unanswered"] == 1
 
 
 def test_offline_a_sentence_with_words_of_the_question_is_needed() -> None:
@@ -73,19 +76,21 @@ def test_recall_is_attributable_over_all_claims(words: list[str], expected: floa
 
 
 @pytest.mark.parametrize(
-    ("claims", "contexts", "reason"),
+    ("claims", "contexts", "unscored"),
     [
-        ([], ["a passage"], "the reference makes no claim"),
-        (["a"], [], "there is no context"),
-        (["a"], ["", "\n"], "there is no context"),
+        ([], ["a passage"], 1),
+        ([], [], 1),
+        (["a"], [], 0),
+        (["a"], ["", "\n"], 0),
     ],
 )
-def test_recall_without_a_claim_or_context_is_undefined(
-    claims: list[str], contexts: list[str], reason: str
+def test_recall_is_0_without_a_context_and_undefined_without_a_claim(
+    claims: list[str], contexts: list[str], unscored: int
 ) -> None:
     report = recall(["yes"], claims, contexts)
-    assert report.explain("context_recall", 0)[:2] == ("undefined", reason)
-    assert math.isnan(report.scores()["context_recall"]["score"])
+    found = report.scores()["context_recall"]
+    assert found.get("unscored", 0) == unscored
+    assert math.isnan(found["score"]) if unscored else found["score"] == 0
 
 
 def test_every_claim_of_the_reference_has_its_verdict() -> None:

@@ -72,19 +72,20 @@ def test_spellings_of_one_entity_count_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "contexts", "reason"),
+    ("reference", "contexts", "found"),
     [
-        (" ", ["a"], "there is no reference"),
-        ("a", [], "there is no context"),
-        ("a", ["", "\n"], "there is no context"),
+        (" ", ["a"], {"unscored": 1}),
+        (" ", [], {"unscored": 1}),
+        ("a", [], {"score": 0}),
+        ("a", ["", "\n"], {"score": 0}),
     ],
 )
-def test_a_blank_text_is_undefined_and_asks_nothing(
-    reference: str, contexts: list[str], reason: str
+def test_the_score_is_0_without_a_context_and_undefined_without_a_reference(
+    reference: str, contexts: list[str], found: dict[str, float]
 ) -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({})))
-    report = hub.evaluate(references=[reference], contexts=[contexts])
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
+    hub = Hub(load_metric(NAME, judge=Scripted({"entities": ["Bern"]})))
+    scores = hub(references=[reference], contexts=[contexts])[NAME]
+    assert {name: scores[name] for name in found} == found
 
 
 @pytest.mark.parametrize("entities", [[], [" "]])

@@ -84,7 +84,7 @@ def test_what_has_a_part_missing_is_undefined(
     assert report.explain(name, 0)[:2] == ("undefined", reason)
     assert math.isnan(report.scores()[name]["score"])
     # The answer is the prediction in one of the two, and the reference in the other.
-    unanswered = name == "context_utilization" and "answer" in reason
+    unanswered = "context" in reason or (name == "context_utilization" and "answer" in reason)
     assert report.scores()[name]["unanswered" if unanswered else "unscored"] == 1
 
 

@@ -37,10 +37,36 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
 
 
 @pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
-def test_a_sample_without_a_context_is_undefined_and_asks_nothing(contexts: list[str]) -> None:
-    hub = Hub(load_metric("faithfulness", judge=Scripted({})))
-    report = hub.evaluate(predictions=["an answer"], contexts=[contexts])
-    assert report.explain("faithfulness", 0)[:2] == ("undefined", "there is no context")
+def test_without_a_context_no_claim_is_supported_or_contradicted(contexts: list[str]) -> None:
+    judge = Scripted({"claims": ["a", "b"]})
+    for idk in (0.0, 0.5):
+        hub = Hub(load_metric("faithfulness", judge=judge, idk=idk))
+        report = hub.evaluate(predictions=["an answer"], contexts=[contexts])
+        # Each of the claims counts as the contexts' "idk", and no judge is asked.
+        assert report.scores() == {"faithfulness": {"score": idk}}
+        claims = report.explain("faithfulness", 0).steps[0]["claims"]
+        assert [(c["item"], c["verdict"]) for c in claims] == [("a", "idk"), ("b", "idk")]
+    none = Hub(load_metric("faithfulness", judge=Scripted({"claims": []})))
+    report = none.evaluate(predictions=["well"], contexts=[contexts])
+    assert report.scores()["faithfulness"]["unanswered"] == 1
+
+
+def test_retrieving_nothing_gains_nothing() -> None:
+    # Half of the answers' claims stand in the useless passages, of which the other system has none.
+    answers, references = ["It is old.", "It is red."] * 2, ["It is old.", "It is big."] * 2
+    useful = [["It is old."], ["Nobody knows."]] * 2
+    less = [["It is old."], []] * 2
+    metrics = ["faithfulness", "hallucination", "context_recall", "context_entity_recall"]
+    metrics += ["context_precision", "context_relevance"]
+    given = {"predictions": answers, "references": references, "questions": ["How old?"] * 4}
+    hub = Hub(metrics, judge="offline")
+    one, other = (hub.evaluate(**given, contexts=contexts) for contexts in (useful, less))
+    for metric, score in (("faithfulness", 0.5), ("hallucination", 0.5), ("context_recall", 0.5)):
+        assert one[metric]["score"] == other[metric]["score"] == score
+    tests = other.compare(one)
+    for metric in ("context_precision", "context_relevance"):
+        assert other[metric]["unanswered"] == 2
+        assert "left different samples unanswered" in str(tests[metric]["score"].withheld)
 
 
 def test_a_corpus_is_the_mean_of_its_samples_that_have_a_score() -> None:
@@ -77,7 +103,7 @@ def test_a_weighed_verdict_counts_its_fractions_and_shows_them() -> None:
 def test_the_signature_says_who_judged() -> None:
     report = Hub("faithfulness", judge="offline").evaluate(predictions=["A."], contexts=[["A."]])
     assert report.signatures()["faithfulness"].startswith(
-        "faithfulness(judge='offline(version=3)', idk=0.0)|definition:1|metrichub:"
+        "faithfulness(judge='offline(version=3)', idk=0.0)|definition:2|metrichub:"
     )
 
 

@@ -170,8 +170,6 @@ def test_the_offline_judge_refuses(name: str) -> None:
     ("name", "column", "value", "reason"),
     [
         (GROUNDED, "predictions", " ", "there is no answer"),
-        (GROUNDED, "contexts", [], "there is no context"),
-        (GROUNDED, "contexts", ["", "\n"], "there is no context"),
         (ACCURATE, "questions", "\t", "there is no question"),
         (ACCURATE, "predictions", "", "there is no answer"),
         (ACCURATE, "references", " ", "there is no reference"),
@@ -183,6 +181,16 @@ def test_a_blank_text_is_undefined(name: str, column: str, value: Any, reason: s
     report = evaluated(name, (2, 2), {column: [value]})
     assert report.explain(name, 0)[:2] == ("undefined", reason)
     assert math.isnan(report.scores()[name]["score"])
+    own = "answer" in reason or "context" in reason
+    assert report.scores()[name]["unanswered" if own else "unscored"] == 1
+
+
+@pytest.mark.parametrize("contexts", [[], ["", "\n"]])
+def test_an_answer_without_contexts_rests_on_nothing(contexts: list[str]) -> None:
+    report = Hub(load_metric(GROUNDED, judge=Scripted({}))).evaluate(
+        predictions=["an answer"], contexts=[contexts]
+    )
+    assert report.scores()[GROUNDED] == {"score": 0}
 
 
 @pytest.mark.parametrize(

@@ -89,14 +89,17 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
     assert report.scores()[NAME]["unanswered"] == 1
 
 
-@pytest.mark.parametrize("unit", ["claims", "contexts"])
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])
-def test_a_sample_without_a_context_is_undefined_and_asks_nothing(
-    unit: str, contexts: list[str]
+def test_without_a_context_all_claims_are_unsupported_and_none_of_it_is_contradicted(
+    contexts: list[str],
 ) -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), unit=unit))
+    hub = Hub(load_metric(NAME, judge=Scripted({"claims": ["a", "b"]})))
+    found = hub(predictions=["a"], contexts=[contexts])[NAME]
+    assert found == {"score": 1, "contradicted": 0, "unsupported": 1}
+    hub = Hub(load_metric(NAME, judge=Scripted({}), unit="contexts"))
     report = hub.evaluate(predictions=["a"], contexts=[contexts])
     assert report.explain(NAME, 0)[:2] == ("undefined", "there is no context")
+    assert report.scores()[NAME]["unanswered"] == 1
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
     report = Hub(load_metric(NAME, judge=Scripted({}))).evaluate(**columns)
     assert report.explain(NAME, 0)[:2] == ("undefined", reason)
     assert math.isnan(report.scores()[NAME]["score"])
+    assert report.scores()[NAME]["unscored" if "reference" in reason else "unanswered"] == 1
 
 
 @pytest.mark.parametrize(

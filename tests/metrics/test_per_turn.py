@@ -245,7 +245,7 @@ def test_signatures_hold_the_metric_s_parameters_definition_and_prompts() -> Non
         for spec in ("faithfulness", "faithfulness(idk=1)")
     ]
     assert "idk=1" in signatures[1]
-    assert "definition:1" in signatures[0].partition("window=1")[0]
+    assert "definition:2" in signatures[0].partition("window=1")[0]
     assert signatures[0] != signatures[1]
     assert "prompts:" in signatures[0]
 
