@@ -350,8 +350,7 @@ class Hub:
     ) -> Iterator[Batch]:
         needed = self.needs()
         check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
-        objects = self.objects()
-        return batches_of(data, by_name, needed, columns, objects, keep, key, unreduced)
+        return batches_of(data, by_name, needed, columns, self.objects(), keep, key, unreduced)
 
 
 def criteria_hub(inputs: tuple[str, ...], **settings: Any) -> Hub:

@@ -176,9 +176,9 @@ class Parts:
 
     def _batches(self, seen: _Batches) -> Iterator[Batch]:
         hub = self.hub
-        return batches_of(
-            iter(seen), {}, hub.needs(), self.columns, hub.objects(), keep=[], key=self.key
-        )
+        unreduced = hub.metrics if hub.reduce is None else ()
+        needs, objects = hub.needs(), hub.objects()
+        return batches_of(iter(seen), {}, needs, self.columns, objects, [], self.key, unreduced)
 
     def _measure(self) -> Measure:
         hub = self.hub

@@ -197,9 +197,9 @@ def _remarks(card: Card) -> Iterator[str]:
     if shares := [f"`{name}`" for name, scale in card.scores.items() if scale.share]:
         yield f"Each sample has 0 or 1 for {listed(shares)}; the interval of the mean is Wilson's."
     if reasons := [UNDEFINED_FOR[kind] for kind in card.undefined_for]:
-        others = [reason.removeprefix("the prediction ") for reason in reasons[1:]]
-        reason = listed([reasons[0], *others], "or")
-        yield f"A sample is unanswered, and left out of the mean, if {reason}."
+        others = (reason.removeprefix("the prediction ") for reason in reasons[1:])
+        why = listed([reasons[0], *others], "or")
+        yield f"A sample is unanswered, and left out of the mean, if {why}."
 
 
 def metric_html(

@@ -353,8 +353,9 @@ def check_same_samples(
         pairs += [(mine[c], theirs[c]) for c in needed if c not in passages]
         advice, shown = _SAME, shown and bool(pairs or passages)
         if passages and not pairs:
-            sides = (first, other)
-            unread = [read_unread(mine, read_from, s, s.__getitem__, s.size) for s in sides]
+            unread = [
+                read_unread(mine, read_from, s, s.__getitem__, s.size) for s in (first, other)
+            ]
             if not any(values == unread[1].get(column) for column, values in unread[0].items()):
                 pairs, advice = [(mine[c], theirs[c]) for c in passages], SHOW_THE_SAMPLES
         for name, other_name in pairs:

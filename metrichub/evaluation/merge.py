@@ -205,8 +205,6 @@ def _check_columns(report: Measurement, other: Measurement, shown: bool) -> None
     What was retrieved may differ if it is `shown`, or another column shows, that the samples are
     the same. Nothing is known of batches that were cut in other places.
     """
-    if report.segments == other.segments and not report.buckets:
-        return
     mine, theirs = _hashes(report), _hashes(other)
     common = mine.keys() & theirs.keys()
     different = {key[0] for key in common if mine[key] != theirs[key]}
