@@ -54,14 +54,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += agreement_notes(trace.votes) if trace.votes else []
         if trace.steps:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
-        inputs = result.metric.inputs()
-        read = {*map(column_of, inputs)}
-        found_in = {column: n for column, n in measurement.read_from.items() if column in read}
-        why += [_of_fallback(column, names) for column, names in found_in.items()]
-        for column in measurement.blanks:
-            why += _of_blanks(column, measurement.blanks[column]) if column in read else ()
-        if result.adds_up:  # Other metrics see all items together.
-            why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
+        why += _of_columns(measurement, result)
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -87,6 +80,19 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if notes := [*why, *result.notes()]:
             by_metric[name] = notes
     return by_metric
+
+
+def _of_columns(measurement: Measurement, result: Result) -> list[str]:
+    """Where a metric's columns were read from, what is in them, and what was reduced."""
+    inputs = result.metric.inputs()
+    read = {*map(column_of, inputs)}
+    found_in = {column: n for column, n in measurement.read_from.items() if column in read}
+    why = [_of_fallback(column, names) for column, names in found_in.items()]
+    for column in measurement.blanks:
+        why += _of_blanks(column, measurement.blanks[column]) if column in read else ()
+    if result.adds_up:  # Other metrics see all items together.
+        why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
+    return why
 
 
 def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
