@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.classes import classes_of
 from metrichub.data.metadata import Frame, index_of, read_keys, read_metadata
-from metrichub.data.samples import blanks_of, read_unread
+from metrichub.data.samples import blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError, MissingColumn
 from metrichub.text import RaggedTexts, Texts
@@ -152,7 +152,7 @@ class Batch:
         available = table.plain_names() if keep is None else table.names
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
-        unread = read_unread(chosen, fallbacks, table.names, table.column, batch.size)
+        unread = names.read_unread(chosen, fallbacks, table.names, table.column, batch.size)
         own = batch.columns, batch.size, fallbacks, metadata, keys
         index = index_of(data.values() if isinstance(data, dict) else [data])
         return cls(*own, blanks=blanks_of(data, chosen), index=index, unread=unread)
@@ -193,7 +193,7 @@ class Batch:
         metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
         columns = {name: batch.columns[name] for name in needed}
         keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
-        unread = read_unread(chosen, fallbacks, by_name, by_name.__getitem__, batch.size)
+        unread = names.read_unread(chosen, fallbacks, by_name, by_name.__getitem__, batch.size)
         return cls(columns, batch.size, fallbacks, metadata, keys, index=index, unread=unread)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -184,6 +185,26 @@ def retrieved(fallbacks: Mapping[str, Iterable[str]]) -> set[str]:
     """The columns of what was retrieved: contexts, and sources if they are read from these."""
     instead = map(column_of_alias, fallbacks.get("sources", ()))
     return {"contexts", "sources"} if "contexts" in instead else {"contexts"}
+
+
+def read_unread(
+    chosen: Mapping[str, str],
+    fallbacks: Mapping[str, Iterable[str]],
+    available: Iterable[str],
+    values_of: Callable[[str], Iterable[Any]],
+    size: int,
+) -> dict[str, Sequence[Any]]:
+    """The columns beside passages that show which sample a row is and that no metric reads."""
+    columns: dict[str, Sequence[Any]] = {}
+    if "contexts" not in chosen and "sources" not in fallbacks:
+        return columns
+    for name in available:
+        column = column_of_alias(name)
+        if column in ASKED and column not in chosen:
+            with suppress(InputError):
+                columns[column] = as_list(name, values_of(name))
+    # One prompt for all tells no sample from another.
+    return {c: v for c, v in columns.items() if len({*map(str, v)}) >= min(size, 2)}
 
 
 def own_names(
@@ -370,9 +391,10 @@ def _with_lists(
     known: dict[str, bool],
 ) -> Sequence[Any]:
     """The values of a column, with lists and objects that are there as text."""
-    values, way = read[name], _way_of_lists(objects.get(column))
+    values, way = read[name], objects.get(column)
     if known.get(column) is False or str not in map(type, values):
         return values
+    way = _way_of_lists(way) if way else None
     if column == "references" or (way == LISTS and column in TEXT):
         if _BEGINS_AS_TEXT.match(str(values[0])):
             known[column] = False

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
 from metrichub.data.classes import Classes, classes_at
 from metrichub.data.columns import (
-    ASKED,
     SHOW_THE_SAMPLES,
-    column_of_alias,
     fallbacks,
     kind_of,
+    read_unread,
     resolve,
     retrieved,
 )
-from metrichub.data.values import as_list, column_of_path, named_values, values_at
+from metrichub.data.values import column_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 from metrichub.text.cells import BLANKS, cell_or_text
 
@@ -299,26 +297,6 @@ def _way_out(samples: Samples, name: str, sample: int) -> str:
         if others and (task := samples["task"][sample]) not in others:
             return f"the task {task} has none; choose another, such as {min(others)}"
     return f"give it {kind_of(name)} or leave the sample out"
-
-
-def read_unread(
-    chosen: Mapping[str, str],
-    fallbacks: Mapping[str, Iterable[str]],
-    available: Iterable[str],
-    values_of: Callable[[str], Iterable[Any]],
-    size: int,
-) -> dict[str, Sequence[Any]]:
-    """The columns beside passages that show which sample a row is and that no metric reads."""
-    columns: dict[str, Sequence[Any]] = {}
-    if "contexts" not in chosen and "sources" not in fallbacks:
-        return columns
-    for name in available:
-        column = column_of_alias(name)
-        if column in ASKED and column not in chosen:
-            with suppress(InputError):
-                columns[column] = as_list(name, values_of(name))
-    # One prompt for all tells no sample from another.
-    return {c: v for c, v in columns.items() if len({*map(str, v)}) >= min(size, 2)}
 
 
 def check_same_samples(

@@ -132,9 +132,9 @@ def test_what_is_no_number_names_the_sample(write: Write, value: Any) -> None:
 
 
 def test_our_metrics_beside_it_still_take_texts_alone(write: Write) -> None:
-    hub = Hub([bridge.load(accuracy(write)), "exact_match"])
+    hub = Hub([bridge.load(accuracy(write)), "wer"])
     assert hub(predictions=["1", "0"], references=["1", "1"])["some_accuracy"]["score"] == 0.5
-    with pytest.raises(InputError, match="some_accuracy and exact_match read in different ways"):
+    with pytest.raises(InputError, match="some_accuracy and wer read in different ways"):
         hub(predictions=[1, 0], references=[1, 1])
 
 

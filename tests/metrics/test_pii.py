@@ -115,8 +115,8 @@ def test_a_detail_without_a_verdict_is_not_forgiven() -> None:
 
 @pytest.mark.usefixtures("alone")
 def test_a_model_that_leaves_a_verdict_out_twice_makes_an_error(stub: Stub) -> None:
-    # The extraction is answered as usual; then two replies hold the first of two verdicts only.
-    stub.faults = [None, verdicts([0]), verdicts([0])]
+    # The extraction is answered as usual; then the first of two verdicts comes, and none.
+    stub.faults = [None, verdicts([0]), verdicts([])]
     report = Hub(load_metric("pii", judge=spec(stub))).evaluate(predictions=["One. Two."])
     assert report.scores()["pii"]["errors"] == 1
     assert math.isnan(report.scores()["pii"]["score"])
