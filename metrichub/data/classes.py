@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, TypeAlias
@@ -69,8 +70,8 @@ def named(value: Any, classes: Classes) -> Any:
     return value
 
 
-def are_numbers(predictions: Iterable[Any], classes: Classes) -> bool:
-    """Whether all predictions are numbers of classes, also as text, and none is a class's name.
+def are_numbers(predictions: Iterable[Any], classes: Classes) -> bool | None:
+    """Whether predictions hold numbers, also as text or in one, and no class's name; None for none.
 
     Raises:
         InputError: they may be either.
@@ -80,10 +81,12 @@ def are_numbers(predictions: Iterable[Any], classes: Classes) -> bool:
     lists = ([value] if (own := inner_list(value)) is None else own for value in predictions)
     values = [value for value in chain.from_iterable(lists) if value is not None]
     names = {*classes} if isinstance(classes, tuple) else set()
-    numbers = all(str(v).removesuffix(".0").isdigit() and v not in names for v in values)
-    if numbers and any(str(v) in names and classes[v : v + 1] != (str(v),) for v in values):
+    a_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
+    if names and any(isinstance(value, str) and a_name.search(value) for value in values):
+        return False
+    if any(str(v) in names and classes[v : v + 1] != (str(v),) for v in values):
         raise InputError(
             f"predictions are numbers, and so are the names of the classes, {classes[0]!r} and so "
             "on; give predictions as texts if they are names"
         )
-    return numbers
+    return any(re.search(r"\d", str(value)) for value in values) or None

@@ -137,7 +137,7 @@ class Frame(NamedTuple):
             return self
         name = chosen["predictions"]
         numbers = are_numbers(as_list(name, self.column(name)), classes)
-        if known.setdefault("classes", numbers) and not numbers:
+        if known.setdefault("classes", bool(numbers)) and numbers is False:
             raise InputError("predictions were the numbers of classes up to here, and now aren't")
         return self._replace(classes={}) if known["classes"] else self
 

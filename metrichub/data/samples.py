@@ -330,12 +330,15 @@ def check_same_samples(
         passages = retrieved(read_from) & mine.keys()
         pairs += [(mine[c], theirs[c]) for c in needed if c not in passages]
         advice, shown = _SAME, shown and bool(pairs or passages)
-        if passages and not pairs:
+        # One value for all tells no sample from another.
+        told = [name for name, _ in pairs if len({*map(str, first[name])}) >= min(first.size, 2)]
+        if passages and not told:
             unread = [
                 read_unread(mine, read_from, s, s.__getitem__, s.size) for s in (first, other)
             ]
             if not any(values == unread[1].get(column) for column, values in unread[0].items()):
-                pairs, advice = [(mine[c], theirs[c]) for c in passages], SHOW_THE_SAMPLES
+                pairs += [(mine[c], theirs[c]) for c in passages]
+                advice = SHOW_THE_SAMPLES
         for name, other_name in pairs:
             _same_column(first, other, name, other_name, advice)
         if first.size != other.size:

@@ -59,6 +59,8 @@ def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
     >>> round(fleiss_kappa([["a", "a", "a"], ["a", "a", "b"]]), 3)
     -0.2
     """
+    # A frame gives the names of its columns, not its rows.
+    ratings = getattr(ratings, "to_numpy", lambda: ratings)()
     there = [[label for label in row if not _none(label)] for row in ratings]
     ratings = [labels for labels, row in zip(there, ratings, strict=True) if labels or not len(row)]
     raters = {len(row) for row in ratings}

@@ -45,6 +45,9 @@ def test_fleiss_kappa_of_two_items() -> None:
     # of the pairs agree, 2/3 on average; "a" is 5/6 of all, so chance is 25/36 + 1/36 = 13/18.
     # (2/3 - 13/18) / (1 - 13/18) = (-1/18) / (5/18).
     assert fleiss_kappa(["aaa", "aab"]) == pytest.approx(-1 / 5)
+    # A frame's rows are items, whatever its columns are called.
+    frame = pandas.DataFrame({"one": ["a", "a"], "two": ["a", "a"], "r3": ["a", "b"]})
+    assert fleiss_kappa(frame) == pytest.approx(-1 / 5)
 
 
 def test_cohen_kappa_by_hand() -> None:

@@ -268,6 +268,13 @@ def test_numbers_of_classes_are_compared_with_numbers(
     assert [row[0] for row in report.tables()["classification"]["labels"][1:]] == labels
 
 
+@pytest.mark.parametrize("odd", ["I cannot", ""])
+def test_an_answer_without_a_number_leaves_the_others_numbers(odd: str) -> None:
+    # The labels are 0, 1, 1.
+    found = Hub("exact_match")(_labelled(["0", "1", odd]), columns={"references": "label"})
+    assert found["exact_match"]["score"] == pytest.approx(2 / 3)
+
+
 def test_numbers_that_may_be_names_are_refused() -> None:
     data = _labelled([1, 2, 2], "1 2 3", prediction=datasets.Value("int64"))
     with pytest.raises(InputError, match="are numbers, and so are the names of the classes, '1'"):

@@ -98,7 +98,8 @@ def test_what_was_retrieved_may_differ_on_samples_that_are_the_same(
     [
         ("faithfulness", {}),
         ("faithfulness", {"question": (QUESTIONS, QUESTIONS[::-1])}),
-        # One prompt for all tells no sample from another.
+        # One prompt, or one id, for all tells no sample from another.
+        ("faithfulness", {"id": ["x"] * 3}),
         ("faithfulness", {"prompt": ["Answer from the passages."] * 3}),
         ("density", {}),
         ("faithfulness", {"samples": False}),
