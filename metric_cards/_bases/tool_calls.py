@@ -130,8 +130,9 @@ def _calls_in(value: Any) -> Any:
         ValueError: messages with roles can't be read.
     """
     if isinstance(value, _MAPPING):
-        if "tool_calls" in value:
-            return value["tool_calls"]
+        if "tool_calls" in value and not _has_blocks(value):
+            own = value.get("function_call")
+            return value["tool_calls"] or ([own] if isinstance(own, _MAPPING) else [])
         parts = [value] if isinstance(value.get("role"), str) else value
         may_be = "name" not in value or parts is not value
     else:
@@ -145,6 +146,13 @@ def _calls_in(value: Any) -> Any:
             raise
         return value
     return calls_of(messages) if messages else value
+
+
+def _has_blocks(message: Mapping[str, Any]) -> bool:
+    """Whether an assistant's content may hold calls too."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) and isinstance(message.get("role"), str) else []
+    return not all(map(_is_other_block, blocks))
 
 
 def _may_be_message(entry: Any) -> bool:

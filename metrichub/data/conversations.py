@@ -104,12 +104,12 @@ class _Messages:
             self._result(entry, content)
             return
         message = _new(role, name=_named(entry))
-        results = self._fill(message, content)
+        listed = _calls_of(entry)
+        results = self._fill(message, content, listed)
         message["text"] = message["text"] or str(entry.get("refusal") or "")
         if role == "assistant":
             message["text"] = without_thoughts(message["text"])
-        # LangChain repeats calls of Anthropic's content, so that those elsewhere may be the same.
-        message["calls"] += map(self._call, () if message["calls"] else _calls_of(entry))
+        message["calls"] += map(self._call, listed)
         message["contexts"] = _contexts(entry)
         message["left_out"] += map(str, entry.get("left_out") or ())
         if message["calls"]:  # Anthropic's server runs a tool within the message that calls it.
@@ -123,8 +123,13 @@ class _Messages:
         if says and not message["calls"]:
             self._done.append(message)
 
-    def _fill(self, message: Message, content: object) -> list[Mapping[str, Any]]:
-        """Add the texts and the calls of a content to a message; returns its parts with results."""
+    def _fill(
+        self, message: Message, content: object, listed: list[Any] | None = None
+    ) -> list[Mapping[str, Any]]:
+        """Add the texts and the calls of a content to a message; returns its parts with results.
+
+        The calls that are listed beside the content too are taken out of that list.
+        """
         results = []
         for part in _parts(content):
             kind = None if isinstance(part, str) else part.get("type")
@@ -133,7 +138,7 @@ class _Messages:
             elif kind in _TEXT_PARTS or (kind is None and isinstance(part.get("text"), str)):
                 message["text"] += str(_first(part, ("text", "content", "refusal"), ""))
             elif kind in _CALL_PARTS and message["role"] != "tool":
-                message["calls"].append(self._call(part))
+                message["calls"].append(self._call(_merged(part, listed or [])))
             elif _is_result(part):
                 results.append(part)
             elif kind is None and (message["role"] == "tool" or part is content):
@@ -160,17 +165,11 @@ class _Messages:
             self._done.append(_new("assistant"))
         self._done[-1]["calls"].append(call)
 
-    def _call(self, entry: object) -> ToolCall:
-        if not isinstance(entry, Mapping):
-            raise ValueError(f"isn't a conversation: a tool call in it is {what(entry)}")
-        try:
-            name, arguments = written_call(entry)
-        except ValueError as error:
-            raise ValueError(f"isn't a conversation: a tool call in it {error}") from None
+    def _call(self, entry: Any) -> ToolCall:
+        name, arguments = _written(entry)
         self._number += 1
         number = str(self._number)
-        own = entry.get("call_id") or entry.get("toolUseId") or entry.get("id")
-        self._ids[str(own) if own else number] = number
+        self._ids[_own_id(entry) or number] = number
         self._open[number] = name
         return {"id": number, "name": name, "arguments": _read_arguments(arguments)}
 
@@ -251,10 +250,42 @@ def _is_call(entry: Mapping[str, Any]) -> bool:
     return "name" in own or "tool_name" in own or isinstance(function, str)
 
 
+def _written(entry: object) -> tuple[str, Any]:
+    """The tool that a call names, and its arguments as they were written."""
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"isn't a conversation: a tool call in it is {what(entry)}")
+    try:
+        return written_call(entry)
+    except ValueError as error:
+        raise ValueError(f"isn't a conversation: a tool call in it {error}") from None
+
+
+def _own_id(call: Mapping[str, Any]) -> str | None:
+    own = call.get("call_id") or call.get("toolUseId") or call.get("id")
+    return str(own) if own else None
+
+
+def _merged(part: Mapping[str, Any], listed: list[Any]) -> Mapping[str, Any]:
+    """A call of a content with the arguments that the list beside it has; it leaves that list.
+
+    LangChain lists the calls of the content again. In a streamed one only the list has arguments.
+    """
+    own, name = _own_id(part), _written(part)[0]
+    for place, call in enumerate(listed):
+        called, arguments = _written(call)
+        other = _own_id(call)
+        if own == other if own and other else name == called:
+            del listed[place]
+            same = {"id": own or other, "name": called, "arguments": arguments}
+            return same if arguments else {**part, "id": own or other}
+    return part
+
+
 def _calls_of(entry: Mapping[str, Any]) -> list[Any]:
     """The calls beside a message's content, also where older versions of LangChain have them."""
     own, more = entry.get("function_call"), entry.get("additional_kwargs")
-    calls = [own] if isinstance(own, Mapping) else entry.get("tool_calls") or entry.get("calls")
+    calls = entry.get("tool_calls") or entry.get("calls")
+    calls = [own] if not calls and isinstance(own, Mapping) else calls
     calls = [*(calls or ()), *(entry.get("invalid_tool_calls") or ())]
     return calls if calls or not isinstance(more, Mapping) else _calls_of(more)
 

@@ -10,7 +10,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 _ARGUMENTS = (
     *("arguments", "args", "kwargs", "parameters", "params", "input", "input_parameters"),
-    *("inputParameters", "tool_args", "tool_input", "tool_kwargs"),
+    *("inputParameters", "tool_args", "tool_input", "tool_kwargs", "partial_json"),
 )
 """What OpenAI, LangChain and ragas, tau-bench, Llama, Anthropic, deepeval, ADK, LlamaIndex and
 others call the arguments of a call."""

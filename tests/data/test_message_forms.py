@@ -187,6 +187,44 @@ def test_calls_that_langchain_repeats_from_the_content_count_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("blocks", "listed", "read"),
+    [
+        # As ChatAnthropic streams: the input of the block stays empty.
+        ([("c", {}, '{"city": "Bern"}')], [("c", ARGUMENTS)], [ARGUMENTS]),
+        ([("c", {}, '{"ci')], [("c", ARGUMENTS)], [ARGUMENTS]),
+        ([("c", {}, '{"city": "Bern"}')], [], [ARGUMENTS]),
+        ([("c", ARGUMENTS, "")], [("c", {})], [ARGUMENTS]),
+        (
+            [("c", {}, "")],
+            [("d", ARGUMENTS), ("c", {"city": "Rome"})],
+            [{"city": "Rome"}, ARGUMENTS],
+        ),
+        (
+            [("c", ARGUMENTS, ""), ("d", {}, "")],
+            [("d", {"city": "Rome"})],
+            [ARGUMENTS, {"city": "Rome"}],
+        ),
+        ([(None, {}, ""), (None, {}, "")], [("c", ARGUMENTS), ("d", {})], [ARGUMENTS, {}]),
+    ],
+)
+def test_calls_in_the_content_and_beside_it_are_merged(blocks: Any, listed: Any, read: Any) -> None:
+    content = [
+        {"type": "tool_use", "id": own, "name": "weather", "input": made, "partial_json": text}
+        for own, made, text in blocks
+    ]
+    calls = [
+        {"name": "weather", "args": made, "id": own, "type": "tool_call"} for own, made in listed
+    ]
+    message = {"content": content, "tool_calls": calls}
+    (read_message,) = conversation([{"type": "ai", **message}])
+    assert [call["arguments"] for call in read_message["calls"]] == read
+    expected = [{"name": "weather", "arguments": own} for own in read]
+    for made in (message | {"role": "assistant"}, [message | {"type": "ai"}]):
+        scores = Hub("tool_call_f1")(predictions=[made], references=[expected])
+        assert scores["tool_call_f1"]["score"] == 1
+
+
+@pytest.mark.parametrize(
     "called", ["search", ["search"], '["search"]', '[{"name": "search"}]', [{"name": "search"}]]
 )
 def test_tools_called_may_be_names_or_json(called: Any) -> None:

@@ -26,6 +26,11 @@ PARIS = [Call("weather", {"city": "Paris"})]
         '[{"name": "weather", "arguments": {"city": "Bonn", "city": "Paris"}, "args": {}}]',
         '{"role": "assistant", "content": null, "tool_calls": [{"name": "weather", "args": '
         '{"city": "Paris"}}]}',
+        # As OpenAI's older clients dump a message.
+        '{"role": "assistant", "content": null, "tool_calls": null, "function_call": '
+        '{"name": "weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}',
+        '{"role": "assistant", "content": null, "tool_calls": [], "function_call": '
+        '{"name": "weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}',
     ],
 )
 def test_every_documented_form_is_read(text):
