@@ -18,6 +18,7 @@ _BESIDE = {
     *("name", "tool_name", "function", "id", "call_id", "tool_call_id", "toolUseId", "tool_id"),
     *("type", "index", "role", "description", "reasoning", "thought", "output", "result"),
     *("response", "error", "status", "state", "timestamp", "duration", "latency", "metadata"),
+    "strict",
 }
 """What else a call without arguments has."""
 
@@ -62,8 +63,10 @@ def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
         raise ValueError("doesn't name a tool")
     values = [(key, value) for part in parts for key, value in part.items() if value is not None]
     written = [(key, value) for key, value in values if key in _ARGUMENTS]
+    if len(written) > 1:
+        written = _without_others(written)
     full = [(key, value) for key, value in written if not _is_blank(value)]
-    if other := next((key for key, value in full if value != full[0][1]), None):
+    if other := next((key for key, value in full if _meant(value) != _meant(full[0][1])), None):
         raise ValueError(
             f"has arguments for {name!r} under {full[0][0]!r} and others under {other!r}; keep one"
         )
@@ -76,6 +79,41 @@ def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
                 f"one of {', '.join(_ARGUMENTS)} ({{}} if it has none)"
             )
     return name, {}
+
+
+def _without_others(written: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """What is written under two keys, without blank texts and what isn't the call's arguments.
+
+    Logs keep the schema of a tool as its parameters, and what the user said as its input.
+    """
+    kept = [(key, value) for key, value in written if _meant(value) not in (None, "", {})]
+    kept = [(key, value) for key, value in kept if key != "parameters" or not _is_schema(value)]
+    if any(isinstance(_meant(value), dict) for _, value in kept):
+        kept = [(key, value) for key, value in kept if key != "input" or not _is_plain(value)]
+    return kept or [("arguments", {})]
+
+
+def _is_schema(value: object) -> bool:
+    schema = _meant(value)
+    return (
+        isinstance(schema, dict)
+        and schema.get("type") == "object"
+        and isinstance(schema.get("properties"), dict)
+    )
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(_meant(value), str) and not str(value).lstrip().startswith(("{", "["))
+
+
+def _meant(value: Any) -> Any:
+    """The value of a JSON text; another text, and another value, is itself."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value) if value.strip() else ""
+    except (ValueError, RecursionError):
+        return value
 
 
 def _is_blank(value: object) -> bool:

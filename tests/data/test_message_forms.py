@@ -36,6 +36,22 @@ CALLS: dict[str, Form] = {
     "beside the function": lambda own: {"function": {"name": "weather"}, "arguments": own},
     "an empty one, too": lambda own: {"name": "weather", "arguments": "", "input": own},
     "twice the same": lambda own: {"name": "weather", "arguments": own, "args": dict(own)},
+    "the same as text": lambda own: {
+        **{"name": "weather", "arguments": json.dumps(own, indent=1), "args": own},
+        "input": json.dumps(own),
+    },
+    "blank texts, too": lambda own: {
+        **{"name": "weather", "arguments": "{}", "params": "null", "kwargs": " ", "args": own}
+    },
+    "its schema, too": lambda own: {
+        **{"name": "weather", "arguments": json.dumps(own)},
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    },
+    "the schema of its function": lambda own: {
+        "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
+        "args": own,
+    },
+    "what the user said, too": lambda own: {"name": "weather", "args": own, "input": "Weather?"},
     "keys of a log": lambda own: {"name": "weather", "arguments": own, "ms": 9, "log": {"a": 1}},
 }
 GEMINI: dict[str, Any] = {
@@ -287,6 +303,10 @@ def test_the_arguments_of_a_call_are_read_in_every_form(form: str) -> None:
             {"name": "w", "args": {"city": "Bern"}, "input": {"city": "Rome"}},
             "has arguments for 'w' under 'args' and others under 'input'; keep one",
         ),
+        (
+            {"name": "w", "args": {"city": "Bern"}, "input": '{"city": "Rome"}'},
+            "has arguments for 'w' under 'args' and others under 'input'; keep one",
+        ),
     ],
 )
 def test_what_may_be_arguments_is_refused_by_name(call: dict[str, Any], problem: str) -> None:
@@ -309,6 +329,8 @@ def test_what_may_be_arguments_is_refused_by_name(call: dict[str, Any], problem:
         {"id": "1", "type": "tool_call", "index": 0, "description": "The time.", "output": "noon"},
         {"result": {"time": "noon"}, "error": None, "status": "completed", "unknown": None},
         {"arguments": {}, "elapsed": 0.1},
+        {"strict": True},
+        {"arguments": "{}", "args": {}, "parameters": {"type": "object", "properties": {}}},
         {"arguments": "", "span": {"id": 1}},
         {"city": "", "tags": [], "more": {}},
     ],
