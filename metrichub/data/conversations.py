@@ -24,19 +24,24 @@ _ROLES: Mapping[str, Role] = {
 }
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "summary_text")
 _REASONING = ("reasoning", "thinking", "redacted_thinking", "reasoning_content")
-_CALL_PARTS = ("tool_use", "tool_call", "function_call", "server_tool_use", "mcp_tool_use")
+_CALL_PARTS = (
+    *("tool_use", "tool_call", "function_call", "server_tool_use", "mcp_tool_use", "mcp_call"),
+    *("server_tool_call", "tool_call_chunk", "invalid_tool_call"),  # As LangChain names blocks.
+)
+_UNREAD_CALLS = ("tool-call", "tool-invocation", "tool_invocation", "dynamic-tool")
+"""The kinds of calls of Vercel's AI SDK."""
 _RESULT_PARTS = (
     *("tool_result", "tool_call_response", "function_call_output", "mcp_tool_result"),
-    "web_search_tool_result",
+    *("web_search_tool_result", "server_tool_result"),
 )
 _KINDS = {
-    **dict.fromkeys(("functionCall", "function_call", "toolUse"), "tool_use"),
+    **dict.fromkeys(("functionCall", "function_call", "toolUse", "tool_call"), "tool_use"),
     **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
     "reasoningContent": "reasoning",
 }
 """The kinds of the parts of Gemini and Bedrock, which have a key in place of a type."""
 _CONTENTS = ("parts", "content", "value", "text")
-_RETURNED = ("content", "response", "result")
+_RETURNED = ("content", "response", "result", "output")
 
 
 def conversation(value: object) -> list[Message]:
@@ -104,6 +109,8 @@ class _Messages:
             self._result(entry, content)
             return
         message = _new(role, name=_named(entry))
+        if entry.get("toolInvocations"):
+            raise _unread("toolInvocations")
         listed = _calls_of(entry)
         results = self._fill(message, content, listed)
         message["text"] = message["text"] or str(entry.get("refusal") or "")
@@ -139,12 +146,15 @@ class _Messages:
                 message["text"] += str(_first(part, ("text", "content", "refusal"), ""))
             elif kind in _CALL_PARTS and message["role"] != "tool":
                 message["calls"].append(self._call(_merged(part, listed or [])))
+                results += [part] if _has_outcome(part) else []
             elif _is_result(part):
                 results.append(part)
             elif kind is None and (message["role"] == "tool" or part is content):
                 message["text"] += json.dumps(part, ensure_ascii=False)
             elif kind is None:
                 message["left_out"] += [key for key in part if part[key] is not None][:1]
+            elif kind in _UNREAD_CALLS or (kind != "tool-result" and part.get("toolCallId")):
+                raise _unread(kind)
             elif kind not in _REASONING:
                 message["left_out"].append(str(kind))
         return results
@@ -164,6 +174,8 @@ class _Messages:
         if not self._done or self._done[-1]["role"] != "assistant":
             self._done.append(_new("assistant"))
         self._done[-1]["calls"].append(call)
+        if _has_outcome(item):
+            self._result(item, item.get("output"))
 
     def _call(self, entry: Any) -> ToolCall:
         name, arguments = _written(entry)
@@ -248,6 +260,18 @@ def _is_call(entry: Mapping[str, Any]) -> bool:
         return False
     own = function if isinstance(function, Mapping) else entry
     return "name" in own or "tool_name" in own or isinstance(function, str)
+
+
+def _has_outcome(call: Mapping[str, Any]) -> bool:
+    """Whether OpenAI's server ran the call, and wrote into it what came out."""
+    return call.get("type") == "mcp_call" and bool(call.get("output") or call.get("error"))
+
+
+def _unread(kind: object) -> ValueError:
+    return ValueError(
+        f"isn't a conversation: it has calls as {str(kind)!r}, which aren't read; give them as "
+        '`tool_calls` of their message, [{"name": …, "arguments": {…}}]'
+    )
 
 
 def _written(entry: object) -> tuple[str, Any]:

@@ -240,6 +240,59 @@ def test_calls_in_the_content_and_beside_it_are_merged(blocks: Any, listed: Any,
         assert scores["tool_call_f1"]["score"] == 1
 
 
+MCP = {"type": "mcp_call", "id": "m", "name": "weather", "arguments": '{"city": "Bern"}'}
+
+
+@pytest.mark.parametrize("in_content", [True, False])
+@pytest.mark.parametrize(
+    "outcome", [{"output": "sunny"}, {"output": None, "error": {"message": "sunny"}}]
+)
+def test_what_a_server_of_mcp_returned_is_a_message_of_the_tool(
+    in_content: bool, outcome: Any
+) -> None:
+    items = [MCP | outcome, {"type": "output_text", "text": "Nice."}]
+    said = {"role": "assistant", "content": items[1:]}
+    value = [{"role": "assistant", "content": items[:1]}, said] if in_content else [items[0], said]
+    call, result, answer = conversation(value)
+    assert [(own["name"], own["arguments"]) for own in call["calls"]] == [("weather", ARGUMENTS)]
+    assert [result[key] for key in ("role", "text", "result_of", "name")] == [
+        *("tool", "sunny", "1", "weather")
+    ]
+    assert answer["text"] == "Nice."
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        MCP,
+        {"tool_call": {"tool_name": "weather", "arguments": ARGUMENTS, "id": "c"}},  # Haystack's.
+        {"type": "tool_call", "name": "weather", "args": ARGUMENTS},
+        {"type": "server_tool_call", "id": "s", "name": "weather", "args": ARGUMENTS},
+        {"type": "tool_call_chunk", "index": 0, "name": "weather", "args": '{"city": "Bern"}'},
+    ],
+)
+def test_a_call_within_a_content_is_read(part: Any) -> None:
+    (message,) = conversation([{"role": "assistant", "content": [part]}])
+    assert [(own["name"], own["arguments"]) for own in message["calls"]] == [("weather", ARGUMENTS)]
+
+
+VERCEL = {"toolCallId": "c", "toolName": "weather", "args": ARGUMENTS}
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [
+        ({"content": [VERCEL | {"type": "tool-call"}]}, "tool-call"),
+        ({"parts": [{"type": "tool-invocation", "toolInvocation": VERCEL}]}, "tool-invocation"),
+        ({"parts": [{"type": "tool-weather", "toolCallId": "c", "input": {}}]}, "tool-weather"),
+        ({"content": "Sunny.", "toolInvocations": [VERCEL]}, "toolInvocations"),
+    ],
+)
+def test_calls_that_are_not_read_are_refused_by_their_kind(more: Any, kind: str) -> None:
+    with pytest.raises(ValueError, match=f"it has calls as '{kind}', which aren't read; give them"):
+        conversation([{"role": "assistant", **more}])
+
+
 @pytest.mark.parametrize(
     "called", ["search", ["search"], '["search"]', '[{"name": "search"}]', [{"name": "search"}]]
 )
