@@ -24,6 +24,9 @@ NAMES = {
 }
 """The columns in which rows of deepeval and ragas, and two conversations, have calls."""
 
+_WRAPPERS = ("functionCall", "function_call", "toolUse", "tool_call")
+"""The keys under which parts of Gemini, Bedrock and Haystack have a call."""
+
 _LONG = 200
 """How many characters of a call's arguments an explanation shows."""
 
@@ -176,13 +179,23 @@ def _written(entry: Any) -> tuple[str, Any]:
     if not isinstance(entry, _MAPPING):
         raise _NoCall("doesn't name a tool")
     try:
-        return written_call(entry)
+        return written_call(_unwrapped(entry))
     except ValueError as error:
         raise _NoCall(str(error)) from None
 
 
+def _unwrapped(entry: Any) -> Any:
+    """The call within a part whose only key names a call, or the entry itself."""
+    if not isinstance(entry, dict) or "name" in entry:
+        return entry
+    wrapped = next((entry[key] for key in _WRAPPERS if isinstance(entry.get(key), dict)), {})
+    names = (wrapped.get("name"), wrapped.get("tool_name"))
+    return wrapped if any(isinstance(name, str) for name in names) else entry
+
+
 def _plain_call(entry: Any) -> Call:
     """The call with its arguments as JSON has them."""
+    entry = _unwrapped(entry)
     if isinstance(entry, dict) and len(entry) == 1 and "function" not in entry:
         ((name, arguments),) = entry.items()
         if isinstance(arguments, dict):

@@ -127,6 +127,31 @@ def test_the_calls_of_a_conversation_are_matched_by_the_rules_of_bfcl(form):
             assert Hub("tool_call_match")(**columns)["tool_call_match"]["score"] == 1
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"functionCall": {"name": "weather", "args": {"city": "Paris"}}, "thoughtSignature": "Cu"},
+        {"functionCall": {"name": "weather", "args": {"city": "Paris"}}},
+        {"toolUse": {"toolUseId": "t", "name": "weather", "input": {"city": "Paris"}}},
+        {"tool_call": {"tool_name": "weather", "arguments": {"city": "Paris"}}},
+    ],
+)
+def test_a_part_whose_key_names_a_call_is_no_tool_of_that_name(part):
+    weather = {"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}
+    for made in ([part], json.dumps([part])):
+        for city, score in (("Paris", 1), ("Rome", 0)):
+            bfcl = {"references": [[{"weather": {"city": [city]}}]], "functions": [[weather]]}
+            assert (
+                Hub("tool_call_match")(predictions=[made], **bfcl)["tool_call_match"]["score"]
+                == score
+            )
+            expected = [{"name": "weather", "arguments": {"city": city}}]
+            scores = Hub("tool_call_f1")(predictions=[made], references=[expected])
+            assert scores["tool_call_f1"]["score"] == score
+    # BFCL's form of a call of a tool that has such a name.
+    assert read_calls('[{"toolUse": {"city": "Paris"}}]', plain=True).made[0].name == "toolUse"
+
+
 @pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
 @pytest.mark.parametrize("name", ["messages", "conversation", "trace"])
 def test_the_calls_of_messages_count_where_there_is_no_prediction(metric, name):
