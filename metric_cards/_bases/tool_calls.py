@@ -134,8 +134,8 @@ def _calls_in(value: Any) -> Any:
     """
     if isinstance(value, _MAPPING):
         if "tool_calls" in value and not _has_blocks(value):
-            own = value.get("function_call")
-            return value["tool_calls"] or ([own] if isinstance(own, _MAPPING) else [])
+            calls, own = value["tool_calls"], value.get("function_call")
+            return calls if calls or not isinstance(own, _MAPPING) else [own]
         parts = [value] if isinstance(value.get("role"), str) else value
         may_be = "name" not in value or parts is not value
     else:
@@ -188,9 +188,13 @@ def _unwrapped(entry: Any) -> Any:
     """The call within a part whose only key names a call, or the entry itself."""
     if not isinstance(entry, dict) or "name" in entry:
         return entry
-    wrapped = next((entry[key] for key in _WRAPPERS if isinstance(entry.get(key), dict)), {})
-    names = (wrapped.get("name"), wrapped.get("tool_name"))
-    return wrapped if any(isinstance(name, str) for name in names) else entry
+    for key in _WRAPPERS:
+        wrapped = entry.get(key)
+        if isinstance(wrapped, dict) and isinstance(
+            wrapped.get("name", wrapped.get("tool_name")), str
+        ):
+            return wrapped
+    return entry
 
 
 def _plain_call(entry: Any) -> Call:
