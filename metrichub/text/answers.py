@@ -79,11 +79,21 @@ _TAKEN = re.compile(
     r"(?i:\s+(?:is|es|é|è)\b|\s*[:：])|(?<!不)[选選][项項]?(?:[是为為]|[:：])?)"
     rf"{_LETTER}(?=[\W_]*$|[)\].,:;*。，、]|\s(?:because|since|as)\b)"
     rf"|(?:^|[.,:;]\s|\b(?i:so|thus|hence|therefore)\s){_LETTER}"
-    r"[)\]*_.]{0,3}\s(?:is\s(?:the\s)?(?:correct|right|best|answer)\b)",
+    r"[)\]*_.]{0,3}\s(?:(?:is|must\sbe)\s(?:the\s)?(?:correct|right|best|answer)\b)",
     re.MULTILINE,
 )
 _LONE = re.compile(rf"{_LETTER}[\W_]*\Z")
+_LONE_LINE = re.compile(rf"^{_LETTER}(?:[^\w\n]|_)*$", re.MULTILINE)
 """How a reply that has no mark of an answer says which choice it takes."""
+
+_WRONG = re.compile(
+    r"(?:\b(?:wrong|incorrect|falsche)\s+(?:answer|option|choice|solution|antwort)"
+    r"(?:\s+(?:is|was|ist)\b|\s*[:：])|错误的?答案(?:是|为|[:：]))"
+    r"(?:(?!\b(?:correct|right|best|answer|antwort)\b)[^\n.;。])*",
+    re.IGNORECASE,
+)
+"""What a reply says isn't the answer."""
+_REASON = re.compile(r"\s(?:because|since|as)\b")
 
 Item = TypeVar("Item")
 
@@ -240,7 +250,7 @@ def chosen_letter(text: str, letters: str, choices: Sequence[str] = ()) -> str |
 
     With `choices`, a reply that gives no letter takes the only choice whose words it repeats.
     """
-    text = _final(text)
+    text = _WRONG.sub("", _final(text)).strip()
     contents = list(_given(text))
     for content in contents:
         if letter := _begun(content, letters) or _repeated(content, letters, choices):
@@ -259,16 +269,20 @@ def _named(text: str, letters: str, marked: bool) -> set[str]:
         len(items) < 2 or text[-1] not in ".):"
     ):
         taken.append(lone[1])
+    # So is a letter alone on the first line, unless more lines are letters.
+    first, alone = _LONE_LINE.match(text), _LONE_LINE.findall(text)
+    if first and alone[0].isupper() and len(alone) == 1:
+        taken += alone if len(items) < 2 or first[0][-1] not in ".):" else []
     if own := {letter for letter in taken if letter and letter in letters}:
         return own
     named = [] if marked else re.findall(r"\(([A-Z])\)", text)
-    first = None if marked else _BEGINS_ALONE.match(text)
-    if first and "\n" not in text:
-        named += [first[1].upper(), *items]
+    begun = None if marked else _BEGINS_ALONE.match(text)
+    if begun and "\n" not in text:
+        named += [begun[1].upper(), *items]
     # A line that begins with an item is the choice, and several lines are a list.
-    elif first and first[1].isupper() and len(items) < 2 and "II." not in text:
-        named.append(first[1])
-    elif first:
+    elif begun and begun[1].isupper() and len(items) < 2 and "II." not in text:
+        named.append(begun[1])
+    elif begun:
         return set()
     return {letter for letter in named if letter in letters}
 
@@ -279,7 +293,7 @@ def _begun(content: str, letters: str) -> str | None:
     if match is None or match[1].upper() not in letters:
         return None
     letter, after, then = match[1], match[2], match[3]
-    may_be_word = letter in "AI" or letter.islower()
+    may_be_word = (letter in "AI" or letter.islower()) and not _REASON.match(content, match.end(1))
     return None if may_be_word and after.isspace() and then.isalpha() else letter.upper()
 
 

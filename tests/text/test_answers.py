@@ -148,6 +148,8 @@ def test_the_last_number_has_no_separators_of_thousands(reply: str, expected: st
         ("The answer is A good one", None),
         ("The answer is B good one", "B"),
         ("The answer is A, good", "A"),
+        ("The answer is A because it is big.", "A"),
+        ("The answer is a since it is big.", "A"),
         ("Answer: a)good", "A"),
         ("Answer: apple", None),
         ("The answer is F", None),
@@ -183,6 +185,9 @@ def test_a_letter_counts_alone_and_never_as_a_word(reply: str, expected: str | N
         *("Правильный ответ: C", "Risposta: C", "Đáp án đúng là C", "الإجابة: C", "คำตอบ: C"),
         *("Hmm.\nA is bad.\n\nC", "Well.\n**C**", "C) Rome\n\nIt fits.", "C. Rome is.\nMore."),
         "The answer is (C).\n\n### Explanation\nNot A.\nFinal Answer:",
+        *("C\n\nExplanation: The capital is Paris.", "C\nBecause (A) and (B) are small."),
+        *("**C**\n\nRome is.", "(A) is wrong, (B) is wrong, so (C) must be right."),
+        *("Wrong answer: A. Correct answer: C", "The wrong answer is A and the answer is C"),
     ],
 )
 def test_a_letter_is_read_in_the_styles_of_models(reply: str) -> None:
@@ -219,6 +224,9 @@ def test_a_letter_is_read_in_the_styles_of_models(reply: str) -> None:
             "Option A is wrong",
             "Statement A is correct",
         ),
+        *("Wrong answer: A", "Wrong answer: (A)", "The wrong answer is A.", "Incorrect option: B"),
+        *("Wrong answers: A, B", "Falsche Antwort: A", "错误答案：A", "A\nred\nB\nblue"),
+        "A)\nred\nB) blue",
         *("I. Intro\nII. More", "(a) is 5\n(b) is 6", "Answer: none", "Answer:", "B. 2\nmore\nC."),
     ],
 )
