@@ -28,7 +28,11 @@ _NUMBER = re.compile(
     r"(?:[eE][-+]?\d+(?!\w))?"
 )
 _MARKUP = " \t*_`#>"
-_QUOTES = (("$$", "$$"), ("$", "$"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
+_LATEX_SIGNS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+_QUOTES = (*_LATEX_SIGNS, ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
+_DISPLAYED = re.compile(r"(?:\\\[|\$\$)[ \t]*\n(.*?)(?:\\\]|\$\$)", re.DOTALL)
+"""A formula on lines of its own."""
+_DOTS = (".", "。", "।")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _SEVERAL = re.compile("[],;:\"'{}()[]")
 """What brackets around a list, a tuple, an interval or an object of JSON have inside."""
@@ -57,7 +61,7 @@ _MARK = re.compile(
 _REFERS_BACK = re.compile(r"\b(?:this|that)\s$", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:final_?)?answer>|\[/answer\]|<\|\w+\|>|</s>", re.IGNORECASE)
 _VALUE = re.compile(r"(\"(?:[^\"\\]|\\.)*\")|'((?:[^'\\]|\\.)*)'|(\[[^\]]*\]|[^,}\n]*)", re.DOTALL)
-_SENTENCE = re.compile(r"(?:\d|[^\W\d_]{4}|[$)}\]%*])\.(?=\s)")
+_SENTENCE = re.compile(r"(?:\d|[^\W\d_]{4}|[$)}\]%*])\.(?=\s)|[。।]")
 """Where an answer ends that more follows; "Dr. Smith" and "J. K. Rowling" stay whole."""
 _OPTION = (
     r"(?:(?i:(?:the |la |a |l['’])?(?:option|choice|letter|opción|opção|opzione|letra|вариант"
@@ -209,7 +213,10 @@ def _content(text: str, mark: re.Match[str], end: int) -> str:
     rest = _CLOSING.split(text[mark.end() : end], maxsplit=1)[0]
     if mark["tag"]:
         return _bare(rest.strip())
-    line = bare_line(rest.lstrip(f"{_MARKUP}\n\r:："))
+    rest = rest.lstrip(f"{_MARKUP}\n\r:：")
+    if displayed := _DISPLAYED.match(rest):
+        return _bare(displayed[1].strip())
+    line = bare_line(rest)
     stop = _SENTENCE.search(line)
     return _bare(line[: stop.end()] if stop else line)
 
@@ -229,7 +236,8 @@ def bare_line(text: str) -> str:
 def _bare(text: str) -> str:
     before = None
     while text != before:
-        before, text = text, _unquoted(text.strip(_MARKUP).removesuffix(".").strip(_MARKUP))
+        before, text = text, text.strip(_MARKUP)
+        text = _unquoted((text[:-1] if text.endswith(_DOTS) else text).strip(_MARKUP))
         if text and _BRACKETS.get(text[0]) == text[-1] and not _SEVERAL.search(text[1:-1]):
             text = text[1:-1]
     return text
