@@ -70,6 +70,8 @@ _LATEX = tuple(
 )
 _COMMAND = re.compile(r"\\(?!(?:approx|times|cdot|mu|Omega|euro|pounds)\b)[A-Za-z]")
 """What makes another number of one, such as \\sqrt and \\pi."""
+_SYMBOL = re.compile(r"[√∛∜]|[\d)}]\s?[*·×/]?\s?\(?π|π\s?[*·×/^]?\s?\(?\d")
+"""The same as characters; "π ≈ 3.14" has a number."""
 
 
 @lru_cache
@@ -104,7 +106,10 @@ def reader(decimal: Decimal) -> Callable[[str], Number | None]:
             text = pattern_of.sub(plain, text)
         if "\\" in text and _COMMAND.search(text):
             return None
-        text = text if text.isascii() else text.translate(_PLAIN)
+        if not text.isascii():
+            if _SYMBOL.search(text):
+                return None
+            text = text.translate(_PLAIN)
         text = _POWER.sub(r"e\1", text) if "^" in text else text
         found = pattern.finditer(text)
         match = next(found, None)

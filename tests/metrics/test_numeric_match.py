@@ -87,6 +87,8 @@ def test_equals_the_final_number_of_helm_but_for_characters(row: dict[str, Any])
         *(("12^\\circ", 12), ("12^{\\circ}C", 12), ("12\\degree", 12), ("\\$5", 5), ("20\\%", 20)),
         *(("-\\$5", -5), ("5\\text{ cm}^2", 5), ("\\(5\\)", 5), ("3\\times 10^{5}", 300000)),
         *(("\\sqrt{2}", None), ("2\\pi", None), ("\\frac{\\sqrt3}{2}", None), ("5 \\pm 2", None)),
+        *(("5π", None), ("√2", None), ("2√3", None), ("5 π", None), ("2/π", None), ("5·π", None)),
+        *(("π2", None), ("π ≈ 3.14", "157/50"), ("5 µm", 5), ("∛8", None)),
         *(("\\frac{3.5}{2}", None), ("\\frac{1}{0}", None), ("2 \\cdot 3", None)),
         *(("so 9 * 2 = 18\n#### 18", 18), ("nan", None), ("inf", None), ("", None)),
     ],
