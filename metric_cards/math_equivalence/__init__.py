@@ -68,8 +68,13 @@ class MathEquivalence(Metric):
         found = {pair: Verdict(pair[0].strip() == pair[1].strip(), (False, False)) for pair in rows}
         asked = [p for p, same in found.items() if not same.equal and all(map(str.strip, p))]
         # An extraction takes off the signs that tell math-verify where the formula is.
-        signed = _answer_signed if self.extraction else _reply_signed
-        formulas = [(_reference_signed(own), signed(made)) for own, made in asked]
+        formulas = [
+            (
+                _reference_signed(own),
+                _answer_signed(made) if self.extraction else _reply_signed(made, own),
+            )
+            for own, made in asked
+        ]
         options = {
             "float_rounding": self.float_rounding,
             "strict": self.strict,
@@ -105,11 +110,15 @@ def _unread(count: float, what: str) -> str:
 
 def _reference_signed(text: str) -> str:
     """The reference between dollar signs if it is a formula without them, such as 2^{16}."""
+    return _signed(text) if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
     if _MARKED.search(text) or _QUANTITY.match(text):
-        return text
+        return False
     words = _COMMAND.sub(" ", text)
     plain = _PROSE.search(words) if _LATEX.search(text) else _WORD.search(text)
-    return text if plain or _PLAIN.fullmatch(text) else _signed(text)
+    return not (plain or _PLAIN.fullmatch(text))
 
 
 def _answer_signed(text: str) -> str:
@@ -117,10 +126,15 @@ def _answer_signed(text: str) -> str:
     return text if _MARKED.search(text) or _QUANTITY.match(text) else _signed(text)
 
 
-def _reply_signed(text: str) -> str:
-    """A whole prediction between dollar signs if it is LaTeX without them, and nothing else."""
-    alone = _LATEX.search(text) and not _WORD.search(_COMMAND.sub(" ", text))
-    return _signed(text) if alone and not _MARKED.search(text) else text
+def _reply_signed(text: str, reference: str) -> str:
+    """A whole prediction between dollar signs if it is a formula without them, and nothing else.
+
+    It may do without LaTeX where the reference is a formula; beside a number, 5 m stays 5.
+    """
+    if _MARKED.search(text) or _WORD.search(_COMMAND.sub(" ", text)):
+        return text
+    formula = _is_formula(text) and _is_formula(reference.strip().strip("$"))
+    return _signed(text) if _LATEX.search(text) or formula else text
 
 
 def _signed(text: str) -> str:

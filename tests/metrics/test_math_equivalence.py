@@ -184,10 +184,33 @@ def test_a_reference_without_dollar_signs_is_that_with_them() -> None:
         (r"\text{Monday}", r"\text{Monday}", 1),
         # A prediction is a formula if it is nothing else.
         *(("65536", "2^{16}", 1), ("2", "2^{16}", 0), ("1000", "gives 10^3", 1), ("5", "A) 5", 1)),
+        # Beside a number, it is read as text.
+        *(("18", "18 m", 1), ("$5$", "A) 5", 1), ("5", "x = 5", 1), ("p-q", "it is p-q", 0)),
+        *(("6-5i", "6 - 5i", 1), ("(1, 2)", "(1,2)", 1), ("p-q", "p - q", 1)),
     ],
 )
 def test_a_formula_needs_no_dollar_signs(reference: str, prediction: str, expected: float) -> None:
     assert score(prediction, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction"),
+    [
+        *(("6-5i", "6 - 5i"), ("(1, 2)", "(1,2)"), ("p-q", "p - q"), ("x+1", "1 + x")),
+        *(("y=2x", "y = 2x"), ("$p-q$", "p - q"), ("$(1, 2)$", "(1,2)"), ("1, 2", "2, 1")),
+        *(("6-5i", "6 + 5i"), ("(1, 2)", "(2, 1)"), ("p-q", "q - p"), ("[1, 2)", "(1, 2)")),
+        *(("2x", "2 x"), ("3!", "3 !"), ("x>1", "x > 1"), ("{1, 2}", "{2,1}"), ("2*x", "x*2")),
+    ],
+)
+def test_a_prediction_that_is_a_formula_is_that_between_dollar_signs(
+    reference: str, prediction: str
+) -> None:
+    own, made = (
+        math_verify.parse(f"${text.strip('$')}$", parsing_timeout=None)
+        for text in (reference, prediction)
+    )
+    official = math_verify.verify(own, made, timeout_seconds=None)
+    assert score(prediction, reference, seconds=10) == official
 
 
 def test_texts_that_are_read_in_part_or_not_at_all_are_noted() -> None:
