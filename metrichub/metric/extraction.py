@@ -190,7 +190,7 @@ _KINDS = {
     "answer": _Kind(_plain(answers.answer, definition=2), "answer alone, which has no options", {}),
     "boxed": _Kind(_plain(answers.boxed), "boxed alone, which has no options", {}),
     "last_number": _Kind(
-        _plain(answers.last_number), "last_number alone, which has no options", {}
+        _plain(answers.last_number, definition=2), "last_number alone, which has no options", {}
     ),
     "choice": _Kind(
         _choice,

@@ -23,10 +23,13 @@ _OPEN_BOX = r"\\(?:boxed|fbox)(?=\s*\{)|\\boxed "
 _BOX = re.compile(_OPEN_BOX)
 _BRACES = re.compile(r"[{}]")
 _MINUS = "\u2212\uff0d\ufe63"
+_DASH = re.compile(r"(?<![^\s($])\u2013(?=[\d.])")
+"""An en dash that is a minus sign, since nothing stands before it."""
 _NUMBER = re.compile(
     r"(?:(?<![\w.])(?:(?<!\w)-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<!\w)-?\.\d+)"
     r"(?:[eE][-+]?\d+(?!\w))?"
 )
+_LATEX_GROUPS = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\[,!])(?=\d{3}(?!\d))")
 _MARKUP = " \t*_`#>"
 _LATEX_SIGNS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 _QUOTES = (*_LATEX_SIGNS, ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
@@ -167,7 +170,8 @@ def _in_box(text: str, box: re.Match[str], end: int) -> str | None:
 
 def last_number(text: str) -> str | None:
     """The last number after any thinking, without separators of thousands; None without one."""
-    number = last(_NUMBER.finditer(folded(without_thinking(text))))
+    text = _LATEX_GROUPS.sub(",", folded(without_thinking(text)))
+    number = last(_NUMBER.finditer(_DASH.sub("-", text)))
     return number[0].replace(",", "") if number else None
 
 
