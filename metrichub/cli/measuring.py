@@ -262,11 +262,8 @@ def print_notes(reports: Mapping[str, Report]) -> None:
     # Loads numpy, which no help needs.
     from metrichub.report.notes import shared_notes
 
-    owners: dict[tuple[str, Sequence[str]], list[str]] = {}
-    for metric, text, systems in shared_notes(reports):
-        owners.setdefault((text, tuple(systems)), []).append(metric)
-    for (text, systems), metrics in owners.items():
-        note(": ".join([*filter(None, [", ".join(systems)]), ", ".join(metrics), text]))
+    for metrics, text, systems in shared_notes(reports):
+        note(": ".join([*filter(None, [", ".join(systems)]), metrics, text]))
 
 
 def print_unranked(reasons: Mapping[str, str]) -> None:

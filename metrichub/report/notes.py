@@ -21,7 +21,7 @@ from metrichub.metric import Metric
 
 
 class SharedNote(NamedTuple):
-    """What a metric notes of systems; `systems` is empty where it notes it of all."""
+    """What one or several metrics note of systems, which are empty where they note it of all."""
 
     metric: str
     text: str
@@ -29,15 +29,18 @@ class SharedNote(NamedTuple):
 
 
 def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
-    """The notes of every metric, in the order in which systems have them."""
+    """The notes of every metric, in the order in which systems have them; each text once."""
     owners: dict[tuple[str, str], list[str]] = {}
     for name, measurement in systems.items():
         for metric, texts in notes_of(measurement).items():
             for text in texts:
                 owners.setdefault((metric, text), []).append(name)
+    metrics: dict[tuple[str, Sequence[str]], list[str]] = {}
+    for (metric, text), names in owners.items():
+        shown = () if len(names) == len(systems) else tuple(names)
+        metrics.setdefault((text, shown), []).append(metric)
     return [
-        SharedNote(metric, text, () if len(names) == len(systems) else names)
-        for (metric, text), names in owners.items()
+        SharedNote(", ".join(own), text, [*shown] or ()) for (text, shown), own in metrics.items()
     ]
 
 
