@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from metrichub.agreement import bootstrap as module
 from metrichub.agreement.bootstrap import (
@@ -35,25 +34,6 @@ def matrices(seed: int = 0, shape: tuple[int, int] = (6, 9)):
     return x, z
 
 
-@pytest.mark.parametrize("draw", DRAWN)
-def test_a_draw_is_the_mean_of_scipy_over_the_items_that_it_drew(draw: str) -> None:
-    x, z = matrices()
-    drawn = Drawn(draw, 25, seed=3)
-    drawn_values = resampled("item", "tau_b", x, z, drawn)
-    (block,) = _blocks(x.shape, drawn)
-    for k in range(25):
-        a = x if block.systems is None else x[block.systems[k]]
-        b = z if block.systems is None else z[block.systems[k]]
-        items = range(9) if block.items is None else block.items[k]
-        values = []
-        for i in items:
-            there = ~(np.isnan(a[:, i]) | np.isnan(b[:, i]))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                values.append(scipy.stats.kendalltau(a[there, i], b[there, i])[0])
-        assert drawn_values[k] == pytest.approx(np.nanmean(values), abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("name", "epsilon"),
     [("pearson", 0), ("tau_b", 0), ("tau_23", 0), ("acc_eq", 0), ("acc_eq", 0.25)],
@@ -68,7 +48,7 @@ def test_sums_over_weighted_pairs_equal_drawn_matrices(
     drawn, options = Drawn(draw, 40, 5), Options(epsilon=epsilon)
     slow = [_materialised("item", name, x, z, b, options) for b in _blocks(x.shape, drawn)]
     assert resampled("item", name, x, z, drawn, options) == pytest.approx(
-        np.concatenate(slow), abs=1e-6, nan_ok=True
+        np.concatenate(slow), abs=1e-12, nan_ok=True
     )
 
 
@@ -143,12 +123,6 @@ def test_a_draw_s_soft_accuracy_is_that_of_its_pairs_of_different_systems(draw: 
         assert values[k] == pytest.approx(expected, nan_ok=True)
 
 
-def test_items_are_drawn_alike_with_and_without_systems() -> None:
-    (items,), (both,) = (list(_blocks((3, 8), Drawn(draw, 9))) for draw in ("items", "both"))
-    assert (items.items == both.items).all()
-    assert items.systems is None
-
-
 def test_the_draws_of_a_seed_are_two_streams_of_numpy_s_generator() -> None:
     # On record, so that another version draws the same: published intervals can be made again.
     (block,) = _blocks((8, 8), Drawn("both", 9, seed=7))
@@ -207,18 +181,6 @@ def test_another_draw_is_refused() -> None:
         resampled("item", "tau_b", *matrices(), Drawn("rows"))
     with pytest.raises(ParameterError, match="draws=-1"):
         resampled("item", "tau_b", *matrices(), Drawn("items", -1))
-
-
-def test_a_draw_of_systems_and_items_has_the_mean_of_scipys_rho() -> None:
-    scores, human = np.random.default_rng(4).normal(size=(2, 6, 5))
-    drawn = resampled("item", "spearman", scores, human, Drawn("both", 8, 3))
-    systems = np.random.default_rng([3, 0]).integers(0, 6, (8, 6))
-    items = np.random.default_rng([3, 1]).integers(0, 5, (8, 5))
-    expected = [
-        np.mean([scipy.stats.spearmanr(scores[of, item], human[of, item])[0] for item in of_items])
-        for of, of_items in zip(systems, items, strict=True)
-    ]
-    assert drawn == pytest.approx(np.array(expected))
 
 
 @pytest.mark.parametrize("draw", DRAWN)

@@ -27,7 +27,6 @@ from metrichub.agreement.row_coefficients import (
     pair_counts,
     tau_b_of,
 )
-from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]
@@ -141,30 +140,3 @@ def test_a_constant_has_no_pearson_though_its_mean_is_rounded() -> None:
 def test_vectors_of_other_lengths_are_refused() -> None:
     with pytest.raises(InputError, match=r"not shapes \(2,\) and \(3,\)"):
         tau_b([1, 2], [1, 2, 3])
-
-
-def test_scores_that_order_all_pairs_right_are_calibrated_at_0() -> None:
-    scores = np.array([[1.0, 2.0, 4.0]])
-    assert calibrate(scores, scores)[:2] == (0, 1)
-
-
-@pytest.mark.parametrize("scores", [[[1.0]], [[np.nan, 2.0]], np.empty((0, 3))])
-def test_without_pairs_there_is_nothing_to_calibrate(scores: list[list[float]]) -> None:
-    found = calibrate(np.asarray(scores), np.asarray(scores))
-    assert (found.epsilon, found.ties_nearly_all) == (0, False)
-    assert np.isnan(found.accuracy)
-
-
-def test_a_group_without_pairs_calibrates_nothing() -> None:
-    scores, human = np.array([[1.0, 2, 4], [1, 3, 9]]), np.array([[1.0, 1, 2], [2, 3, 1]])
-    alone = calibrate(scores, human)
-    none = [[1.0, np.nan, np.nan]]
-    for at in (0, 1, 2):
-        assert calibrate(*(np.insert(side, at, none, 0) for side in (scores, human))) == alone
-
-
-def test_a_constant_needs_no_threshold_to_tie_all_pairs() -> None:
-    calibration = calibrate(np.ones((2, 4)), np.array([[1.0, 1, 2, 3], [1, 2, 2, 2]]))
-    # People tie 1 of 6 pairs and 3 of 6.
-    assert (calibration.epsilon, calibration.ties_nearly_all) == (0, False)
-    assert calibration.accuracy == pytest.approx((1 / 6 + 3 / 6) / 2)

@@ -140,31 +140,10 @@ def test_the_table_comes_in_every_format(form: str, start: str) -> None:
     assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
-def test_ranks_and_citations_are_in_the_document() -> None:
-    document = measured("-m", "token_f1", "--human", "good", "--ranks", "--cite", "--draws", "9")
-    assert document["ranks"][0]["ranks"] == {"token_f1": 1}
-    assert document["cite"].startswith(document["line"])
-    assert "@inproceedings{rajpurkar-etal-2016-squad" in document["cite"]
-
-
-def test_agreement_below_a_bound_ends_with_one() -> None:
-    arguments = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "0")
-    arguments += ("--coefficient", "tau_b")
-    assert run(*arguments, "--fail-under", "token_f1=0.6").exit_code == 0
-    result = run(*arguments, "--fail-under", "token_f1=0.7")
-    assert result.exit_code == 1
-    assert "failed: token_f1: tau_b of item with good is 0.6667, below 0.7" in result.stderr
-
-
 def test_a_last_sample_without_references_has_no_score_of_each() -> None:
     write("rated.jsonl", [*ROWS, {**ROWS[0], "doc_id": "k", "references": []}])
     arguments = ("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
     assert measured(*arguments)["data"]["samples"] == 7
-
-
-def test_a_forest_plot_is_drawn() -> None:
-    run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--plot", "forest.svg")
-    assert Path("forest.svg").read_text(encoding="utf-8").count("<svg") == 1
 
 
 MISTAKES = {
@@ -207,38 +186,12 @@ def test_a_report_agrees_like_the_command_and_no_metric_runs_again() -> None:
     )
 
 
-def test_a_report_says_where_scores_saw_references_that_a_protocol_parts() -> None:
-    report = Hub("token_f1").evaluate([{**row, "references": ["b c d e", "x"]} for row in ROWS])
-    agreement = report.agreement("good", protocol="g-eval", draws=0)
-    assert "these scores saw up to 2 at once" in agreement.notes[-1]
-    alone = Hub("token_f1").evaluate(ROWS).agreement("good", protocol="g-eval", draws=0)
-    assert alone.notes == []
-    assert alone.row(coefficient="tau_b").value == pytest.approx(2 / 3)
-
-
-def test_scores_of_which_lower_is_better_are_turned() -> None:
-    report = Hub(["wer", "token_f1"]).evaluate(ROWS)
-    agreement = report.agreement("good", coefficient="tau_b", level="pooled", draws=0)
-    # wer is the share of four words that lack: it falls where the number of words grows.
-    words = [len(str(row["prediction"]).split()) for row in ROWS]
-    assert agreement.row("wer").value == pytest.approx(tau_b(words, [r["good"] for r in ROWS]))
-
-
 def test_a_report_names_the_columns_that_it_has() -> None:
     report = Hub("token_f1").evaluate(ROWS)
     with pytest.raises(MissingColumn, match="no column 'god'; did you mean 'good'"):
         report.agreement("god")
     with pytest.raises(ReportError, match="no output 'recal'; did you mean 'recall'"):
         report.verdicts("good", "token_f1", output="recal")
-
-
-def test_few_labels_correct_the_mean_of_all_scores() -> None:
-    labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
-    rows = [{**row, "label": label} for row, label in zip(ROWS, labels, strict=True)]
-    mean = Hub("token_f1").evaluate(rows).calibrated("label", weight=1)["token_f1"]["score"]
-    # People are .2 below the metric on each label, and so below its mean of the rest.
-    assert mean.mean == pytest.approx(sum(F1[3:]) / 3 - 0.2)
-    assert (mean.labelled, mean.unlabelled) == (3, 3)
 
 
 def test_verdicts_of_a_report_are_counted_against_labels() -> None:
@@ -351,21 +304,6 @@ def test_scores_of_a_file_have_no_card_to_write_beside() -> None:
     result = run(*arguments, "--write", "mine")
     assert result.exit_code == 2
     assert "--write needs -m METRIC, as columns of scores have no card" in result.stderr
-
-
-def test_a_study_takes_the_place_of_that_of_the_same_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
-
-    def studies(name: str, *more: str) -> list[tuple[str, int, float]]:
-        run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--write", name, *more)
-        written = json.loads(Path("agreement.json").read_text())["studies"]
-        return [(s["data"]["name"], s["draws"], s["results"][0]["value"]) for s in written]
-
-    for name in ("first", "second", "third"):
-        before = studies(name, "--draws", "9")
-    assert [study[:2] for study in before] == [("first", 9), ("second", 9), ("third", 9)]
-    after = studies("second", "--draws", "10")
-    assert [study[:2] for study in after] == [("first", 9), ("second", 10), ("third", 9)]
 
 
 def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None:

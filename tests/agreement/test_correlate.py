@@ -1,6 +1,5 @@
 """`correlate` as its users call it: what it takes, what it says, what it refuses."""
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -8,22 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrichub.agreement import correlate, protocols, tie_calibration, wilson
-from metrichub.agreement.layout import Layout
-from metrichub.agreement.levels import rows_at, value_at
+from metrichub.agreement import correlate, tie_calibration, wilson
+from metrichub.agreement.levels import value_at
 from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.shares import agresti_coull
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
-from tests.agreement.vectors import array, starting
+from tests.agreement.vectors import array
 from tests.summeval import cut, labels, lengths, noisy, rated
 
 ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
 SCORES, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
 
 
-def few(**options: Any):
-    return correlate(SCORES, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **options})
+MATRIX = np.reshape(SCORES, (2, 3))
+
+
+def few(scores: Any = SCORES, human: Any = HUMAN, **options: Any):
+    return correlate(scores, human, **{"item": ITEM, "system": SYSTEM, "draws": 0, **options})
 
 
 def test_outputs_without_systems_are_of_no_number_of_systems() -> None:
@@ -32,41 +33,8 @@ def test_outputs_without_systems_are_of_no_number_of_systems() -> None:
     assert [(data.systems, data.items) for data in found] == [(3, 2), (1, 2)]
 
 
-def test_matrices_and_columns_are_the_same_data() -> None:
-    (row,) = starting("grid-3")
-    metric, human = array(row["input"]["metric"]), array(row["input"]["human"])
-    systems, items = np.indices(metric.shape)
-    whole = correlate(metric, human, coefficient="tau_b", draws=20)
-    flat = correlate(
-        metric.ravel(),
-        human.ravel(),
-        item=items.ravel(),
-        system=systems.ravel(),
-        coefficient="tau_b",
-        draws=20,
-    )
-    assert whole.row()[4:] == flat.row()[4:]
-    assert whole.row().value == pytest.approx(row["expected"]["tau_b_item"])
-    assert whole.data == flat.data
-
-
-@pytest.mark.parametrize("labels", [{"item": ITEM}, {"system": SYSTEM}])
-def test_a_matrix_has_its_labels_already(labels: dict[str, Any]) -> None:
-    matrix = np.reshape(SCORES, (2, 3))
-    with pytest.raises(InputError, match="a matrix has systems as rows and items as columns"):
-        correlate(matrix, matrix, **labels)
-
-
-def test_without_labels_all_outputs_are_pooled_by_three_coefficients() -> None:
-    agreement = correlate(SCORES, HUMAN, draws=0)
-    kinds = [(row.level, row.coefficient) for row in agreement.rows if row.metric == "score"]
-    assert kinds == [("pooled", name) for name in ("pearson", "spearman", "tau_b")]
-
-
 def test_items_alone_are_enough_to_compare_the_outputs_of_each() -> None:
     assert few(system=None, coefficient="tau_b").row().value == pytest.approx((1 + 1 / 3) / 2)
-    with pytest.raises(InputError, match="'system' needs the system of each sample"):
-        few(system=None, level="system")
 
 
 def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
@@ -78,16 +46,6 @@ def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
     assert few(item=None, system=list("aaabbb")).data == numbered.data
     with pytest.raises(InputError, match="different numbers of outputs"):
         few(item=None, system=list("xyzxyy"))
-
-
-def test_a_metric_where_lower_is_better_is_turned_and_one_without_a_direction_is_marked() -> None:
-    errors = [-score for score in SCORES]
-    better = {"errors": "lower", "open": "neither"}
-    scores = {"errors": errors, "open": errors}
-    agreement = correlate(scores, HUMAN, item=ITEM, better=better, coefficient="tau_b", draws=0)
-    assert agreement.row("errors").value == -agreement.row("open").value == pytest.approx(2 / 3)
-    assert agreement.row("open").note == "neither direction is better"
-    assert agreement.row("errors").note == ""
 
 
 def test_yes_and_no_are_judged_by_auc_without_being_asked() -> None:
@@ -147,20 +105,6 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     assert (verdicts.disagreements, verdicts.undecided) == ((0, 1, 2), 1)
     assert agreement.verdicts("errors", "good").tpr.value == 1
     assert agreement.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
-
-
-def test_a_cut_may_lie_anywhere_on_the_metric_s_scale() -> None:
-    # From 4 on yes: the second and third sample, of which people call the second good. TPR 1/2,
-    # TNR 1/2.
-    agreement = correlate(
-        [1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=4, draws=0
-    )
-    assert agreement.row().value == pytest.approx((1 / 2 + 1 / 2) / 2)
-    # From 5 on the third alone: TPR 0, TNR 1/2.
-    agreement = correlate(
-        [1, 4, 5, 3], [1, 1, 0, 0], coefficient="balanced_accuracy", cut=5, draws=0
-    )
-    assert agreement.row().value == pytest.approx((0 + 1 / 2) / 2)
 
 
 @pytest.mark.parametrize(("systems", "noted"), [(19, True), (20, False)])
@@ -308,20 +252,6 @@ def test_the_line_says_all_that_decides_the_numbers() -> None:
     assert "deutsch-etal-2021-statistical" in cited
 
 
-def test_the_hash_is_of_ratings_and_labels_in_any_order() -> None:
-    rows = cut()
-    first = correlate(lengths(rows), rated(rows), **labels(rows), coefficient="tau_b", draws=0)
-    turned = rows[::-1]
-    other = correlate(
-        lengths(turned), rated(turned), **labels(turned), coefficient="tau_b", draws=0
-    )
-    assert first.data == other.data
-    changed = rated(rows)
-    changed["fluency"][0] = [1, 1, 1]
-    third = correlate(lengths(rows), changed, **labels(rows), coefficient="tau_b", draws=0)
-    assert third.data.sha256 != first.data.sha256
-
-
 def test_one_seed_gives_one_result_and_another_gives_others() -> None:
     rows = cut()
     columns = lengths(rows), rated(rows, "relevance")
@@ -343,95 +273,6 @@ def test_a_test_has_the_seed_of_the_intervals_or_one_of_its_own() -> None:
     assert usual == same != other
 
 
-def test_json_holds_no_nan_and_the_text_shows_the_table() -> None:
-    agreement = few(coefficient="tau_b")
-    document = json.loads(agreement.to_json())
-    assert document["results"][1]["metric"] == "human ceiling"
-    assert document["results"][1]["value"] is None
-    lines = repr(agreement).splitlines()
-    assert lines[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
-    assert lines[1].split()[:5] == ["score", "human", "item", "tau_b", "0.6667"]
-
-
-@pytest.mark.parametrize("name", protocols())
-def test_a_protocol_says_what_it_measures_and_what_to_cite(name: str) -> None:
-    protocol = protocols()[name]
-    assert protocol.values
-    assert protocol.bibtex.count("@") == protocol.bibtex.count("author =") >= 1
-    assert protocol.bibtex.count("{") == protocol.bibtex.count("}")
-
-
-def test_a_protocol_stands_alone_and_near_names_are_told() -> None:
-    with pytest.raises(ParameterError, match="it without a level or coefficient"):
-        few(protocol="g-eval", level="item")
-    with pytest.raises(ParameterError, match="did you mean 'g-eval'"):
-        few(protocol="geval")
-    with pytest.raises(ParameterError, match="did you mean 'spearman'"):
-        few(coefficient="spearmann")
-    with pytest.raises(ParameterError, match="level='corpus'"):
-        few(level="corpus", coefficient="tau_b")
-
-
-WRONG = {
-    "system 'y' has 2 samples of item 'a'; there has to be one": {"system": list("xyyxyz")},
-    "there is one system, and level 'item' compares systems": {
-        "item": list("abcdef"),
-        "system": ["x"] * 6,
-        "level": "item",
-    },
-    "sample 2 has no item: None": {"item": [*"aa", None, *"bbb"]},
-    "sample 3 has no system: nan": {"system": [*"xyz", float("nan"), *"yz"]},
-    "sample 1 has no item: []": {"item": ["a", [], *"abbb"]},
-    "there are 5 labels of the system for 6 samples": {"system": list("xyzxy")},
-    "better='up' is not allowed": {"better": "up"},
-    "draw='systems' is not allowed": {"system": None, "draw": "systems"},
-    "cut=None is not allowed": {
-        "coefficient": "balanced_accuracy",
-        "level": "pooled",
-        "yes_from": 3,
-    },
-    "level='system' is not allowed; choose pooled: auc": {"coefficient": "auc", "level": "system"},
-    "level='item' is not allowed; choose system": {"coefficient": "soft_pairwise_accuracy"},
-    "confidence=95 is not allowed": {"confidence": 95},
-}
-
-
-@pytest.mark.parametrize("message", WRONG)
-def test_a_mistake_is_named_in_one_line(message: str) -> None:
-    with pytest.raises((InputError, ParameterError)) as caught:
-        few(**WRONG[message])
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_raters_as_words_and_other_lengths_are_named() -> None:
-    with pytest.raises(
-        InputError, match=r"sample 1: human is 'good' \(str\); a rating is a number"
-    ):
-        correlate(SCORES, [1, "good", 3, 4, 5, 1])
-    with pytest.raises(InputError, match="human has 2 ratings for 6 samples"):
-        correlate(SCORES, [1, 2])
-    with pytest.raises(InputError, match="the scores of score aren't one number per sample"):
-        correlate(["a", "b"], [1, 2])
-    with pytest.raises(InputError, match="there are no scores"):
-        correlate({}, [1, 2])
-
-
-def test_a_constant_column_is_noted_and_has_no_value() -> None:
-    agreement = correlate(SCORES, [3] * 6, item=ITEM, coefficient="tau_b", draws=10)
-    assert np.isnan(agreement.row().value)
-    assert (agreement.row().used, agreement.row().undefined) == (0, 2)
-    assert agreement.notes == [
-        "people rated human the same everywhere, so nothing correlates with it"
-    ]
-
-
-def test_means_of_systems_leave_out_what_either_side_lacks() -> None:
-    scores, human = np.array([[1, 9], [2, 4]], float), np.array([[3, np.nan], [5, 7]])
-    rows = rows_at("system", scores, human)
-    assert [side.tolist() for side in rows] == [[[1, 3]], [[3, 6]]]
-
-
 def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart() -> None:
     # One is better on each of 40 items: its p-value is 0 or 1, half away from .5.
     assert soft_pairwise_chance(np.array([[1.0] * 40, [0.0] * 40])) == pytest.approx(0.5)
@@ -439,14 +280,56 @@ def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart
     assert np.isnan(soft_pairwise_chance(np.full((2, 40), np.nan)))
 
 
-@pytest.mark.parametrize(
-    ("item", "system", "expected"),
-    [("aab", "xyx", True), ("abc", "xyx", False), ("ab", "xx", False)],
-)
-def test_outputs_are_grouped_where_an_item_has_several(
-    item: str, system: str, expected: bool
-) -> None:
-    assert Layout.of(len(item), item, system).has_groups is expected
+ALONE: dict[str, Any] = {"item": range(6), "system": ["x"] * 6}
+WHOLE: dict[str, Any] = {"scores": MATRIX, "item": None, "system": None}
+BALANCED: dict[str, Any] = {"coefficient": "balanced_accuracy", "yes_from": 3}
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("system 'y' has 2 samples of item 'a'; there has to be one", {"system": list("xyyxyz")}),
+    (
+        "system 0 has 2 samples of item 1; there",
+        {"item": np.array([1, 1, 2, 3, 4, 5]), "system": np.zeros(6, int)},
+    ),
+    ("there is one system, and level 'item' compares systems", {**ALONE, "level": "item"}),
+    ("there is one system, and level 'system' compares", {**ALONE, "level": "system"}),
+    ("there is one output of each item", {**ALONE, "system": None, "level": "item"}),
+    ("'system' needs the system of each sample", {"system": None, "level": "system"}),
+    ("'within_system' needs the system of each", {"system": None, "level": "within_system"}),
+    ("sample 2 has no item: None", {"item": [*"aa", None, *"bbb"]}),
+    ("sample 3 has no system: nan", {"system": [*"xyz", float("nan"), *"yz"]}),
+    ("sample 1 has no item: []", {"item": ["a", [], *"abbb"]}),
+    ("there are 5 labels of the system for 6 samples", {"system": list("xyzxy")}),
+    ("a matrix has systems as rows and items as columns", {**WHOLE, "item": ITEM}),
+    ("a matrix has systems as rows and items as columns", {**WHOLE, "system": SYSTEM}),
+    ("human has the shape (3, 2), not (2, 3)", {**WHOLE, "human": MATRIX.T}),
+    ("human has the shape (6, 1, 1) for 6 samples", {"human": np.ones((6, 1, 1))}),
+    ("human has the shape (3, 1) for 6 samples", {"human": np.ones((3, 1))}),
+    ("human has 2 ratings for 6 samples", {"human": [1, 2]}),
+    ("sample 1: human is 'b' (str); a rating is a number", {"human": [1, *"bcdef"]}),
+    ("the scores of score aren't one number per sample", {"scores": list("abcdef")}),
+    ("m has scores of the shape (1,) for 6 samples", {"scores": {"n": SCORES, "m": [1]}}),
+    ("there are no scores to", {"scores": {}}),
+    ("there are no ratings to", {"human": {}}),
+    ("better='up' is not allowed", {"better": "up"}),
+    ("draw='systems' is not allowed", {"system": None, "draw": "systems"}),
+    ("confidence=95 is not allowed", {"confidence": 95}),
+    ("cut=None is not allowed", {**BALANCED, "level": "pooled"}),
+    ("level='corpus' is not allowed", {"coefficient": "tau_b", "level": "corpus"}),
+    ("did you mean 'spearman'", {"coefficient": "spearmann"}),
+    ("did you mean 'g-eval'", {"protocol": "geval"}),
+    ("it without a level or coefficient", {"protocol": "g-eval", "level": "item"}),
+    ("it without a level or coefficient", {"protocol": "qags", "coefficient": "tau_b"}),
+    ("choose pooled: auc", {"coefficient": "auc", "level": "system"}),
+    ("choose system", {"coefficient": "soft_pairwise_accuracy"}),
+    ("item: tau_wmt uses pairs within an item", {"coefficient": "tau_wmt", "level": "pooled"}),
+]
+
+
+@pytest.mark.parametrize(("message", "options"), WRONG)
+def test_a_mistake_is_named_in_one_line(message: str, options: dict[str, Any]) -> None:
+    with pytest.raises((InputError, ParameterError)) as caught:
+        few(**options)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
@@ -479,14 +362,6 @@ def test_the_ceiling_and_chance_count_no_groups() -> None:
         assert (row.used, row.undefined, row.unscored) == (0, 0, 0)
 
 
-def test_the_data_are_the_same_in_any_order_of_dimensions() -> None:
-    human: dict[str, Any] = {"fluency": HUMAN, "relevance": [[one, one + 1] for one in HUMAN]}
-    data = correlate(SCORES, human, draws=0).data
-    assert correlate(SCORES, dict(reversed(human.items())), draws=0).data == data
-    # Two raters of relevance, one of fluency.
-    assert data.raters == 2
-
-
 def test_agreement_without_its_data_tests_nothing() -> None:
     agreement = replace(few(coefficient="tau_b"), _inputs=None)
     with pytest.raises(InputError, match="read from a file has no scores to test"):
@@ -514,18 +389,6 @@ def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s() -> No
         )
 
 
-def test_a_rater_who_rated_nothing_changes_no_data() -> None:
-    table = [[1, None], [2, 3], [4, 4]]
-    two = correlate([1, 2, 3], table, draws=0).data
-    three = correlate([1, 2, 3], [[*row, None] for row in table], draws=0).data
-    assert two.sha256 == three.sha256
-
-
-def test_one_rated_sample_is_no_order() -> None:
-    agreement = correlate({"mine": [1, 2]}, [3, None], coefficient="tau_b", draws=0)
-    assert "mine gives every rated sample the same score, so it orders none" in agreement.notes
-
-
 def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
     # The others' majority is yes, no and no; the raters find 1, 1 and 1 of the yes and of the no
     # 2 of 2, 1 of 2 and 1 of 2 where the votes of the other two are one-sided.
@@ -538,42 +401,12 @@ def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
     assert row.value == pytest.approx(((1 + 2 / 3) / 2 + (1 + 2 / 3) / 2 + (1 / 2 + 1) / 2) / 3)
 
 
-def test_soft_pairwise_accuracy_is_of_as_many_draws_as_are_asked_for() -> None:
-    random = np.random.default_rng(5)
-    human = random.normal(size=(2, 9))
-    scores = human + random.normal(size=human.shape)
-    # One pair of systems: p-values are sevenths, and so is their difference.
-    value = soft_pairwise_accuracy(scores, human, draws=7)
-    assert 7 * value == pytest.approx(round(7 * value))
-    seeds = {soft_pairwise_accuracy(scores, human, draws=50, seed=seed) for seed in range(5)}
-    assert len(seeds) > 1
-
-
-def test_rows_are_told_apart_by_what_differs_alone() -> None:
-    agreement = few(coefficient=["tau_b", "pearson"])
-    with pytest.raises(InputError, match=r"2 rows match; choose one by coefficient$"):
-        agreement.row("score")
-
-
-def test_json_keeps_the_letters_of_a_name() -> None:
-    assert '"größe"' in correlate({"größe": SCORES}, HUMAN, draws=0).to_json()
-
-
 def test_items_that_a_system_lacks_are_left_out_of_soft_pairwise_accuracy() -> None:
     metric, human = np.random.default_rng(5).normal(size=(2, 4, 9))
     lacking = metric.copy()
     lacking[2, 3] = np.nan
     whole = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
     assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*whole)
-
-
-@pytest.mark.parametrize(("threshold", "pairs"), [(0.5, 1), (0.75, 0)])
-def test_pairs_may_be_of_any_distance(threshold: float, pairs: int) -> None:
-    found = ranked_pairs(np.array([[0.0], [1.0]]), np.array([[0.0], [0.5]]), threshold)
-    assert found.pairs == pairs
-    assert found.human_ties == 1 - pairs
-    if pairs:
-        assert found.accuracy == 1
 
 
 def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -584,43 +417,6 @@ def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tie_calibration, "MOST_PAIRS", 5)
     with pytest.raises(InputError, match="sorts all pairs, 6 here"):
         tie_calibration.calibrate(scores, human)
-
-
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"metric": "scor"}, "there is no metric 'scor'; did you mean 'score'.* .known: score"),
-        ({"dimension": "human2"}, "there is no dimension 'human2'.* .known: human"),
-        ({"coefficient": "tau"}, "there is no coefficient 'tau'"),
-    ],
-)
-def test_a_row_that_is_not_there_is_named(choice: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        few(coefficient="tau_b").row(**choice)
-
-
-@pytest.mark.parametrize(
-    ("scores", "human", "message"),
-    [({}, HUMAN, "there are no scores to"), (SCORES, {}, "there are no ratings to")],
-)
-def test_there_is_something_to_correlate(scores: Any, human: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        correlate(scores, human)
-
-
-def test_matrices_have_the_same_shape() -> None:
-    with pytest.raises(InputError, match=r"human has the shape \(3, 2\), not \(2, 3\)"):
-        correlate(np.ones((2, 3)), np.ones((3, 2)))
-    with pytest.raises(InputError, match=r"human has the shape \(2, 1, 1\) for 2 samples"):
-        correlate([1, 2], np.ones((2, 1, 1)))
-    with pytest.raises(InputError, match=r"human has the shape \(3, 1\) for 2 samples"):
-        correlate([1, 2], np.ones((3, 1)))
-
-
-@pytest.mark.parametrize("level", ["system", "pooled", "within_system"])
-def test_tau_of_wmt_is_of_pairs_within_an_item(level: str) -> None:
-    with pytest.raises(ParameterError, match="item: tau_wmt uses pairs within an item"):
-        few(coefficient="tau_wmt", level=level)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5])
@@ -636,28 +432,12 @@ def test_without_a_complete_item_systems_have_no_soft_accuracy() -> None:
     assert np.isnan(soft_pairwise_accuracy(np.ones((1, 2)), np.ones((1, 2))))
 
 
-@pytest.mark.parametrize(("apart", "pairs"), [(24.5, 0), (25, 1)])
-def test_pairs_are_25_points_apart_where_nothing_else_is_said(apart: float, pairs: int) -> None:
-    scores, human = np.array([[0.0], [1.0]]), np.array([[0.0], [apart]])
-    assert value_at("item", "tau_wmt", scores, human).used == pairs
-    assert ranked_pairs(scores, human).pairs == pairs
-
-
 def test_chance_of_soft_pairwise_accuracy_is_of_complete_items() -> None:
     human = np.array([[1.0, 2, 3, 4], [2, 1, 1, 3], [5, 4, np.nan, 5]])
     whole = np.delete(human, 2, axis=1)
     assert soft_pairwise_chance(human) == soft_pairwise_chance(whole) > 0.5
     assert np.isnan(soft_pairwise_chance(human[:1]))
     assert np.isnan(soft_pairwise_chance(human[:, 2:3]))
-
-
-def test_one_named_system_is_not_drawn() -> None:
-    drawn = [
-        correlate(SCORES, HUMAN, item=range(6), system=names).drawn.draw
-        for names in (["a"] * 6, None)
-    ]
-    assert drawn == ["items", "items"]
-    assert few().drawn.draw == "both"
 
 
 def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from metrichub.agreement.from_ratings import column, one_row_an_error, one_row_an_output
+from metrichub.agreement.from_ratings import one_row_an_error
 from metrichub.data.files import read
 from tests.commands import error, run, write
 from tests.judge_stub import Stub, failure
@@ -73,15 +73,6 @@ def test_a_column_that_the_file_lacks_is_named(arguments: tuple[str, ...], name:
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
 
-def test_rows_of_raters_become_lists_and_keep_their_first_line() -> None:
-    samples = one_row_an_output(read("rated.jsonl"), "who", ["id"], ["good"])
-    assert samples.columns["good"] == [[1, 2], [3, 2], [4, 5]]
-    assert samples.columns["prediction"] == TEXTS
-    assert samples.columns["who"] == ["A"] * 3
-    assert samples.lines == [1, 3, 5]
-    assert list(column(samples, "id")) == [0, 1, 2]
-
-
 def test_rows_of_errors_become_scores_without_the_marks_of_the_texts() -> None:
     rows = [
         ("s", "A", "major", "a <v>b</v>"),
@@ -115,12 +106,6 @@ def test_a_reference_that_cannot_be_scored_alone_is_told_by_its_line() -> None:
     assert "rated.jsonl:3: predictions" in error(run(*OF_RATED, "--protocol", "qags"), 3)
     message = error(run(*OF_RATED, "--protocol", "g-eval", "--columns", "references=references"), 3)
     assert "rated.jsonl:3: predictions" in message
-
-
-def test_a_winner_that_made_neither_output_is_told() -> None:
-    write("arena.jsonl", [*ARENA[:1], {**ARENA[1], "winner": "x"}])
-    message = error(run("agreement", "arena.jsonl", "--human", "winner", "--score", "m"), 3)
-    assert "pair 1: winner is 'x' (str); write 'a', 'b' or 'tie'" in message
 
 
 def test_preferences_beside_ratings_are_no_preferences() -> None:
@@ -317,15 +302,6 @@ def test_votes_that_fit_no_sample_are_told_before_anything_is_scored() -> None:
     assert "rated.jsonl:1: predictions" in error(run(*arguments), 3)
 
 
-def test_citations_are_below_the_table_on_request_alone() -> None:
-    arguments = (*OF_RATED, "--rater", "who", "--draws", "9", "--format", "table")
-    for more in ((), ("--cite",)):
-        shown = run(*arguments, *more).stdout
-        assert shown.count("agreement|values:") == 1
-        assert ("@inproceedings{" in shown) == bool(more)
-        assert ("rajpurkar-etal-2016-squad" in shown) == bool(more)
-
-
 def test_a_metric_of_another_name_is_written_beside_its_own_card(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -403,65 +379,6 @@ def test_lists_of_winners_and_their_names_are_votes() -> None:
     assert "several raters of a pair count once" in document["notes"][0]
 
 
-def test_ranks_are_of_each_rating_level_and_coefficient() -> None:
-    rows = [
-        {"d": d, "s": s, "m": n, "good": n, "fine": -n}
-        for n, (d, s) in enumerate([(1, "x"), (1, "y"), (2, "x"), (2, "y")])
-    ]
-    write("rated.jsonl", rows)
-    document = measured(
-        "agreement", "rated.jsonl", "--score", "m", "--human", "good", "--human", "fine",
-        "--level", "pooled", "--level", "item", "--coefficient", "tau_b", "--coefficient",
-        "pearson", "--item", "d", "--system", "s", "--ranks",
-    )  # fmt: skip
-    names = ("dimension", "level", "coefficient")
-    assert [tuple(place[name] for name in names) for place in document["ranks"]] == [
-        (dimension, level, name)
-        for dimension in ("good", "fine")
-        for level in ("pooled", "item")
-        for name in ("tau_b", "pearson")
-    ]
-    assert [place["ranks"] for place in document["ranks"]] == [{"m": 1}] * 8
-
-
-HELP = {
-    "--human COLUMN": "A column of people's ratings: numbers,",
-    "--pair A,B": "The columns of two outputs; --human says which one people prefer.",
-    "--preferences FILE": "A file of votes between systems, instead of --human:",
-    "--severity COLUMN": "The severity of an error, in files with a row per error:",
-    "--category COLUMN": "The category of an error; punctuation weighs 0.1.",
-    "--score COLUMN": "A column of scores, or A,B for the scores of both outputs of a pair;",
-    "--better COLUMN=HOW": "Which values of a --score are better: higher, lower or neither.",
-    "--item COLUMN": "The item of an output.",
-    "--system COLUMN": "The system that made an output.",
-    "--rater COLUMN": "The rater, in files with a row per rater.",
-    "--yes-from N": "The lowest rating that counts as yes.",
-    "--protocol NAME": "g-eval, summeval, qags, wmt20-darr, wmt25 or true;",
-    "--level LEVEL": "item, pooled, system or within_system; repeatable.",
-    "--coefficient NAME": "pearson, spearman, tau_b,",
-    "--cut N": "The lowest score that counts as a metric's yes.",
-    "--threshold N": "The least difference of ratings in a pair of tau_wmt.",
-    "--draw [items|systems|both]": "What to resample for the intervals.",
-    "--draws INTEGER": "The number of resamples; 0 for no intervals. [default: 1000; x>=0]",
-    "--confidence": "The confidence level of the intervals. [default: 0.95",
-    "--write NAME": "Write the result next to the metrics' cards, with NAME as the name of",
-    "--all-outputs": "Show all outputs, not only the headline outputs.",
-    "--ranks": "Add the metrics' ranks, by permutation tests.",
-    "--cite": "Add signatures, and in text and JSON the BibTeX.",
-    "--plot FILE": "Draw a forest plot to FILE (.png, .svg).",
-    "--fail-under METRIC=N": "Exit with 1 if the agreement is below N.",
-}
-
-
-def test_help_says_what_every_option_takes_and_does() -> None:
-    shown = " ".join(run("agreement", "--help").stdout.split())
-    for option, text in HELP.items():
-        start = shown.find(f" {option} ")
-        assert start > 0, option
-        assert text.split(";")[0][:30] in shown[start : start + 130], option
-    assert run("agreement", "--help").stdout.startswith("Usage: metrichub agreement [OPTIONS] FILE")
-
-
 def test_the_program_ends_with_4_where_a_judge_failed_on_a_sample(stub: Stub) -> None:
     rows = [{"answer": "One.", "contexts": ["One."], "good": n} for n in range(3)]
     write("judged.jsonl", rows)
@@ -513,23 +430,6 @@ def test_votes_are_joined_by_the_columns_that_are_named() -> None:
     assert "votes have no column 'doc_id'" in error(run(*arguments), 3)
     lacking = error(run(*arguments, "--item", "doc"), 3)
     assert "votes between systems need the system of every sample" in lacking
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "name"),
-    [
-        ("--cut", "1", "cut=1.0"),
-        ("--yes-from", "0", "yes_from=0.0"),
-        ("--threshold", "3", "threshold=3.0"),
-        ("--level", "item", "level=('item',)"),
-    ],
-)
-def test_options_of_ratings_are_refused_where_people_prefer(
-    option: str, value: str, name: str
-) -> None:
-    arguments = ("agreement", "arena.jsonl", "--human", "winner", "--score", "m", option, value)
-    message = error(run(*arguments), 2)
-    assert f"{name} is not allowed; choose None, as it applies to ratings only" in message
 
 
 def test_half_of_all_pairs_have_a_score_of_each_output() -> None:

@@ -4,11 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from metrichub.agreement import pearson
-from metrichub.agreement.from_ratings import _means
 from tests.commands import error, run, write
 
 # token_f1 with "b c d e": "b" 2/5, "b c" 2/3, "b c d" 6/7.
@@ -290,29 +288,8 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...]) -> None:
     assert message in error(result, status)
 
 
-def test_one_file_and_votes_that_do_not_fit_are_told() -> None:
-    Path("votes.csv").write_text("id,system_a,system_b,winner\n7,x,y,b\n", encoding="utf-8")
-    rows = [{"id": row["id"], "system": "x", "prediction": "b", "reference": "b"} for row in PAIRS]
-    write("outputs.jsonl", rows)
-    arguments = ("agreement", "outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    assert "the votes are on other samples, such as system 'x' of item '7'" in error(
-        run(*arguments), 3
-    )
-    assert "votes between systems need the system of every sample" in error(
-        run("agreement", "pairs.jsonl", *OF_PAIRS, "--columns", "predictions=one", *arguments[4:]),
-        3,
-    )
-
-
 def test_help_has_an_example_of_each_form() -> None:
     shown = " ".join(run("agreement", "--help").stdout.split())
     for part in ("--human relevance", "--rater annotator", "--severity severity", "--pair answer_a",
                  "--preferences votes.csv", "-m pairwise --human winner"):  # fmt: skip
         assert part in shown, part
-
-
-def test_a_sample_whose_references_have_no_score_has_no_mean() -> None:
-    nan = float("nan")
-    means = _means(np.array([1.0, nan, 2.0, nan, nan]), [0, 0, 0, 1, 1], 3)
-    np.testing.assert_array_equal(means, [1.5, nan, nan])
-    assert _means(np.empty(0), [], 0).shape == (0,)

@@ -11,7 +11,6 @@ from metrichub.agreement import correlate, correlate_preferences, wilson
 from metrichub.agreement.bootstrap import (
     Drawn,
     _blocks,
-    _materialised,
     interval_of,
     resampled,
     weighted_items,
@@ -22,16 +21,11 @@ from metrichub.agreement.interval_rules import (
     Ends,
     ends_of,
     ends_of_labels,
-    ends_of_share,
 )
 from metrichub.agreement.levels import value_at
-from metrichub.agreement.pair_coefficients import COEFFICIENTS, counted, outcomes_of
-from metrichub.agreement.permutation import Swapped, _coins, swapped_items
-from metrichub.agreement.permutation import _materialised as swapped_one_by_one
+from metrichub.agreement.pair_coefficients import COEFFICIENTS
 from metrichub.agreement.preference_inputs import PairInputs
-from metrichub.agreement.rating_inputs import Inputs
-from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
-from metrichub.errors import InputError
+from metrichub.agreement.shares import agresti_coull, weighted_sum
 
 NAN = float("nan")
 FEW = DrawnUnits("items", 20, 1, 1)
@@ -117,23 +111,27 @@ SCORES = np.array([3.0] * 6 + [1.0] * 3 + [1.0] * 5 + [2.0] * 2 + [3, NAN])
 
 
 @pytest.mark.parametrize(
-    ("name", "cut", "draw", "items", "shares"),
+    ("name", "cut", "times", "units", "shares"),
     [
-        ("balanced_accuracy", 2.0, "items", 16, True),
-        # Of another coefficient, of items with several samples, of drawn systems, and of many.
-        ("auc", 2.0, "items", 16, False),
-        ("balanced_accuracy", 2.0, "items", 15, False),
-        ("balanced_accuracy", 2.0, "both", 16, False),
-        ("balanced_accuracy", None, "items", 16, False),
+        ("balanced_accuracy", 2.0, 1, ("items", 16), True),
+        ("balanced_accuracy", 2.0, 6, ("items", 96), True),
+        # Of many, of another coefficient, of items with several samples, and of drawn systems.
+        ("balanced_accuracy", 2.0, 7, ("items", 112), False),
+        ("auc", 2.0, 1, ("items", 16), False),
+        ("balanced_accuracy", 2.0, 1, ("items", 15), False),
+        ("balanced_accuracy", 2.0, 1, ("both", 16), False),
+        ("balanced_accuracy", None, 1, ("items", 16), False),
     ],
 )
 def test_labels_of_items_of_their_own_have_the_ends_of_two_shares(
-    name: str, cut: float | None, draw: str, items: int, shares: bool
+    name: str, cut: float | None, times: int, units: tuple[str, int], shares: bool
 ) -> None:
-    ends = ends_of_labels(SCORES, LABELS, name, cut, DrawnUnits(draw, items, 16, 1), 0.9)
+    scores, labels = np.tile(SCORES, times), np.tile(LABELS, times)
+    ends = ends_of_labels(scores, labels, name, cut, DrawnUnits(*units, 16, 1), 0.9)
     if shares:
         # From 2 on is yes: 6 of 9 yes and 5 of 7 no are right.
-        parts = [(0.5, agresti_coull(6, 9, 0.9)), (0.5, agresti_coull(5, 7, 0.9))]
+        counts = np.array([[6, 9], [5, 7]]) * times
+        parts = [(0.5, agresti_coull(*part, 0.9)) for part in counts.tolist()]
         assert ends == pytest.approx(Ends(*weighted_sum(parts)[1:]))
     else:
         assert ends is None
@@ -152,49 +150,6 @@ def test_the_rarer_label_decides_whether_there_is_an_interval(
         assert ends is not None
         assert np.isnan(ends[:2]).all()
         assert ends.why == f"no interval: {rarer} of the rarer label, and it takes 5"
-
-
-def test_labels_of_repeated_items_are_drawn() -> None:
-    random = np.random.default_rng(1)
-    z = random.integers(0, 2, 40)
-    x = z + random.normal(size=40)
-    told: dict[str, Any] = {"coefficient": "balanced_accuracy", "cut": 0.5, "level": "pooled"}
-    agreement = correlate(x, z, item=[n // 2 for n in range(40)], **told)
-    row = agreement.row("score")
-    assert isinstance(agreement._inputs, Inputs)
-    a, b = agreement._inputs.sides("score", "human", "balanced_accuracy")
-    drawn = resampled("pooled", "balanced_accuracy", a, b, agreement.drawn, Options(cut=0.0))
-    units = DrawnUnits("items", 20, 2, 1)
-    assert (row.low, row.high) == pytest.approx(
-        ends_of(drawn, row.value, "pooled", "balanced_accuracy", units, 0.95)[:2]
-    )
-
-
-@pytest.mark.parametrize(("name", "value"), [("accuracy", 0.7), ("acc_eq", 0.7), ("tau_wmt", 0.4)])
-def test_a_share_of_pairs_has_wilson_s_ends_on_its_own_scale(name: str, value: float) -> None:
-    share = wilson(7, 10, 0.9)
-    expected = share[1:] if name != "tau_wmt" else (2 * share.low - 1, 2 * share.high - 1)
-    assert ends_of_share(value, name, 10, 0.9) == pytest.approx(Ends(*expected))
-
-
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        ([(1.0, Share(0.5, 0.25, 1))], (0.5, 0.25, 1)),
-        # Ends stay within 0 and 1, and a share of no weight adds nothing.
-        (
-            [(0.5, Share(0.1, 0, 0.9)), (0.5, Share(0.1, 0, 0.9))],
-            (0.1, 0.1 - 0.05 * sqrt(2), 0.1 + 0.4 * sqrt(2)),
-        ),
-        ([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))], (0.9, 0.2, 1)),
-        ([], (0, 0, 0)),
-    ],
-)  # fmt: skip
-def test_shares_add_up_by_their_weights(
-    parts: list[tuple[float, Share]], expected: tuple[float, ...]
-) -> None:
-    assert weighted_sum(parts) == pytest.approx(expected)
-    assert weighted_sum(parts, 100.0)[1:] == (0, 1)
 
 
 def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
@@ -218,25 +173,6 @@ def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
     few = correlate(scores[:, :4], human[:, :4], protocol="wmt25", draws=9).rows
     (note,) = {row.note for row in few if row.level == "average"}
     assert note == "no interval: 4 items, and it takes 8"
-
-
-@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23", "pearson"])
-def test_sums_of_all_draws_are_as_exact_as_each_draw_alone(name: str) -> None:
-    random = np.random.default_rng(1)
-    z = np.round(random.normal(size=(6, 9)))
-    x = np.round(z + random.normal(size=z.shape), 1)
-    y = np.round(z + random.normal(size=z.shape), 1)
-    for side in (x, y, z):
-        side[0, 1] = side[2, 4] = np.nan
-    drawn = Drawn("both", 20)
-    slow = [_materialised("item", name, x, z, b, Options()) for b in _blocks(x.shape, drawn)]
-    fast = resampled("item", name, x, z, drawn)
-    assert fast == pytest.approx(np.concatenate(slow), abs=1e-12)
-    if name != "pearson":
-        (coins,) = _coins(x.shape, Swapped("cells", 20), "cells")
-        both = swapped_items(name, x, y, z)(coins)
-        each = swapped_one_by_one("item", name, x, y, z, Options())(coins)
-        assert np.stack(both) == pytest.approx(np.stack(each), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -289,35 +225,6 @@ def test_a_thousand_draws_of_both_are_usual() -> None:
     assert len(resampled("item", "tau_b", x, x, Drawn())) == 1000
     low, high = interval_of(np.array([NAN, 2.0]), 0.9)
     assert (low, high) == (2, 2)
-
-
-# Two of three pairs in order, one tied by the metric; people tie a fourth, and both a fifth.
-LEADS, SIDES = np.array([1.0, -1, 0, 1, 0, NAN, 1]), np.array([1.0, -1, 1, 0, 0, 1, NAN])
-
-
-def test_pairs_have_an_outcome_where_both_say_something() -> None:
-    outcomes = outcomes_of(LEADS, SIDES)
-    assert outcomes.shape == (7, 9)
-    # The metric's -1, 0 and 1 in threes, and within them people's.
-    assert np.flatnonzero(outcomes.ravel()).tolist() == [
-        8, 9 + 0, 18 + 5, 27 + 7, 36 + 4,
-    ]  # fmt: skip
-    assert (counted("accuracy", outcomes), counted("kappa", outcomes)) == (3, 5)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("accuracy", 2 / 3), ("accuracy_ties_half", 2.5 / 3), ("tau_wmt", 1 / 3),
-        ("tau_ties_left_out", 1), ("acc_eq", 3 / 5),
-        # Both say each of -1, 0 and 1: 1, 2, 2 and 1, 2, 2 times, 9 of 25 by chance.
-        ("kappa", (3 / 5 - 9 / 25) / (1 - 9 / 25)),
-    ],
-)  # fmt: skip
-def test_a_table_of_outcomes_has_each_coefficient(name: str, value: float) -> None:
-    table = outcomes_of(LEADS, SIDES).sum(0)
-    found = COEFFICIENTS[name](np.stack([table, 2 * table, np.zeros(9)]))
-    assert found == pytest.approx([value, value, NAN], nan_ok=True)
 
 
 @pytest.mark.parametrize("draw", ["items", "systems", "both"])
@@ -378,22 +285,6 @@ def test_a_test_of_preferences_swaps_what_belongs_together() -> None:
     assert test.p == ((np.abs(coins.mean(1) - 0.5) == 0.5).sum() + 1) / 4001
     assert agreement.compare("x", "y").draws == 1000
     assert agreement.compare("x", "y", draws=99, seed=3) != agreement.compare("x", "y", draws=99)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"item": ["i"] * 2}, "item has 2 values for 3 pairs"),
-        ({"systems": (["x"] * 3, ["y"] * 2)}, "systems has 2 values for 3 pairs"),
-        ({"systems": (["x"] * 4, ["y"] * 3)}, "systems has 4 values for 3 pairs"),
-        ({"preferred": {"one": "aba", "two": "ab"}}, "two has 2 values for 3 pairs"),
-        ({"scores": {"m": ["a"] * 4}}, "m has 4 verdicts for 3 pairs"),
-    ],
-)
-def test_columns_of_pairs_have_one_length(options: dict[str, Any], message: str) -> None:
-    told: dict[str, Any] = {"scores": {"m": ["a"] * 3}, "preferred": "aba", "draws": 0, **options}
-    with pytest.raises(InputError, match=message):
-        correlate_preferences(**told)
 
 
 def test_two_pairs_may_have_two_verdicts_or_two_scores() -> None:

@@ -12,7 +12,6 @@ from metrichub.agreement import (
     corrected_rate,
     correlate,
     error_weight,
-    preference_agreement,
     rater_span_scores,
     span_ratings,
     span_scores,
@@ -23,38 +22,6 @@ from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.distributions import t_tail
 
 NAN = float("nan")
-
-
-def test_calibrated_means_cover_the_true_mean_as_often_as_they_say() -> None:
-    # Ratings 1 to 5 and a judge that is generous and noisy; 100 of 1,600 are labelled. Of 1,000
-    # intervals at 95%, 930 to 970 hold the mean of all ratings' distribution.
-    random = np.random.default_rng(20)
-    chances = [0.05, 0.1, 0.2, 0.35, 0.3]
-    true = float(np.dot(chances, range(1, 6)))
-    covered = widths = alone = raw_covered = 0.0
-    for _ in range(1000):
-        human = random.choice(range(1, 6), 1600, p=chances).astype(float)
-        judge = np.clip(np.round(human + 0.8 + random.normal(size=1600)), 1, 5)
-        human[100:] = NAN
-        mean = calibrated_mean(judge, human)
-        covered += mean.low <= true <= mean.high
-        raw_covered += mean.low <= mean.raw <= mean.high
-        widths += mean.high - mean.low
-        alone += mean.labels_high - mean.labels_low
-    assert 930 <= covered <= 970
-    assert raw_covered < 10  # the judge's own mean is another number
-    assert widths < 0.9 * alone
-
-
-def test_a_judge_that_is_constant_or_scored_nothing_else_leaves_the_labels_alone() -> None:
-    human = [1.0, 2.0, 4.0, NAN]
-    mean = calibrated_mean([3.0] * 4, human)
-    assert (mean.weight, mean.mean) == (0, pytest.approx(7 / 3))
-    mean = calibrated_mean([3.0, 2.0, 5.0, NAN], human)
-    assert (mean.weight, mean.unlabelled, mean.few) == (0, 0, True)
-    assert (mean.low, mean.high) == (mean.labels_low, mean.labels_high)
-    with pytest.raises(InputError, match="at least 2 labelled samples"):
-        calibrated_mean([1, 2], [1, NAN])
 
 
 @pytest.mark.parametrize(("others", "known"), [(7, False), (8, True)])
@@ -68,12 +35,6 @@ def test_ratings_have_an_interval_if_8_differ_from_the_most_common(
     assert (mean.why is None) == known
 
 
-def test_a_weight_of_one_moves_the_judge_s_mean_by_its_error_on_the_labels() -> None:
-    # The judge is .5 too high on the labels, and its mean on the others is 3.
-    mean = calibrated_mean([2.5, 3.5, 2, 4], [2, 3, NAN, NAN], weight=1)
-    assert mean.mean == pytest.approx(2.5)
-
-
 @pytest.mark.parametrize(
     ("judge", "epsilon", "p"),
     [([0, 1, 0, 1], 0.2, 0.0), ([0, 1, 0, 1], 0.0, 1.0), ([1, 0, 1, 0], 0.2, 1.0)],
@@ -84,14 +45,6 @@ def test_a_lead_that_is_always_the_same_decides_the_alternative_test(
     # Raters who agree lead by 0 where the judge agrees with them, else by 1.
     result = alternative_test(judge, [[0] * 3, [1] * 3] * 2, epsilon=epsilon)
     assert (result.p_values, result.winning_rate) == ((p, p, p), 1 - p)
-
-
-def test_verdicts_without_a_yes_have_no_true_positive_rate() -> None:
-    verdicts = verdict_agreement([1, 0, NAN], [0, 0, 1])
-    assert np.isnan(verdicts.tpr.value)
-    assert verdicts.tnr.value == 0.5
-    assert (verdicts.undecided, verdicts.disagreements) == (1, (0,))
-    assert np.isnan(verdicts.corrected_rate(0.5))
 
 
 @pytest.mark.parametrize("human", [[1, 0, 1], [[1, 0], [0, 1]]])
@@ -137,28 +90,6 @@ def test_the_alternative_test_names_what_it_can_not_take() -> None:
         alternative_test([1, 2], np.ones((3, 3)))
     with pytest.raises(ParameterError, match="score='rmse'"):
         alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]  # a wrong word
-
-
-def test_a_judge_that_says_what_most_say_replaces_every_rater() -> None:
-    raters = np.random.default_rng(3).integers(1, 4, (60, 3)).astype(float)
-    raters[::7, 0] = NAN
-    judge = np.nan_to_num(np.nanmedian(raters, axis=1))
-    assert alternative_test(judge, raters).winning_rate == 1
-    assert alternative_test(judge + 5, raters).winning_rate == 0
-
-
-def test_p_values_of_the_alternative_test_are_those_of_a_t_test() -> None:
-    # A rater leads by 1 where as many of the others agree with them as with the judge, and the
-    # judge by 1 likewise.
-    random = np.random.default_rng(6)
-    raters, judge = random.integers(1, 4, (40, 3)), random.integers(1, 4, 40)
-    result = alternative_test(judge, raters, epsilon=0.1)
-    for k, p in enumerate(result.p_values):
-        rest = np.delete(raters, k, axis=1)
-        mine, its = ((side[:, None] == rest).sum(1) for side in (raters[:, k], judge))
-        lead = (mine >= its).astype(float) - (its >= mine)
-        expected = scipy.stats.ttest_1samp(lead, 0.1, alternative="less").pvalue
-        assert p == pytest.approx(expected, abs=1e-9)
 
 
 def test_error_spans_become_scores_of_segments() -> None:
@@ -234,21 +165,6 @@ def test_errors_keep_their_raters_apart() -> None:
         rater_span_scores(["s", "s"], ["major", "worse"])
 
 
-def test_preferences_count_ties_and_missing_scores_apart() -> None:
-    agreement = preference_agreement([1, 2, NAN, 3], [2, 1, 1, 3], ["b", "a", "a", "tie"])
-    assert (agreement.accuracy, agreement.pairs, agreement.human_ties, agreement.unscored) == (
-        1,
-        2,
-        1,
-        1,
-    )
-    with pytest.raises(InputError, match="sample 0 prefers 'left'"):
-        preference_agreement([1], [2], ["left"])
-    with pytest.raises(InputError, match="don't match"):
-        preference_agreement([1], [2, 3], ["a"])
-    assert np.isnan(preference_agreement([1], [2], ["tie"]).accuracy)
-
-
 @pytest.mark.parametrize(("factor", "winning"), [(1.001, 1), (0.999, 0)])
 def test_the_false_discovery_rate_is_benjamini_and_yekutieli_s(
     factor: float, winning: float
@@ -261,33 +177,3 @@ def test_the_false_discovery_rate_is_benjamini_and_yekutieli_s(
     assert alternative_test(judge, raters).p_values == pytest.approx((p, p, p))
     rate = factor * p * (1 + 1 / 2 + 1 / 3)
     assert alternative_test(judge, raters, rate=rate).winning_rate == winning
-
-
-def test_a_rater_of_a_single_sample_has_no_p_value() -> None:
-    assert np.isnan(alternative_test([1, 0], [[1, 1, 1], [NAN, NAN, NAN]]).p_values).all()
-
-
-def test_a_certain_difference_is_significant_at_any_rate() -> None:
-    raters = [[0] * 3, [1] * 3] * 2
-    assert alternative_test([0, 1, 0, 1], raters, rate=0).p_values == (0, 0, 0)
-    assert alternative_test([0, 1, 0, 1], raters, rate=0).winning_rate == 1
-
-
-def test_each_side_has_its_own_rate_of_yes() -> None:
-    verdicts = verdict_agreement([1, 1, 1, 0], [1, 0, 0, 0])
-    assert (verdicts.rate, verdicts.human_rate) == (3 / 4, 1 / 4)
-    # (TP TN - FP FN) / sqrt of the product of the four margins: (1 - 0) / sqrt(3 · 1 · 3 · 1).
-    assert verdicts.mcc == pytest.approx(1 / 3)
-
-
-def test_no_verdicts_have_no_rates() -> None:
-    verdicts = verdict_agreement([NAN, 1], [1, NAN])
-    rates = (verdicts.rate, verdicts.human_rate, verdicts.mcc, *verdicts.accuracy)
-    assert np.isnan(rates).all()
-    assert verdicts.undecided == 2
-
-
-def test_williams_test_of_four_items_has_a_p_value() -> None:
-    # K = 1 - .36 - .25 - .16 + .24 = .47; t has one degree of freedom, whose tail is an arctangent.
-    t = 0.1 * (3 * 1.4) ** 0.5 / (2 * 0.47 * 3 + 1.1**2 / 4 * 0.6**3) ** 0.5
-    assert williams_test(0.6, 0.5, 0.4, 4) == pytest.approx(0.5 - np.arctan(t) / np.pi)

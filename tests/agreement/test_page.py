@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from metrichub import Hub
-from metrichub.agreement import correlate
 from metrichub.agreement import page as people
 from metrichub.agreement.page import parted_samples
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
@@ -52,98 +51,6 @@ def row_of(page: Page, metric: str) -> str:
     section = page.source.partition('id="people"')[2]
     line = next(line for line in section.splitlines() if f"<tr><td>{metric}</td>" in line)
     return " ".join(line.replace("<", " <").replace(">", "> ").split())
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1, 2, 4, 3],
-        [1.5, 2, None, 3],
-        ["4", "2", "", "3"],
-        [[1, 2], [2], [], [3, 4]],
-        ["yes", "no", "yes", "yes"],
-        [True, False, True, True],
-        [1, 2, 3, 4],
-    ],
-)
-def test_numbers_lists_of_numbers_and_yes_and_no_are_ratings(values: list[Any]) -> None:
-    columns = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
-    assert list(columns.ratings) == ["mine"]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["good", "bad", "good", "good"],
-        [None, None, None, None],
-        [[0.5] * 51] * 4,
-        [{"a": 1}, 2, 3, 3],
-        ["inf", "2", "3", "3"],
-        [10**400, 2, 3, 3],
-        [["x"], [1], [2], [2]],
-    ],
-)
-def test_anything_else_is_no_rating_and_not_named(values: list[Any]) -> None:
-    columns = rated_columns({"": report_of([1, 2, 3, 4], mine=values)})
-    assert columns.ratings == {}
-    assert columns.left_out == {}
-
-
-@pytest.mark.parametrize(
-    ("values", "why"),
-    [
-        ([2024] * 11, "the same everywhere"),
-        (list(range(7, 18)), "a different number for each sample"),
-    ],
-)
-def test_numbers_that_rate_nothing_are_left_out_and_named(values: list[int], why: str) -> None:
-    columns = rated_columns({"": report_of([1] * 11, stars=[1, 2] * 5 + [1], mine=values)})
-    assert list(columns.ratings) == ["stars"]
-    assert columns.left_out == {"mine": why}
-    assert columns.sentence().endswith(f"people's ratings: stars. Left out: mine ({why}).")
-
-
-def test_more_whole_numbers_than_a_scale_has_are_no_ratings() -> None:
-    # Steps of 3 count nothing, so that it is their number alone that tells: 101 fit a scale.
-    for size, is_rating in ((101, True), (102, False)):
-        numbers = {"mine": [3 * i for i in range(size)]}
-        columns = rated_columns({"": report_of([1] * size, **numbers)})
-        assert ("mine" in columns.ratings) == is_rating
-
-
-def test_more_than_ten_numbers_that_count_samples_are_no_ratings() -> None:
-    for size, is_rating in ((10, True), (11, False)):
-        columns = rated_columns({"": report_of([1] * size, mine=range(1, size + 1))})
-        assert ("mine" in columns.ratings) == is_rating
-
-
-def test_fractions_and_numbers_that_recur_are_ratings_however_many_there_are() -> None:
-    whole = [3 * i for i in range(102)]
-    for numbers in ([i + 0.5 for i in whole], [*whole[:-1], whole[0]]):
-        assert "mine" in rated_columns({"": report_of([1] * 102, mine=numbers)}).ratings
-
-
-def test_labels_of_samples_and_clusters_are_no_ratings() -> None:
-    labels = {name: [1, 2, 2, 1] for name in ("id", "doc_id", "item", "system", "group", "mine")}
-    columns = rated_columns({"": report_of([1, 2, 3, 4], **labels)}, cluster="group")
-    assert list(columns.ratings) == ["mine"]
-
-
-def test_columns_are_bounded_and_the_rest_is_named() -> None:
-    many = {f"r{k}": [1, 2, 2, 3] for k in range(9)}
-    columns = rated_columns({"": report_of([1, 2, 3, 4], **many)})
-    assert len(columns.ratings) == 8
-    assert columns.left_out == {"r8": "more than 8 columns"}
-
-
-def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
-    systems = {
-        name: report_of([1, 2, 3], length=[5, 9, 9], stars=stars)
-        for name, stars in (("a", [1, 2, 2]), ("b", [2, 2, 1]))
-    }
-    columns = rated_columns(systems)
-    assert list(columns.ratings) == ["stars"]
-    assert columns.left_out == {"length": "the same for every system"}
 
 
 def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
@@ -223,20 +130,6 @@ def test_a_page_without_ratings_has_no_section_and_no_script_of_it(tmp_path: Pat
     assert "scatter" not in page.values("id")
 
 
-def test_intervals_are_left_out_where_they_take_too_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])
-    # 400 times 4 samples, one metric and one rating.
-    monkeypatch.setattr(people, "WORK", 400 * 4)
-    assert "by 400 bootstrap draws" in page_of(tmp_path, {"": report}, resamples=1000).text
-    monkeypatch.setattr(people, "WORK", 99 * 4)
-    page = page_of(tmp_path, {"": report}, resamples=1000)
-    assert "too many samples for intervals on a page" in page.text
-    assert "0.800" in row_of(page, "words")
-    assert "[" not in row_of(page, "words")
-
-
 def test_samples_part_by_their_ranks() -> None:
     scores, ratings = np.array([1.0, 2, 3, 4, 9]), np.array([4.0, 2, 3, 1, np.nan])
     # Of four rated samples the k-th is above k - 1/2 of them.
@@ -253,14 +146,15 @@ def test_the_samples_of_several_systems_part_together() -> None:
     assert parted["lower"] == [[1, 1, 0.125, 0.875], [1, 0, 0.375, 0.5]]
 
 
-def test_where_less_is_better_people_part_from_the_low(tmp_path: Path) -> None:
+@pytest.mark.parametrize("metric", ["wer", "exact_match"])
+def test_people_part_from_a_metric_by_its_direction(tmp_path: Path, metric: str) -> None:
     rows = [
         {"prediction": p, "reference": "a b", "stars": stars}
         for p, stars in (("a b", 1), ("a x", 2), ("x y", 3))
     ]
-    Hub("wer").evaluate(rows).to_html(tmp_path / "report.html", **FEW)
+    Hub(metric).evaluate(rows).to_html(tmp_path / "report.html", **FEW)
     (parted,) = Page(tmp_path / "report.html").data["people"]["parted"]
-    # wer finds sample 0 the best, and people the worst.
+    # Both metrics find sample 0 the best, and people the worst.
     assert parted["higher"][0][:2] == [0, 0]
     assert parted["lower"][0][:2] == [0, 2]
 
@@ -297,23 +191,6 @@ def test_ranks_of_samples_have_four_decimals() -> None:
     assert parted["higher"][0] == [0, 6, 0.9286, 0.0714]
 
 
-def test_where_more_is_better_people_part_from_the_high(tmp_path: Path) -> None:
-    rows = [
-        {"prediction": p, "reference": "a b", "stars": stars}
-        for p, stars in (("a b", 1), ("a x", 2), ("x y", 3))
-    ]
-    Hub("exact_match").evaluate(rows).to_html(tmp_path / "report.html", **FEW)
-    (parted,) = Page(tmp_path / "report.html").data["people"]["parted"]
-    # exact_match finds sample 0 the best, and people the worst.
-    assert parted["higher"][0][:2] == [0, 0]
-    assert parted["lower"][0][:2] == [0, 2]
-
-
-def test_what_is_missing_for_every_system_is_the_same_for_all() -> None:
-    systems = {name: report_of([1, 2, 3], mine=[1, 2, None]) for name in "ab"}
-    assert rated_columns(systems).left_out == {"mine": "the same for every system"}
-
-
 NAN = float("nan")
 
 
@@ -335,37 +212,3 @@ def test_systems_are_ordered_by_their_ratings(ratings: list[list[float]], told: 
     columns = RatedColumns({"x": [np.array(own) for own in ratings]}, frozenset(), {}, names)
     assert people._mean_ratings(names, columns) == [told]
     assert people._mean_ratings(names[:1], columns._replace(rated=names[:1])) == []
-
-
-@pytest.mark.parametrize(
-    ("item", "system", "options", "drawn"),
-    [
-        (None, None, {}, "9 bootstrap draws of samples"),
-        (list("aabbcc"), list("xyxyxy"), {"draw": "items"}, "9 bootstrap draws of items"),
-        (list("aabbcc"), list("xyxyxy"), {}, "9 bootstrap draws of systems and items"),
-    ],
-)
-def test_a_page_says_what_was_drawn(item: Any, system: Any, options: Any, drawn: str) -> None:
-    scores, human = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
-    told = {"coefficient": "tau_b", "confidence": 0.9, "item": item, "system": system, **options}
-    sentences = people._how([correlate(scores, human, **told, draws=9)])
-    level = "over all outputs at once" if item is None else "over the outputs of each item"
-    assert sentences[0].startswith(f"human: Kendall's tau-b {level}")
-    assert sentences[1] == f"In brackets: 90% intervals, by {drawn}."
-    assert sentences[-1] == "Chance is the value for a constant score."
-    # Each reason for which there is none, once.
-    assert len(sentences) == len({*sentences})
-    assert any(line.startswith("No interval: ") for line in sentences)
-    none = people._how([correlate(scores, human, **told, draws=0)])
-    assert none[1].startswith("There are too many samples for intervals on a page")
-
-
-def test_ranks_come_before_other_coefficients_on_a_page() -> None:
-    scores, human = [0.1, 0.4, 0.3, 0.9], [1, 3, 2, 5]
-    for names, first in ((["pearson", "spearman"], "spearman"), (["tau_b", "pearson"], "tau_b")):
-        rows = people._read_first(correlate(scores, human, coefficient=names, draws=0))
-        assert {row.coefficient for row in rows} == {first}
-    table = people._main([correlate(scores, {"x": human, "y": human}, draws=0)])
-    assert table.head == ["metric", "x", "y"]
-    assert [row[0] for row in table.rows] == ["score", "human ceiling", "chance"]
-    assert [str(cell) for cell in table.rows[1][1:]] == ["–", "–"]

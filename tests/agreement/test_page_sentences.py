@@ -13,7 +13,7 @@ from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.page_columns import rated_columns
 from metrichub.agreement.tables import document_of, forest, tables_of
-from metrichub.errors import InputError, MissingColumn, MissingDependency, ReportError
+from metrichub.errors import MissingColumn, MissingDependency, ReportError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores
 from metrichub.report.report import Report
@@ -22,7 +22,7 @@ NAN = float("nan")
 
 
 def report_of(**columns: list[Any]) -> Report:
-    """A report whose samples are right where they say so by "right", with other columns."""
+    """A report whose samples are right where they say so by "right", with other columns kept."""
     size = len(next(iter(columns.values())))
     right = columns.pop("right", [1] * size)
     rows = [
@@ -30,7 +30,7 @@ def report_of(**columns: list[Any]) -> Report:
         | {name: values[i] for name, values in columns.items()}
         for i in range(size)
     ]
-    return Hub("exact_match").evaluate(rows)
+    return Hub("exact_match").evaluate(rows, keep=list(columns))
 
 
 def outputs_of(report: Report) -> list[tuple[str, str, Scores]]:
@@ -52,37 +52,56 @@ def agreement_of(rows: list[AgreementRow]) -> Agreement:
     return Agreement(rows, data, Drawn("items", 9), 0.95, None, ["noted", "noted too"])
 
 
+ITEMS = "d: Kendall's tau-b over the outputs of each item, then the mean over items."
+NONE: dict[str, Any] = {"low": NAN, "high": NAN}
+
+
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "first", "reasons"),
     [
+        ({}, ITEMS, []),
         # A remark on a value with an interval is no reason for having none.
-        ({"note": "neither direction is better"}, []),
-        ({}, []),
-        ({"low": NAN, "high": NAN}, []),
-        ({"low": NAN, "high": NAN, "note": "no interval: why"}, ["No interval: why."]),
+        ({"note": "neither direction is better"}, ITEMS, []),
+        (NONE, ITEMS, []),
+        ({**NONE, "note": "no interval: why"}, ITEMS, ["No interval: why."]),
+        (
+            {"level": "pooled", "coefficient": "auc"},
+            "d: area under the ROC curve over all outputs at once.",
+            [],
+        ),
+        ({"level": "pairs", "coefficient": "kappa"}, "d: kappa at the level pairs.", []),
+        ({"level": "system", "coefficient": "pearson"}, "d: Pearson's r at the level system.", []),
     ],
 )
-def test_only_reasons_for_no_interval_are_sentences(known: Any, said: list[str]) -> None:
-    sentences = people._how([agreement_of(rows_of(**known))])
-    assert sentences == [
-        "d: Kendall's tau-b over the outputs of each item, then the mean over items.",
+def test_sentences_tell_the_coefficient_the_draws_and_reasons_for_no_interval(
+    known: dict[str, Any], first: str, reasons: list[str]
+) -> None:
+    assert people._how([agreement_of(rows_of(**known))]) == [
+        first,
         "In brackets: 95% intervals, by 9 bootstrap draws of samples.",
-        *said,
+        *reasons,
         "Chance is the value for a constant score.",
     ]
 
 
+GRID: dict[str, Any] = {"item": list("aabbcc"), "system": list("xyxyxy"), "confidence": 0.9}
+
+
 @pytest.mark.parametrize(
-    ("level", "name", "said"),
+    ("options", "drawn"),
     [
-        ("pooled", "auc", "d: area under the ROC curve over all outputs at once."),
-        ("pairs", "kappa", "d: kappa at the level pairs."),
-        ("system", "pearson", "d: Pearson's r at the level system."),
+        ({"confidence": 0.9}, "In brackets: 90% intervals, by 9 bootstrap draws of samples."),
+        ({**GRID, "draw": "items"}, "In brackets: 90% intervals, by 9 bootstrap draws of items."),
+        (GRID, "In brackets: 90% intervals, by 9 bootstrap draws of systems and items."),
+        (
+            {"draws": 0},
+            "There are too many samples for intervals on a page; 'metrichub agreement' has them.",
+        ),
     ],
 )
-def test_the_coefficient_and_the_level_are_told(level: str, name: str, said: str) -> None:
-    rows = [row._replace(level=level, coefficient=name) for row in rows_of()]
-    assert people._how([agreement_of(rows)])[0] == said
+def test_a_page_says_what_was_drawn(options: dict[str, Any], drawn: str) -> None:
+    agreement = correlate([1, 4, 3, 9, 8, 7], [1, 3, 2, 5, 3, 4], **{"draws": 9, **options})
+    assert people._how([agreement])[1] == drawn
 
 
 def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
@@ -189,30 +208,73 @@ def test_ratings_of_yes_and_no_and_of_grades_have_tables_of_their_own() -> None:
     assert people.people_of({"": report}, [], SignificanceOptions()) is None
 
 
+COUNT, SAME = "a different number for each sample", "the same everywhere"
+
+
 @pytest.mark.parametrize(
-    ("values", "why"),
+    ("values", "left_out"),
     [
+        ([1, 2, 3, 4], ""),
+        ([1.5, 2, None, 3], ""),
+        (["4", "2", "", "3"], ""),
+        ([[1, 2], [2], [], [3, 4]], ""),
+        (["yes", "no", "yes", "yes"], ""),
+        ([True, False, True, True], ""),
+        ([[1, 2] * 25, [2], [3]], ""),
+        # These are no ratings, and nobody would miss them.
+        ([[1, 2] * 25 + [1], [2], [3]], None),
+        (["good", "bad", "good", "good"], None),
+        ([None] * 4, None),
+        (["inf", "2", "3", "3"], None),
+        ([10**400, 2, 3, 3], None),
+        ([["x"], [1], [2], [2]], None),
         # As many numbers as samples are whole, from 11 on in steps of 1, or more than a scale has.
-        (list(range(5, 16)), "a different number for each sample"),
+        (list(range(5, 16)), COUNT),
         (list(range(5, 15)), ""),
         ([*range(5, 15), 15.5], ""),
         ([5, *range(7, 17)], ""),
         (list(range(15, 4, -1)), ""),
-        ([2 * n for n in range(102)], "a different number for each sample"),
+        ([2 * n for n in range(102)], COUNT),
         ([2 * n for n in range(101)], ""),
         ([0.5, *(2 * n for n in range(1, 102))], ""),
         ([0, 0, *(2 * n for n in range(1, 102))], ""),
-        ([3] * 12, "the same everywhere"),
-        ([3] * 11 + [None], "the same everywhere"),
+        ([3] * 12, SAME),
+        ([3] * 11 + [None], SAME),
         ([3] * 11 + [4], ""),
     ],
 )
-def test_numbers_rate_unless_they_count_or_are_the_same(values: list[Any], why: str) -> None:
-    columns = rated_columns({"": report_of(mine=values)})
-    assert columns.left_out == ({"mine": why} if why else {})
-    assert list(columns.ratings) == ([] if why else ["mine"])
-    named = rated_columns({"": report_of(mine=values)}, named=["mine"])
-    assert (list(named.ratings), named.named) == (["mine"], True)
+def test_numbers_rate_unless_they_count_or_are_the_same(
+    values: list[Any], left_out: str | None
+) -> None:
+    report = {"": report_of(mine=values)}
+    columns = rated_columns(report)
+    assert columns.left_out == ({"mine": left_out} if left_out else {})
+    assert list(columns.ratings) == (["mine"] if left_out == "" else [])
+    if left_out is not None:
+        named = rated_columns(report, named=["mine"])
+        assert (list(named.ratings), named.named) == (["mine"], True)
+
+
+def test_what_is_the_same_for_every_system_rates_none_of_them() -> None:
+    columns = rated_columns(
+        {
+            name: report_of(length=[5, 9, 9], lacking=[1, 2, None], stars=stars)
+            for name, stars in (("a", [1, 2, 2]), ("b", [2, 2, 1]))
+        }
+    )
+    assert list(columns.ratings) == ["stars"]
+    assert columns.sentence().endswith(
+        "people's ratings: stars. Left out: length (the same for every system); "
+        "lacking (the same for every system)."
+    )
+
+
+def test_columns_are_bounded_and_labels_are_no_ratings() -> None:
+    labels = {name: [1, 2, 2, 1] for name in ("id", "doc_id", "item", "system", "group")}
+    many = {f"r{k}": [1, 2, 2, 3] for k in range(9)}
+    columns = rated_columns({"": report_of(**labels, **many)}, cluster="group")
+    assert list(columns.ratings) == [f"r{k}" for k in range(8)]
+    assert columns.left_out == {"r8": "more than 8 columns"}
 
 
 def test_columns_are_of_the_systems_that_have_them() -> None:
@@ -231,42 +293,14 @@ def test_columns_are_of_the_systems_that_have_them() -> None:
     assert rated_columns(systems).yes_or_no == {"mixed"}
 
 
-@pytest.mark.parametrize("size", [50, 51])
-def test_a_list_of_more_than_50_numbers_rates_nothing(size: int) -> None:
-    rows = [
-        {"prediction": "a", "reference": "a", "mine": mine}
-        for mine in ([1, 2] * 25 + [1] * (size - 50), [2], [3])
-    ]
-    report = Hub("exact_match").evaluate(rows, keep=["mine"])
-    assert list(rated_columns({"": report}).ratings) == (["mine"] if size == 50 else [])
-
-
 def test_a_named_column_holds_ratings_and_may_be_one_of_labels() -> None:
     systems = {"": report_of(item=[1, 2, 2], note=["u", "v", "w"])}
     with pytest.raises(ReportError, match="the column 'note' holds no ratings"):
         rated_columns(systems, named=["item", "note"])
     assert list(rated_columns(systems, named=["item"]).ratings) == ["item"]
     assert not rated_columns(systems).ratings
-
-
-def test_preferences_and_ratings_are_not_compared_together() -> None:
-    report = report_of(winner=["a", "b", "tie"], stars=[1, 2, 3])
-    with pytest.raises(InputError, match="sample 0: winner is 'a'"):
-        report.agreement(["winner", "stars"], draws=0)
-    with pytest.raises(InputError, match="exact_match scores one output, and people chose"):
-        report.agreement("winner", draws=0)
-
-
-@pytest.mark.parametrize("all_outputs", [False, True])
-def test_a_report_s_agreement_is_of_headline_outputs_unless_all_are_wanted(
-    all_outputs: bool,
-) -> None:
-    rows = [{"prediction": text, "reference": "x y", "good": n} for n, text in enumerate("xyz")]
-    report = Hub("token_f1").evaluate(rows)
-    more: dict[str, Any] = {"all_outputs": True} if all_outputs else {}
-    metrics = report.agreement("good", draws=0, **more).metrics
-    assert ("token_f1.recall" in metrics) is all_outputs
-    assert metrics[0] == "token_f1"
+    with pytest.raises(MissingColumn, match=r"no column 'star' \(columns: none\)"):
+        rated_columns({"": report_of(right=[1, 0])}, named=["star"])
 
 
 def test_tables_have_ranks_and_verdicts_and_the_lines_below_the_last() -> None:
@@ -304,19 +338,40 @@ def test_tables_have_ranks_and_verdicts_and_the_lines_below_the_last() -> None:
     assert bare["cite"].startswith(bare["line"])
 
 
-def test_a_forest_plot_has_no_room_without_a_panel_and_keeps_its_labels_inside() -> None:
+@pytest.mark.parametrize(("panels", "size"), [(1, (4.2, 1.5)), (2, (7.4, 1.5)), (4, (10.6, 3.0))])
+def test_a_forest_plot_has_a_panel_for_each_coefficient_and_a_line_for_each_metric(
+    panels: int, size: tuple[float, float]
+) -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    names = ["tau_b", "pearson", "spearman", "acc_eq"]
-    figure = forest(correlate([1, 2, 3], [1, 2, 2], coefficient=names, draws=0))
-    assert len(figure.axes) == 4
+    names = ["tau_b", "pearson", "spearman", "acc_eq"][:panels]
+    scores = {"a": [1, 2, 3, 4, 5, 6, 7, 8, 9], "b": [2, 1, 3, 5, 4, 9, 8, 7, 6]}
+    ratings = [[n, n + k % 3] for k, n in enumerate([1, 2, 2, 3, 5, 4, 6, 6, 7])]
+    agreement = correlate(scores, ratings, coefficient=names, draws=50)
+    figure = forest(agreement)
+    # Three panels a row, and room for a line of each metric.
+    assert figure.get_size_inches().tolist() == pytest.approx(size)
     assert "Constrained" in type(figure.get_layout_engine()).__name__
-    panels = figure.axes
-    assert all(panels[0].get_shared_y_axes().joined(panels[0], panel) for panel in panels)
-    assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["score"]
-    for line, width in zip(panels[0].get_lines(), (1.5, None, None), strict=False):
-        assert width is None or line.get_linewidth() == width
-    assert panels[0].get_lines()[1].get_markersize() == 4
-    # A value that is nan has no line.
+    assert [axes.get_xlabel() for axes in figure.axes] == [f"{name}, pooled" for name in names]
+    panel = figure.axes[0]
+    assert all(panel.get_shared_y_axes().joined(panel, axes) for axes in figure.axes[1:])
+    assert panel.get_title() == "human"
+    # The first metric is above the second, half a line from the edge.
+    assert panel.get_ylim() == (1.5, -0.5)
+    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["a", "b"]
+    lines = panel.get_lines()
+    for y, (interval, point) in enumerate((lines[:2], lines[2:4])):
+        row = agreement.row("ab"[y], coefficient="tau_b")
+        assert [list(side) for side in interval.get_data()] == [[row.low, row.high], [y, y]]
+        assert [list(side) for side in point.get_data()] == [[row.value], [y]]
+        assert interval.get_linewidth() == 1.5
+        assert (point.get_marker(), point.get_markersize()) == ("o", 4)
+    assert len({line.get_color() for line in lines[:4]}) == 1
+    legend = panel.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["human ceiling", "chance"]
+    ceiling, chance = legend.get_lines()
+    assert ceiling.get_color() != chance.get_color()
+    assert ceiling.get_linestyle() != chance.get_linestyle()
+    # One rater has no ceiling, and so no line for it.
     (panel,) = forest(correlate([1, 2, 3], [2, 2, 2], coefficient="pearson", draws=0)).axes
     assert [line.get_label() for line in panel.get_lines()][2:] == ["chance"]
 
@@ -327,16 +382,3 @@ def test_a_forest_plot_without_matplotlib_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependency, match=r"a plot .*metrichub\[plots\]"):
         forest(correlate([1, 2], [1, 2], draws=0))
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({}, r"no column 'star' \(columns: none\)"),
-        ({"stars": [1, 2]}, r"no column 'star'; did you mean 'stars'\? \(columns: stars\)"),
-    ],
-)
-def test_a_column_that_no_report_has_is_named(columns: dict[str, Any], message: str) -> None:
-    report = report_of(right=[1, 0], **columns)
-    with pytest.raises(MissingColumn, match=message):
-        rated_columns({"": report}, named=["star"])

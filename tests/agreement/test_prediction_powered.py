@@ -1,6 +1,5 @@
 """Intervals of calibrated means: they hold the true mean near the edges too, or there is none."""
 
-from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
 
@@ -52,19 +51,6 @@ def test_thirty_labels_of_one_kind_leave_room_for_the_other() -> None:
     assert (mean.rarer, mean.few, mean.why) == (0, True, None)
 
 
-def test_the_rate_is_that_of_each_verdict_by_how_often_the_judge_gives_it() -> None:
-    # The judge says yes to 5 of 20 labelled samples, people to 4 of those and to 3 of its 15 no.
-    # Of all 50 it says yes to 30: 4/5 of 30 and 1/5 of 20 are 28 of 50.
-    judge = [1] * 5 + [0] * 15 + [1] * 25 + [0] * 5
-    human = [1] * 4 + [0] * 1 + [1] * 3 + [0] * 12 + [NAN] * 30
-    mean = calibrated_mean(judge, human)
-    assert mean.mean == pytest.approx(28 / 50)
-    # The judge moves the mean of labels, 7/20, by the weight times (25/30 - 5/20).
-    assert mean.weight == pytest.approx(float(Fraction(3, 5) * Fraction(30, 50)))
-    assert mean.mean == pytest.approx(7 / 20 + mean.weight * (25 / 30 - 5 / 20))
-    assert mean.raw == 30 / 50
-
-
 def test_yes_and_no_may_change_places() -> None:
     random = np.random.default_rng(3)
     human = (random.random(60) < 0.9).astype(float)
@@ -73,14 +59,6 @@ def test_yes_and_no_may_change_places() -> None:
     yes, no = calibrated_mean(judge, human), calibrated_mean(1 - judge, 1 - human)
     assert (no.low, no.high) == pytest.approx((1 - yes.high, 1 - yes.low))
     assert (no.mean, no.weight) == pytest.approx((1 - yes.mean, yes.weight))
-
-
-def test_scores_of_half_and_more_are_a_yes() -> None:
-    human = [1, 0] * 6 + [NAN] * 4
-    rounded = calibrated_mean([1, 0] * 6 + [1, 1, 1, 0], human)
-    scored = calibrated_mean([0.5, 0.49] * 6 + [0.9, 0.5, 0.7, 0.1], human)
-    assert scored[:4] == rounded[:4]
-    assert scored.raw == pytest.approx((6 * 0.99 + 2.2) / 16)
 
 
 def test_a_better_judge_makes_the_interval_narrower() -> None:
@@ -125,48 +103,6 @@ def test_only_zeros_and_ones_beside_scores_in_that_range_are_yes_and_no() -> Non
         assert why == "1 of 2 labels differ from the most common one: an interval takes 8"
 
 
-def test_ratings_take_student_s_t_of_the_residuals() -> None:
-    # By a weight of 1 the mean is that of the judge moved by its error, here of the variances
-    # var(y - f) / 12 and var(u) / 40, whose degrees of freedom Satterthwaite adds up.
-    random = np.random.default_rng(8)
-    y, others = random.normal(3, 1, 12), random.normal(3, 1, 40)
-    f = y + random.normal(0.5, 0.4, 12)
-    judge, human = np.concatenate([f, others]), np.concatenate([y, [NAN] * 40])
-    mean = calibrated_mean(judge, human, weight=1, confidence=0.8)
-    a, b = (y - f).var(ddof=1) / 12, others.var(ddof=1) / 40
-    freedom = (a + b) ** 2 / (a * a / 11 + b * b / 39)
-    half = scipy.stats.t.ppf(0.9, freedom) * sqrt(a + b)
-    assert mean.mean == pytest.approx(others.mean() + (y - f).mean())
-    assert (mean.low, mean.high) == pytest.approx((mean.mean - half, mean.mean + half))
-    alone = scipy.stats.t.interval(0.8, 11, y.mean(), scipy.stats.sem(y))
-    assert (mean.labels_low, mean.labels_high) == pytest.approx(alone)
-
-
-def test_a_judge_that_says_the_opposite_has_no_weight() -> None:
-    human = [1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10.5, *[NAN] * 5]
-    judge = [*range(10, 0, -1), 3, 4, 5, 6, 9]
-    mean = calibrated_mean(judge, human)
-    assert mean.weight == 0
-    assert mean.mean == pytest.approx(5.6)  # the mean of the labels alone
-
-
-def test_a_weight_that_the_labels_chose_takes_a_degree_of_freedom() -> None:
-    # Without spread among the others' scores, all variance is the labels' own.
-    random = np.random.default_rng(9)
-    f = random.normal(size=15)
-    y = 0.5 * f + random.normal(size=15)
-    judge, human = np.concatenate([f, [0.3] * 20]), np.concatenate([y, [NAN] * 20])
-    mean = calibrated_mean(judge, human)
-    assert 0 < mean.weight < 1
-    rest = ((y - mean.weight * f - (y - mean.weight * f).mean()) ** 2).sum()
-    half = scipy.stats.t.ppf(0.975, 13) * sqrt(rest / 13 / 15)
-    assert mean.high - mean.mean == pytest.approx(half)
-    fixed = calibrated_mean(judge, human, weight=mean.weight)
-    assert fixed.high - fixed.mean == pytest.approx(
-        scipy.stats.t.ppf(0.975, 14) * sqrt(rest / 14 / 15)
-    )
-
-
 def test_the_quantile_of_student_s_t_is_scipy_s() -> None:
     for confidence in (0.01, 0.5, 0.9, 0.95, 0.999):
         for freedom in (1, 2, 3.5, 10, 99, 1000):
@@ -179,6 +115,10 @@ def test_distances_from_shares_to_their_ends_add_up_by_their_squares() -> None:
     parts = [(0.5, Share(0.8, 0.2, 1.0)), (0.5, Share(1.0, 0.2, 1.0))]
     assert weighted_sum(parts) == pytest.approx((0.9, 0.4, 1.0))
     assert weighted_sum(parts, 0.75**2 - 0.5**2) == pytest.approx((0.9, 0.15, 1.0))
+    # The ends stay within 0 and 1, and a share of no weight adds nothing.
+    assert weighted_sum([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))], 9.0)[1:] == (0, 1)
+    assert weighted_sum([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))])[1:] == pytest.approx((0.2, 1))
+    assert weighted_sum([]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("of", [10, 20, 50])
@@ -209,24 +149,6 @@ def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
     # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
     labels = np.array([1.0, 3.0])
     assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)
-
-
-def test_labels_show_where_the_judge_leans_and_how_far_it_agrees() -> None:
-    # Of 10 labels, 6 yes: the judge says yes to those and to 2 of the 4 others, and agrees on 8.
-    # Kappa: chance agrees on .8 * .6 + .2 * .4 = .56, so that it is (.8 - .56) / (1 - .56).
-    human = [1] * 6 + [0] * 4
-    mean = calibrated_mean([1] * 8 + [0] * 2, human)
-    assert (mean.judged, mean.labels_alone, mean.same) == (0.8, 0.6, 0.8)
-    assert mean.kappa == pytest.approx(0.24 / 0.44)
-    assert mean.lean == (
-        "on 10 labels the judge says yes to 80% and people to 60%; they agree on 80%, "
-        "Cohen's kappa 0.55"
-    )
-
-
-def test_ratings_show_how_far_the_judge_is_off_on_average() -> None:
-    mean = calibrated_mean([4, 5, 4, 5], [3, 4, 3, 4.5])
-    assert mean.lean == "on 4 labels the judge is 0.875 above people on average"
 
 
 def test_scores_and_ratings_are_of_the_same_samples() -> None:

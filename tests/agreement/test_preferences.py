@@ -80,13 +80,6 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
-def test_the_data_are_the_same_in_any_order_of_dimensions() -> None:
-    preferred = {"style": PREFERRED, "facts": [[side, "a"] for side in PREFERRED]}
-    data = correlated(preferred=preferred).data
-    assert correlated(preferred=dict(reversed(preferred.items()))).data == data
-    assert data.raters == 2
-
-
 def test_a_rater_who_says_nothing_has_no_vote() -> None:
     # The second pair has one vote, for a, and the others two.
     votes = [["a", "a"], ["a", None], ["b", "b"]]
@@ -205,14 +198,6 @@ def test_two_metrics_are_compared_by_swapping_items() -> None:
         agreement.compare("good", "bad", swap="cells")
 
 
-def test_a_difference_either_way_counts_where_items_are_swapped() -> None:
-    # One is right of all six pairs, the other of none: 2 of 64 swaps are as far apart.
-    right, wrong = ([1] * 6, [0] * 6), ([0] * 6, [1] * 6)
-    agreement = correlated({"x": right, "y": wrong}, ["a"] * 6, coefficient="accuracy")
-    for pair in (("x", "y"), ("y", "x")):
-        assert agreement.compare(*pair, draws=4000).p == pytest.approx(2 / 64, abs=0.006)
-
-
 def test_swapping_items_finds_about_five_false_differences_of_a_hundred() -> None:
     # Two metrics that know as much; 400 trials have a standard error of .011.
     random = np.random.default_rng(15)
@@ -259,21 +244,33 @@ def test_votes_on_the_same_outputs_are_those_of_several_raters_in_either_order()
     np.testing.assert_array_equal([a, b], [[1, 3], [2, NAN]])
 
 
-def test_a_preference_is_written_in_many_ways() -> None:
-    for word in ("a", "A", "model_a", "System A", "response_a", "1", 1, "gpt"):
-        assert side_of(word, ("gpt", "b7")) == 1, word
-    for word in ("b", "B", "model_b", "System B", "response_b", "2", 2, "b7"):
-        assert side_of(word, ("gpt", "b7")) == -1, word
-    for word in ("tie", "Tie (bothbad)", "draw", "both_bad"):
-        assert side_of(word) == 0, word
-    # A name that isn't one of the two is no vote, whatever letter it ends in.
-    for word in ("both are good", "llama", "banana", "gpt2", "gpt-2", "ab", "claude b"):
-        assert side_of(word, ("gpt", "b7")) is None, word
-    assert side_of(True) is None
-    assert side_of(0.5) is None
-    assert are_preferences(["a", None, ["b", "tie"]])
-    assert not are_preferences(["1", "2", 1])
-    assert not are_preferences(["yes", "no"])
+@pytest.mark.parametrize(
+    ("choices", "side"),
+    [
+        (("a", " A ", "model_a", "System A", "response_a", "1", 1, "gpt"), 1),
+        (("b", "B", "Model B", "system-2", "response_b", "2", 2, "b7"), -1),
+        (("TIE", "tied", "Tie (bothbad)", "draw", "both_bad", "both bad", "same", "neither"), 0),
+        (("", None, NAN), NAN),
+        # A name that isn't one of the two is no vote, whatever letter it ends in.
+        (("both are good", "llama", "banana", "gpt2", "gpt-2", "ab", "claude b", "c"), None),
+        (("left", 3, 0.5, 1.0, True, False), None),
+    ],
+)
+def test_a_preference_is_written_in_many_ways(choices: tuple[Any, ...], side: float | None) -> None:
+    for choice in choices:
+        assert side_of(choice, ("gpt", "b7")) == pytest.approx(side, nan_ok=True), choice
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["a", ""], True), ([["a", None], ["", "tie"]], True), (["a", "1"], True),
+        ([], False), (["", None], False), (["1", " 2 ", 1], False), (["a", "left"], False),
+        ([True, False], False), (["yes", "no"], False),
+    ],
+)  # fmt: skip
+def test_words_for_one_of_two_are_preferences(values: list[Any], expected: bool) -> None:
+    assert are_preferences(values) is expected
 
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -284,6 +281,10 @@ WRONG: dict[str, dict[str, Any]] = {
         "preferred": ["a", "b"],
     },
     "item has 1 values for 5 pairs": {"item": ["i"]},
+    "systems has 4 values for 5 pairs": {"systems": (["x"] * 5, ["y"] * 4)},
+    "systems has 6 values for 5 pairs": {"systems": (["x"] * 6, ["y"] * 5)},
+    "two has 4 values for 5 pairs": {"preferred": {"one": PREFERRED, "two": PREFERRED[:4]}},
+    "confidence=1.5 is not allowed": {"confidence": 1.5},
     "there are no scores": {"scores": {}},
     "there are no preferences": {"preferred": {}},
     "coefficient='spearman' is not allowed": {"coefficient": "spearman"},
@@ -316,24 +317,6 @@ def test_a_note_on_several_raters_needs_them_in_one_dimension_alone() -> None:
     assert note.startswith("several raters of a pair count once")
 
 
-def test_the_ceiling_and_chance_count_no_pairs() -> None:
-    rows = correlated(coefficient="accuracy").rows[1:]
-    assert [(row.used, row.undefined, row.unscored) for row in rows] == [(0, 0, 0)] * 2
-
-
-def test_items_count_where_a_pair_has_an_outcome() -> None:
-    # The metric says nothing of the pair of item c, and people nothing of the other of item b.
-    inputs = PairInputs.of(
-        {"mine": ([1, 1, 1, NAN], [2, 2, 2, 2])},
-        ["a", "b", None, "a"],
-        list("abbc"),
-        None,
-        "higher",
-    )
-    units = inputs.units(inputs.outcomes("mine", "preferred"), "items")
-    assert (units.items, units.used) == (2, 2)
-
-
 def test_metrics_without_a_value_have_no_test() -> None:
     # People tie the only pair, which tau leaves out.
     scores = {"one": ([1], [2]), "other": ([2], [1])}
@@ -345,12 +328,6 @@ def test_metrics_without_a_value_have_no_test() -> None:
 def test_preferences_have_no_verdicts() -> None:
     with pytest.raises(InputError, match="only yes/no labels have verdicts"):
         correlated().verdicts("mine", "preferred")
-
-
-@pytest.mark.parametrize("confidence", [0, 1.5])
-def test_a_confidence_of_preferences_lies_between_0_and_1(confidence: float) -> None:
-    with pytest.raises(ParameterError, match="confidence"):
-        correlated(confidence=confidence)
 
 
 def test_two_verdicts_that_are_missing_are_no_scores_of_two_outputs() -> None:

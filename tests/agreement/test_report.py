@@ -227,73 +227,7 @@ def test_mistakes_are_named() -> None:
         report().agreement({"good": [1, 2, 3, 4, 5, 6]}, levels="item")
 
 
-def test_a_forest_plot_has_a_panel_for_each_coefficient_and_names_its_lines() -> None:
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    from metrichub.agreement.tables import forest
-
-    names = ["tau_b", "pearson", "spearman", "acc_eq"]
-    scores = {"a": [1, 2, 3], "b": [1, 1, 2]}
-    agreement = correlate(scores, [1, 2, 2], coefficient=names, draws=0)
-    panels = forest(agreement).axes
-    assert [panel.get_xlabel() for panel in panels] == [f"{name}, pooled" for name in names]
-    assert [tick.get_text() for tick in panels[0].get_yticklabels()] == ["a", "b"]
-    # One rater has no ceiling.
-    assert [text.get_text() for text in panels[0].get_legend().get_texts()] == ["chance"]
-    agreement = correlate(scores, [[1, 1], [2, 3], [2, 3]], coefficient="tau_b", draws=0)
-    (panel,) = forest(agreement).axes
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == [
-        "human ceiling",
-        "chance",
-    ]
-
-
 def test_a_column_that_was_too_long_to_keep_is_named() -> None:
     rows = [row | {"page": "p" * 300} for row in ROWS]
     with pytest.raises(MissingColumn, match=r"over 200 characters; .* keep=\['page'\]"):
         report(rows).agreement(preferences=VOTES, item="page")
-
-
-def test_a_forest_plot_tells_its_lines_apart() -> None:
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    from metrichub.agreement.tables import forest
-
-    ratings = [[1, 1], [2, 3], [2, 3]]
-    (panel,) = forest(correlate([1, 2, 3], ratings, coefficient="tau_b", draws=0)).axes
-    ceiling, chance = panel.get_legend().get_lines()
-    assert ceiling.get_color() != chance.get_color()
-    assert ceiling.get_linestyle() != chance.get_linestyle()
-
-
-def test_a_forest_plot_draws_each_metric_on_a_line_of_its_own() -> None:
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    from metrichub.agreement.tables import forest
-
-    scores = {"a": [1, 2, 3, 4, 5, 6, 7, 8, 9], "b": [2, 1, 3, 5, 4, 9, 8, 7, 6]}
-    names = ["tau_b", "pearson", "spearman", "acc_eq"]
-    ratings = [1, 2, 2, 3, 5, 4, 6, 6, 7]
-    agreement = correlate(scores, ratings, coefficient=names, draws=50)
-    figure = forest(agreement)
-    # Three panels a row, and room for a line of each metric.
-    assert figure.get_size_inches().tolist() == pytest.approx([1 + 3 * 3.2, 2 * (0.9 + 2 * 0.3)])
-    panel = figure.axes[0]
-    rows = [agreement.row(name, coefficient="tau_b") for name in scores]
-    interval, point, other_interval, other_point, *_ = panel.get_lines()
-    for y, row, drawn in ((0, rows[0], interval), (1, rows[1], other_interval)):
-        assert [list(side) for side in drawn.get_data()] == [[row.low, row.high], [y, y]]
-    for y, row, drawn in ((0, rows[0], point), (1, rows[1], other_point)):
-        assert [list(side) for side in drawn.get_data()] == [[row.value], [y]]
-        assert drawn.get_marker() == "o"
-    assert len({line.get_color() for line in (interval, point, other_interval, other_point)}) == 1
-    # The first metric is above the second, half a line from the edge.
-    assert panel.get_ylim() == (1.5, -0.5)
-    assert panel.get_title() == "human"
-
-
-@pytest.mark.parametrize(("panels", "width"), [(1, 4.2), (2, 7.4), (3, 10.6)])
-def test_a_forest_plot_is_as_wide_as_its_panels(panels: int, width: float) -> None:
-    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
-    from metrichub.agreement.tables import forest
-
-    names = ["tau_b", "pearson", "spearman"][:panels]
-    figure = forest(correlate([1, 2, 3], [1, 2, 2], coefficient=names, draws=0))
-    assert figure.get_size_inches().tolist() == pytest.approx([width, 1.2])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 from numpy.typing import NDArray
 
 from metrichub.agreement import (
@@ -21,12 +20,11 @@ from metrichub.agreement import (
     tau_b,
     tau_c,
 )
-from metrichub.agreement.bootstrap import DRAWN, Drawn, interval_of, resampled
+from metrichub.agreement.bootstrap import DRAWN, Drawn, resampled
 from metrichub.agreement.coefficients import COEFFICIENTS, Options
 from metrichub.agreement.levels import LEVELS, ceiling, chance, mean_of, value_at
 from metrichub.agreement.page import parted_samples
-from metrichub.agreement.permutation import Swapped, permutation_test
-from metrichub.agreement.row_coefficients import joint, mid_ranks, pair_counts
+from metrichub.agreement.row_coefficients import joint
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
@@ -69,14 +67,6 @@ def test_a_constant_correlates_with_nothing(of: Callable[..., float], size: int)
     assert of(line, line[::-1]) == pytest.approx(-1)
 
 
-@pytest.mark.parametrize("size", [2, 3, 60])
-def test_a_constant_is_right_of_the_pairs_that_people_tie(size: int) -> None:
-    line, same = list(range(size)), [7.0] * size
-    assert (acc_eq(same, same), tau_23(same, same)) == (1, 1)
-    assert (acc_eq(same, line), tau_23(same, line)) == (0, -1)
-    assert (acc_eq(line, same), tau_23(line, same)) == (0, -1)
-
-
 @pytest.mark.parametrize(("level", "name"), PLACES)
 @pytest.mark.parametrize("shape", [(2, 3), (1, 3), (3, 1), (2, 0)])
 def test_without_a_score_of_any_output_there_is_no_value(
@@ -116,22 +106,6 @@ def test_draws_without_a_score_have_no_value(level: str, name: str, draw: str) -
     assert resampled(level, name, human, human, Drawn(draw, 0), CUT).shape == (0,)
 
 
-@pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items", "systems"])
-@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23", "pearson", "tau_c"])
-def test_items_without_a_value_leave_no_trace_in_a_test(name: str, swap: str) -> None:
-    random = np.random.default_rng(1)
-    a, b, human = random.normal(size=(3, 3, 4))
-    human[:, 1] = np.nan
-    test = permutation_test("item", name, a, b, human, Swapped(swap, 9))
-    # The item takes part in the coins, so that it is only the values that it doesn't change.
-    expected = [
-        np.mean([value_at("item", name, x[:, [i]], human[:, [i]]).value for i in (0, 2, 3)])
-        for x in (a, b)
-    ]
-    assert test.difference == pytest.approx(expected[0] - expected[1])
-    assert (0 < test.p <= 1, test.draws) == (True, 9)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -146,49 +120,12 @@ def test_chance_is_a_constant_s_value_or_a_coin_s(name: str, value: float) -> No
     assert chance("item", name, human) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-def test_ranks_are_scipy_s_and_those_of_nothing_are_none(rows: int) -> None:
-    assert mid_ranks(np.empty((rows, 0))).shape == (rows, 0)
-    values = np.random.default_rng(rows).integers(0, 4, (rows, 9)).astype(float)
-    values[0, 2] = values[-1, 8] = np.nan
-    expected = scipy.stats.rankdata(values, axis=1, nan_policy="omit")
-    np.testing.assert_array_equal(mid_ranks(values), expected)
-
-
 def test_samples_that_nobody_rated_part_nobody() -> None:
     none: dict[str, Any] = {"higher": [], "lower": []}
     assert parted_samples(np.array([1.0, 2]), np.array([NAN, NAN]), 2) == none
     assert parted_samples(np.empty(0), np.empty(0), 0) == none
     # So do those that both see alike.
     assert parted_samples(np.array([1.0, 2, 2]), np.array([3.0, 4, 4]), 3) == none
-
-
-def test_a_mean_is_of_what_there_is() -> None:
-    assert mean_of(np.array([NAN, 1, 2])) == 1.5
-    assert np.isnan(mean_of(np.array([NAN])))
-    assert np.isnan(mean_of(np.empty(0)))
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.9])
-def test_an_interval_has_the_same_share_on_either_side(confidence: float) -> None:
-    low, high = interval_of(np.arange(101.0), confidence)
-    assert (low, high) == pytest.approx((50 - 50 * confidence, 50 + 50 * confidence))
-
-
-def test_a_place_that_either_side_lacks_is_lacking_in_both() -> None:
-    x, z = joint([[1, NAN, 3]], [[NAN, 2, 3]])
-    np.testing.assert_array_equal(x, [[NAN, NAN, 3]])
-    np.testing.assert_array_equal(z, x)
-
-
-def test_the_counts_of_a_row_are_those_of_its_pairs() -> None:
-    # Of four places 1 < 2 is right, 1 < 3 twice; the metric ties one pair, people another.
-    counts = pair_counts([1, 2, 3, 3], [1, 2, 2, 4])
-    assert [int(part[0]) for part in counts] == [4, 0, 1, 1, 0, 4, 3]
-    assert counts.pairs.tolist() == [6]
-    # A metric that ties what is at most 1 apart orders three of them, and people one of its ties.
-    counts = pair_counts([1, 2, 3, 3], [1, 2, 2, 4], 1.0)
-    assert [int(part[0]) for part in counts[:5]] == [2, 0, 3, 0, 1]
 
 
 @pytest.mark.parametrize(

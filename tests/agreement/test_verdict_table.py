@@ -62,6 +62,7 @@ def test_all_rates_come_from_four_counts(counts: tuple[int, ...], confidence: fl
         ((2, 3, 0, 0), {"tpr", "mcc", "balanced_accuracy"}),
         ((3, 0, 2, 0), {"mcc"}),
         ((0, 3, 0, 2), {"mcc"}),
+        ((0, 0, 0, 0), {"tpr", "tnr", "mcc", "balanced_accuracy", "rate", "human_rate"}),
     ],
 )
 def test_a_rate_of_no_case_is_not_known(counts: tuple[int, ...], lacking: set[str]) -> None:
@@ -102,6 +103,8 @@ def test_preferences_and_scores_are_of_the_same_pairs(lengths: tuple[int, int, i
     a, b, words = ([1] * lengths[0], [2] * lengths[1], ["a"] * lengths[2])
     with pytest.raises(InputError, match=r"scores and . preferences don't match"):
         preference_agreement(a, b, words)
+    with pytest.raises(InputError, match="sample 0 prefers 'left'"):
+        preference_agreement([1], [2], ["left"])
     none = preference_agreement([1], [NAN], ["a"])
     assert np.isnan(none[:6]).all()
     assert (none.pairs, none.human_ties, none.unscored) == (0, 0, 1)
@@ -138,6 +141,7 @@ GOOD, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
         ({"system": None, "draw": "both"}, None),
         ({"system": None, "draw": "systems"}, None),
         ({"system": ["x"] * 6, "item": range(6), "draw": "systems"}, None),
+        ({"system": ["x"] * 6, "item": range(6)}, "items"),
     ],
 )
 def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], drawn: str) -> None:
@@ -195,12 +199,6 @@ def test_levels_and_coefficients_are_those_asked_for_or_usual(
         assert len({row[1:4] for row in rows}) == 1
 
 
-@pytest.mark.parametrize("options", [{"level": "item"}, {"coefficient": "tau_b"}])
-def test_a_protocol_sets_level_and_coefficient_itself(options: dict[str, str]) -> None:
-    with pytest.raises(ParameterError, match="it without a level or coefficient"):
-        correlate(GOOD, HUMAN, item=ITEM, system=SYSTEM, protocol="qags", **options)  # type: ignore[arg-type]  # names
-
-
 @pytest.mark.parametrize(
     ("scores", "human", "notes"),
     [
@@ -237,8 +235,10 @@ def test_a_row_is_found_by_what_tells_it_apart() -> None:
         agreement.row(**which)
     with pytest.raises(InputError, match=r"^2 rows match; choose one by level$"):
         agreement.row("m", "x", coefficient="tau_b")
-    with pytest.raises(InputError, match="there is no level 'itme'; did you mean 'item'"):
+    with pytest.raises(InputError, match=r"no level 'itme'; did you mean 'item'.* .known: item"):
         agreement.row("m", level="itme")
+    with pytest.raises(InputError, match="there is no dimension 'z'"):
+        agreement.row("m", "z")
     assert agreement.metrics == ["m", "n"]
 
 
