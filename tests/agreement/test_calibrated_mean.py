@@ -60,22 +60,6 @@ def test_others_add_their_variance_from_two_on(others: list[float], weight: floa
     assert (mean.low, mean.high) == pytest.approx((mean.mean - half, mean.mean + half))
 
 
-def test_a_judge_of_half_the_spread_has_a_weight_of_one_at_most() -> None:
-    # The labels' spread is twice the judge's, so that 2 / (1 + 4 / 40) would be best.
-    others = [1.0, 2, 3, 4] * 10
-    mean = calibrated_mean([1, 2, 3, 4, *others], [2, 4, 6, 8, *[NAN] * 40])
-    assert mean.weight == 1
-    assert mean.mean == pytest.approx(2.5 + (5 - 2.5))
-
-
-def test_two_labels_have_a_mean_with_a_chosen_weight() -> None:
-    # Covariance 1/4, (1 + 2/2) times the judge's variance of 5/3: 3/40 is the weight.
-    mean = calibrated_mean([1, 2, 3, 4], [1, 2, NAN, NAN])
-    assert mean.weight == pytest.approx(3 / 40)
-    assert mean.mean == pytest.approx(1.5 + 3 / 40 * (3.5 - 1.5))
-    assert mean.why == "1 of 2 labels differ from the most common one: an interval takes 8"
-
-
 def test_the_variances_of_a_mean_are_those_of_labels_and_others() -> None:
     # y - f/2 is .5, 1 and 1.5, of the variance 1/6. The others' mean is 3, of which half is added,
     # and their variance 4, of which a quarter.
@@ -188,11 +172,6 @@ def mean_of(**known: float) -> CalibratedMean:
 )
 def test_a_judge_leans_above_or_below(known: dict[str, float], lean: str) -> None:
     assert mean_of(**known).lean == lean
-
-
-@pytest.mark.parametrize(("rarer", "few"), [(7, True), (8, False)])
-def test_fewer_than_8_labels_of_another_kind_are_few(rarer: int, few: bool) -> None:
-    assert mean_of(rarer=rarer).few is few
 
 
 @pytest.mark.parametrize(("labels", "rarer"), [([1, 2, 3, 3], 2), ([1, 1, 1, 2], 1), ([5, 5], 0)])

@@ -55,17 +55,8 @@ def test_a_metric_is_correlated_with_a_column_of_ratings() -> None:
 def test_a_file_is_read_and_reduced_as_the_options_say() -> None:
     rows = [{**row, "prediction": [row["prediction"], "x"], "kept": True} for row in ROWS]
     write("rated.log", [*rows, {**rows[0], "kept": False}])
-    reading = (
-        "--input-format",
-        "jsonl",
-        "--where",
-        "kept=true",
-        "--draws",
-        "0",
-        "--format",
-        "json",
-    )
-    arguments = ("agreement", "rated.log", "-m", "token_f1", "--human", "good", *reading)
+    reading = "--input-format jsonl --where kept=true --draws 0 --format json"
+    arguments = ("agreement", "rated.log", "-m", "token_f1", "--human", "good", *reading.split())
     assert json.loads(run(*arguments).stdout)["data"]["samples"] == 6
     # The worse of two predictions shares no word with any reference.
     said = run(*arguments, "--reduce", "worst").stderr
@@ -77,12 +68,6 @@ def test_notes_are_told_beside_the_table() -> None:
         "agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--level", "system"
     )
     assert "the system level compares only 3 systems" in result.stderr
-
-
-def test_scores_that_the_file_has_need_no_metric() -> None:
-    write("rated.jsonl", [{**row, "mine": -f} for row, f in zip(ROWS, F1, strict=True)])
-    arguments = ("--score", "mine", "--better", "mine=lower", "--human", "good")
-    assert values(*arguments, "--coefficient", "tau_b")[0] == pytest.approx(2 / 3)
 
 
 def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
@@ -140,33 +125,23 @@ def test_the_table_comes_in_every_format(form: str, start: str) -> None:
     assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
-def test_a_last_sample_without_references_has_no_score_of_each() -> None:
-    write("rated.jsonl", [*ROWS, {**ROWS[0], "doc_id": "k", "references": []}])
-    arguments = ("-m", "token_f1", "--human", "good", "--protocol", "g-eval", "--draws", "0")
-    assert measured(*arguments)["data"]["samples"] == 7
+MISTAKES = [
+    ("--human god", 3, "there is no column 'god'; did you mean 'good'?"),
+    ("--human prediction", 3, "sample 0: prediction is 'b' (str); a rating is a number"),
+    ("--human good --level corpus", 2, "level='corpus' is not allowed"),
+    ("--human good --protocol geval", 2, "did you mean 'g-eval'"),
+    ("--human good --system doc_id", 3, "has 3 samples of item 'i'; there has to be one"),
+    ("--human good --better mine=lower", 2, "write COLUMN=higher, lower or neither"),
+    ("--human good --fail-under blue=1", 2, "no such metric (metrics: token_f1)"),
+    ("--human good --fail-under token_f1", 2, "isn't METRIC=N"),
+    ("--human good --score token_f1", 2, "--score token_f1 has the name of a chosen"),
+]
 
 
-MISTAKES = {
-    ("--human", "god"): (3, "there is no column 'god'; did you mean 'good'?"),
-    ("--human", "prediction"): (3, "sample 0: prediction is 'b' (str); a rating is a number"),
-    ("--human", "good", "--level", "corpus"): (2, "level='corpus' is not allowed"),
-    ("--human", "good", "--protocol", "geval"): (2, "did you mean 'g-eval'"),
-    ("--human", "good", "--system", "doc_id"): (
-        3,
-        "has 3 samples of item 'i'; there has to be one",
-    ),
-    ("--human", "good", "--better", "mine=lower"): (2, "write COLUMN=higher, lower or neither"),
-    ("--human", "good", "--fail-under", "blue=1"): (2, "no such metric (metrics: token_f1)"),
-    ("--human", "good", "--fail-under", "token_f1"): (2, "isn't METRIC=N"),
-    ("--human", "good", "--score", "token_f1"): (2, "--score token_f1 has the name of a chosen"),
-}
-
-
-@pytest.mark.parametrize("arguments", MISTAKES)
-def test_a_mistake_is_one_line(arguments: tuple[str, ...]) -> None:
-    status, message = MISTAKES[arguments]
-    result = run("agreement", "rated.jsonl", "-m", "token_f1", *arguments, "--draws", "0")
-    assert message in error(result, status)
+@pytest.mark.parametrize(("arguments", "status", "message"), MISTAKES)
+def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> None:
+    told = ("-m", "token_f1", *arguments.split(), "--draws", "0")
+    assert message in error(run("agreement", "rated.jsonl", *told), status)
 
 
 def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
@@ -207,25 +182,24 @@ def test_verdicts_of_a_report_are_counted_against_labels() -> None:
 
 def test_score_adds_the_mean_that_people_would_give() -> None:
     labels = [*(f - 0.2 for f in F1[:3]), None, None, None]
-    write("rated.jsonl", [{**r, "label": label} for r, label in zip(ROWS, labels, strict=True)])
+    rows = [{**row, "label": label} for row, label in zip(ROWS, labels, strict=True)]
+    write("rated.jsonl", rows)
     arguments = ("score", "rated.jsonl", "-m", "token_f1", "--calibrate", "label")
     result = run(*arguments, "--format", "json")
     assert result.exit_code == 0, result.stderr
     calibrated = json.loads(result.stdout)["calibrated"]["token_f1"]["score"]
-    expected = Hub("token_f1").evaluate(read_rows()).calibrated("label")["token_f1"]["score"]
+    expected = Hub("token_f1").evaluate(rows).calibrated("label")["token_f1"]["score"]._asdict()
     lacking = ("low", "high", "labels_low", "labels_high", "same", "kappa")
-    ends = dict.fromkeys(lacking)
-    assert calibrated == pytest.approx({**expected._asdict(), **ends})
+    assert calibrated == pytest.approx(expected | dict.fromkeys(lacking))
     assert "label: 2 of 3 labels differ from the most common one: an interval" in result.stderr
     cells = run(*arguments, "--format", "table").stdout.splitlines()[-1].split()
     assert cells == ["token_f1", "score", f"{calibrated['mean']:.4f}", "–", "–", "3"]
     head = run(*arguments, "--format", "csv").stdout.splitlines()[0]
     assert head.endswith("calibrated,calibrated low,calibrated high,labels")
-    write("other.jsonl", ROWS)
+    write("other.jsonl", rows)
     assert "give one FILE" in error(run(*arguments, "other.jsonl"), 2)
-    assert "no column 'lable'; did you mean 'label'" in error(
-        run(*arguments[:-1], "lable", "--format", "json"), 3
-    )
+    unknown = run(*arguments[:-1], "lable", "--format", "json")
+    assert "no column 'lable'; did you mean 'label'" in error(unknown, 3)
 
 
 def test_labels_of_yes_and_no_are_shown_with_their_interval() -> None:
@@ -241,40 +215,35 @@ def test_labels_of_yes_and_no_are_shown_with_their_interval() -> None:
     assert "label: 1 of 12 labels differ from the most common one; label more" in result.stderr
 
 
-def read_rows() -> list[dict]:
-    return [json.loads(line) for line in Path("rated.jsonl").read_text().splitlines()]
-
-
 def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
-    arguments = ("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", "--draws", "9")
-    result = run(*arguments, "--write", "mine")
-    assert result.exit_code == 0, result.stderr
-    assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in result.stderr
-    (study,) = json.loads(Path("agreement.json").read_text())["studies"]
+
+    def last_study(metric: str, *more: str) -> tuple[dict, str]:
+        told = ("-m", metric, "--human", "good", "--draws", "9", *more)
+        result = run("agreement", "rated.jsonl", *told)
+        assert result.exit_code == 0, result.stderr
+        return json.loads(Path("agreement.json").read_text())["studies"][-1], result.stderr
+
+    study, said = last_study("token_f1", "--write", "mine")
+    assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in said
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
     # Rows of the ceiling and of chance are columns of the metric's.
-    names = ["pearson", "spearman", "tau_b"]
-    assert [(r["dimension"], r["coefficient"]) for r in study["results"]] == [
-        ("good", name) for name in names
-    ]
-    assert (study["protocol"], study["draws"], study["confidence"]) == (
-        "no named one",
-        9,
-        0.95,
-    )
-    assert study["references"] == "references as the metric takes them"
-    assert "unchanged: agreement.json" in run(*arguments, "--write", "mine").stderr
+    names = [(row["dimension"], row["coefficient"]) for row in study["results"]]
+    assert names == [("good", name) for name in ("pearson", "spearman", "tau_b")]
+    told = study["protocol"], study["draws"], study["confidence"], study["references"]
+    assert told == ("no named one", 9, 0.95, "references as the metric takes them")
+    _, said = last_study("token_f1", "--write", "mine")
+    assert "unchanged: agreement.json" in said
     other = ("--protocol", "g-eval", "--confidence", "0.9", "--write", "other")
-    assert run(*arguments, *other).exit_code == 0
-    *_, study = json.loads(Path("agreement.json").read_text())["studies"]
-    assert (study["data"]["name"], study["protocol"]) == ("other", "g-eval")
-    assert study["confidence"] == 0.9
+    study, _ = last_study("short = token_f1()", *other)
+    assert (study["data"]["name"], study["spec"]) == ("other", "short = token_f1()")
+    assert (study["protocol"], study["confidence"], study["shown"]) == ("g-eval", 0.9, True)
     assert study["references"] != "references as the metric takes them"
-    assert run(*arguments[:2], "-m", "rouge", *arguments[4:], "--write", "third").exit_code == 0
-    *_, study = json.loads(Path("agreement.json").read_text())["studies"]
+    assert {row["output"] for row in study["results"]} == {"score"}
+    study, _ = last_study("rouge", "--write", "third")
     outputs = list(dict.fromkeys(row["output"] for row in study["results"]))
     assert outputs == ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+    assert study["date"][:2] == "20"
 
 
 def test_ranks_and_citations_are_shown_on_request_alone() -> None:
@@ -307,16 +276,18 @@ def test_scores_of_a_file_have_no_card_to_write_beside() -> None:
 
 
 def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None:
-    arguments = ("--coefficient", "tau_b", "--level", "item", "--draws", "9", "--report", "p.html")
-    result = run("agreement", "rated.jsonl", "-m", "token_f1", "--human", "good", *arguments)
+    write("rated.jsonl", [{**row, "fine": 5 - int(str(row["good"]))} for row in ROWS])
+    told = "-m token_f1 -m wer --human good --human fine --coefficient tau_b --level item --draws 9"
+    result = run("agreement", "rated.jsonl", *told.split(), "--report", "p.html")
     assert result.exit_code == 0, result.stderr
     page = Path("p.html").read_text("utf-8")
-    assert "<h1>Agreement of token_f1 with good</h1>" in page
+    assert "<h1>Agreement of token_f1 and wer with good and fine</h1>" in page
     # The page's own section would show Spearman's rho. tau-b is 1 and 1/3.
     assert "<td>0.667</td>" in page.partition('id="people"')[2].replace(' class="number"', "")
     assert "tau-b over the outputs of each item, then the mean over items" in page
     assert '"b c d e"' in page
     assert '"ratings":[{"name":"good"' in page
+    assert '{"name":"fine"' in page
 
 
 def test_a_page_shows_agreement_with_preferences() -> None:

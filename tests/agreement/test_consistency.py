@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from metrichub.agreement import judge_consistency, wilson
+from metrichub.agreement import judge_consistency, krippendorff_alpha, wilson
 
 NAN = float("nan")
 
@@ -20,21 +20,35 @@ def test_verdicts_of_several_runs_have_a_share_alpha_and_kappa() -> None:
 
 
 def test_grades_have_no_kappa_and_a_sample_counts_that_all_runs_scored() -> None:
-    consistency = judge_consistency("mine", [[4, 3, NAN], [4, 5, 2], [4, 3, 2]])
+    runs = np.array([[4, 3, NAN], [4, 5, 2], [4, 3, 2]])
+    consistency = judge_consistency("mine", runs)
     assert consistency.same == wilson(1, 2)
     assert np.isnan(consistency.kappa)
-    assert 0 < consistency.alpha < 1
+    assert consistency.alpha == pytest.approx(krippendorff_alpha(runs.T))
+    nothing = judge_consistency("mine", [[NAN, 1], [1, NAN]], [NAN])
+    assert np.isnan([nothing.same.value, nothing.kappa, nothing.order.value]).all()
 
 
 def test_one_run_has_an_order_alone() -> None:
     consistency = judge_consistency("mine", [[1, 0.5, 0.5]], [1, 0, NAN])
     assert consistency.order == wilson(1, 2)
-    assert (consistency.runs, np.isnan(consistency.same.value), np.isnan(consistency.alpha)) == (
-        1,
-        True,
-        True,
-    )
-    assert consistency.as_dict()["order_low"] == consistency.order.low
+    assert consistency.runs == 1
+    assert np.isnan([consistency.same.value, consistency.alpha]).all()
+    flat = consistency.as_dict()
+    assert list(flat) == [
+        *("metric", "runs", "same", "same_low", "same_high", "alpha", "kappa"),
+        *("order", "order_low", "order_high"),
+    ]
+    assert [flat[name] for name in ("order", "order_low", "order_high")] == [*consistency.order]
+
+
+@pytest.mark.parametrize("share", ["same", "order"])
+def test_shares_have_the_interval_of_their_confidence(share: str) -> None:
+    low = [
+        getattr(judge_consistency("mine", [[1, 0], [1, 1]], [1, 0], *told), share).low
+        for told in ((0.5,), (), (0.95,))
+    ]
+    assert low[0] > low[1] == low[2]
 
 
 def test_verdicts_may_be_half_right() -> None:

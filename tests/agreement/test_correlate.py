@@ -70,14 +70,6 @@ def test_an_empty_cell_is_a_missing_score() -> None:
     assert correlate(["", 1, 2, 3], [5, 1, 2, 3], coefficient="tau_b", draws=0).row().unscored == 1
 
 
-def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
-    # Of 0, 25 and 49.5 two pairs do.
-    agreement = correlate(
-        [1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0
-    )
-    assert (agreement.row().value, agreement.row().used) == (1, 2)
-
-
 def test_most_raters_decide_a_label() -> None:
     votes = [[1, 1, 0], [0, 0, 1], [1, 0], [1, 1, 1], [0, 0, 0], [None, 1]]
     # .1, .9 and .7 are yes; half of two is no majority.
@@ -163,16 +155,6 @@ def test_the_ceiling_and_chance_are_the_last_rows() -> None:
     assert not any(line.startswith(note) for line in few().notes)
 
 
-def test_chance_is_what_a_constant_gets_where_ties_can_be_right() -> None:
-    rows = cut()
-    options = {"level": "item", "coefficient": ["acc_eq", "acc_eq_calibrated"], "draws": 0}
-    constant = correlate([1.0] * len(rows), rated(rows, "fluency"), **labels(rows), **options)
-    for name in options["coefficient"]:
-        row = constant.row("score", coefficient=name)
-        assert row.value == constant.row("chance", coefficient=name).value > 0
-    assert "gives every rated sample the same score" in constant.notes[-1]
-
-
 def test_calibration_that_ties_nearly_everything_is_marked() -> None:
     rows = cut()
     noise = np.random.default_rng(4).normal(size=len(rows))
@@ -204,17 +186,6 @@ def test_two_metrics_are_compared_and_ranked() -> None:
     for corrected in (False, True):
         ranks = agreement.ranks(corrected=corrected, draws=199)
         assert ranks == {"strong": 1, "also strong": 1, "weak": 2}
-
-
-def test_items_are_swapped_where_systems_have_no_names_or_ties_are_calibrated() -> None:
-    scores = {"one": SCORES, "other": SCORES[::-1]}
-    swaps = [
-        correlate(scores, HUMAN, item=ITEM, system=system, coefficient=name, draws=0)
-        .compare("one", "other", draws=9)
-        .swap
-        for system, name in ((SYSTEM, "tau_b"), (None, "tau_b"), (SYSTEM, "acc_eq_calibrated"))
-    ]
-    assert swaps == ["systems_xor_items", "items", "items"]
 
 
 def test_ranks_correct_over_all_pairs_and_hand_on_how_to_test() -> None:
@@ -368,12 +339,6 @@ def test_agreement_without_its_data_tests_nothing() -> None:
         agreement.compare("score", "score")
 
 
-def test_chance_of_soft_pairwise_accuracy_knows_no_better_system() -> None:
-    human = np.array([[1.0] * 40, [0.0] * 40])
-    options = {"level": "system", "coefficient": "soft_pairwise_accuracy", "draws": 0}
-    assert correlate(human, human, **options).row("chance").value == pytest.approx(0.5)
-
-
 def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s() -> None:
     # Two systems, two items and two raters; the second item's are 5 and -2 apart.
     ratings = np.array([[[10.0, 0], [50, 50]], [[30, 20], [55, 48]]])
@@ -438,10 +403,3 @@ def test_chance_of_soft_pairwise_accuracy_is_of_complete_items() -> None:
     assert soft_pairwise_chance(human) == soft_pairwise_chance(whole) > 0.5
     assert np.isnan(soft_pairwise_chance(human[:1]))
     assert np.isnan(soft_pairwise_chance(human[:, 2:3]))
-
-
-def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
-    # Of the first item the two scores are equal; of the second all three differ.
-    scores, human = np.array([[1, 1.0], [1, 2], [np.nan, 3]]), np.array([[1, 1.0], [2, 2], [3, 3]])
-    value = value_at("item", "pearson", scores, human)
-    assert (value.value, value.used, value.undefined) == (pytest.approx(1), 1, 1)

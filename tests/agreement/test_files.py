@@ -3,13 +3,12 @@
 import csv
 import io
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from metrichub.agreement.from_ratings import one_row_an_error
-from metrichub.data.files import read
 from tests.commands import error, run, write
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
@@ -73,39 +72,11 @@ def test_a_column_that_the_file_lacks_is_named(arguments: tuple[str, ...], name:
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
 
-def test_rows_of_errors_become_scores_without_the_marks_of_the_texts() -> None:
-    rows = [
-        ("s", "A", "major", "a <v>b</v>"),
-        ("s", "A", "minor", "<v>a</v> b"),
-        ("s", "B", "no-error", "a b"),
-        ("t", "A", "minor", "<v>c</v>"),
-    ]
-    names = ("item", "who", "how", "text")
-    write("mqm.jsonl", [dict(zip(names, row, strict=True)) | {"n": 1} for row in rows])
-    for rater, scores in (("who", [[-6, 0], [-1]]), (None, [[-6], [-1]])):
-        samples = one_row_an_error(read("mqm.jsonl"), ["item"], "how", None, rater)
-        assert samples.columns["mqm"] == scores
-        assert samples.columns["text"] == ["a b", "c"]
-        assert samples.columns["n"] == [1, 1]
-        assert samples.lines == [1, 4]
-
-
 @pytest.mark.parametrize("more", [(), ("--rater", "who")])
 def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: tuple[str, ...]) -> None:
     wrong = [{**row, "prediction": 7} if row["id"] == 2 else row for row in RATED]
     write("rated.jsonl", wrong)
     assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more), 3)
-
-
-def test_a_reference_that_cannot_be_scored_alone_is_told_by_its_line() -> None:
-    rows = [
-        {"id": i, "prediction": text, "references": ["b c", "b"], "good": i}
-        for i, text in enumerate(TEXTS)
-    ]
-    write("rated.jsonl", [*rows[:2], {**rows[2], "prediction": 7}])
-    assert "rated.jsonl:3: predictions" in error(run(*OF_RATED, "--protocol", "qags"), 3)
-    message = error(run(*OF_RATED, "--protocol", "g-eval", "--columns", "references=references"), 3)
-    assert "rated.jsonl:3: predictions" in message
 
 
 def test_preferences_beside_ratings_are_no_preferences() -> None:
@@ -191,16 +162,14 @@ def test_the_mean_of_a_protocol_has_no_rank_of_its_own() -> None:
         for m, s in enumerate("xyz")
     ]
     write("rated.jsonl", rows)
-    arguments = ("agreement", "rated.jsonl", "--score", "m", "--score", "n", "--human", "good")
-    document = measured(*arguments, "--protocol", "wmt25", "--ranks")
+    told = ["--score", "m", "--score", "n", "--human", "good", "--protocol", "wmt25", "--ranks"]
+    document = measured("agreement", "rated.jsonl", *told)
     assert {row["level"] for row in document["results"]} == {"system", "item", "average"}
-    assert [place["level"] for place in document["ranks"]] == ["system", "item"]
-    assert document["ranks"][0] == {
-        "dimension": "good",
-        "level": "system",
-        "coefficient": "soft_pairwise_accuracy",
-        "ranks": {"m": 1, "n": 1},
-    }
+    assert [(place["level"], place["coefficient"]) for place in document["ranks"]] == [
+        ("system", "soft_pairwise_accuracy"),
+        ("item", "acc_eq_calibrated"),
+    ]
+    assert document["ranks"][0]["ranks"] == {"m": 1, "n": 1}
 
 
 def test_a_page_of_errors_shows_their_scores() -> None:
@@ -237,22 +206,21 @@ def test_options_that_are_repeated_add_up() -> None:
         ]
     ]  # fmt: skip
     write("rated.jsonl", rows)
-    document = measured(
-        "agreement", "rated.jsonl", "--score", "m", "--score", "n", "--human", "good", "--human",
-        "fine", "--level", "pooled", "--level", "item", "--coefficient", "tau_b", "--coefficient",
-        "acc_eq", "--item", "d", "--system", "s", "--better", "m=higher", "--better", "n=lower",
-        "--fail-under", "m=-1", "--fail-under", "n=-1",
-    )  # fmt: skip
+    told = (
+        "--score m --score n --human good --human fine --level pooled --level item --item d "
+        "--system s --coefficient tau_b --coefficient acc_eq --better m=higher --better n=lower "
+        "--fail-under m=-1 --fail-under n=-1"
+    )
+    keys = ("metric", "dimension", "level", "coefficient")
     found = {
-        (row["metric"], row["dimension"], row["level"], row["coefficient"]): row["value"]
-        for row in document["results"]
+        tuple(row[key] for key in keys): row["value"]
+        for row in measured("agreement", "rated.jsonl", *told.split())["results"]
         if row["metric"] in "mn"
     }
     # Of the pairs of each item m and -n have both: right of one by "good", of one by "fine".
-    for name in "mn":
-        for dimension in ("good", "fine"):
-            assert found[name, dimension, "item", "tau_b"] == 0
-            assert found[name, dimension, "item", "acc_eq"] == 1 / 2
+    for name, dimension in product("mn", ("good", "fine")):
+        assert found[name, dimension, "item", "tau_b"] == 0
+        assert found[name, dimension, "item", "acc_eq"] == 1 / 2
     assert len(found) == 2 * 2 * 2 * 2
 
 
@@ -302,42 +270,6 @@ def test_votes_that_fit_no_sample_are_told_before_anything_is_scored() -> None:
     assert "rated.jsonl:1: predictions" in error(run(*arguments), 3)
 
 
-def test_a_metric_of_another_name_is_written_beside_its_own_card(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
-    one = [row for row in RATED if row["who"] == "A"]
-    write("rated.jsonl", one)
-    arguments = ("agreement", "rated.jsonl", "-m", "short = token_f1()", "--human", "good")
-    result = run(*arguments, "--draws", "9", "--write", "mine")
-    assert result.exit_code == 0, result.stderr
-    assert "wrote agreement.json; 'metrichub check token_f1 --update'" in result.stderr
-    again = run(*arguments, "--draws", "9", "--write", "mine").stderr
-    assert [line for line in again.splitlines() if "agreement.json" in line] == [
-        "metrichub: note: unchanged: agreement.json"
-    ]
-    written = json.loads(Path("agreement.json").read_text("utf-8"))
-    (study,) = written["studies"]
-    assert (written["metric"], study["spec"]) == ("token_f1", "short = token_f1()")
-    assert {value["output"] for value in study["results"]} == {"score"}
-    assert (study["data"]["title"], study["date"][:2], study["shown"]) == ("mine", "20", True)
-    # The scores of .4, .67 and .86 grow as the ratings of 1, 3 and 4 do.
-    assert [value["value"] for value in study["results"]][1:] == [1, 1]
-
-
-def test_a_page_names_every_metric_and_rating() -> None:
-    rows = [{**row, "fine": 5 - row["good"]} for row in RATED if row["who"] == "A"]
-    write("rated.jsonl", rows)
-    metrics = (*OF_RATED, "--human", "fine", "-m", "wer", "--draws", "0", "--report", "p.html")
-    assert run(*metrics).exit_code == 0
-    page = Path("p.html").read_text("utf-8")
-    assert "<h1>Agreement of token_f1 and wer with good and fine</h1>" in page
-    assert '"ratings":[{"name":"good"' in page
-    assert '{"name":"fine"' in page
-    assert run(*metrics, "--title", "Mine").exit_code == 0
-    assert "<h1>Mine</h1>" in Path("p.html").read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [("plot.svg", b"<?xml"), ("plot.png", b"\x89PNG"), ("plot", b"\x89PNG")],
@@ -361,22 +293,6 @@ def test_verdicts_in_a_column_are_taken_as_they_are_and_turned_by_no_direction()
     assert lower["results"][0]["value"] == 1 / 4
     plain = measured(*arguments, "--score", "m", "--better", "m=neither")
     assert plain["results"][0]["note"] == "neither direction is better"
-
-
-def test_lists_of_winners_and_their_names_are_votes() -> None:
-    rows = [
-        {"model_a": "x", "model_b": "y", "won": ["x", "b", "x", None], "m": "a"},
-        {"model_a": "y", "model_b": "x", "won": ["x", "x"], "m": "a"},
-        {"model_a": "x", "model_b": "z", "won": ["same", "tie"], "m": "tie"},
-    ]
-    write("arena.jsonl", rows)
-    document = measured(
-        "agreement", "arena.jsonl", "--human", "won", "--score", "m", "--coefficient", "acc_eq"
-    )
-    # Most say a, b and neither.
-    assert document["results"][0]["value"] == pytest.approx(2 / 3)
-    assert document["data"]["raters"] == 4
-    assert "several raters of a pair count once" in document["notes"][0]
 
 
 def test_the_program_ends_with_4_where_a_judge_failed_on_a_sample(stub: Stub) -> None:
@@ -430,21 +346,3 @@ def test_votes_are_joined_by_the_columns_that_are_named() -> None:
     assert "votes have no column 'doc_id'" in error(run(*arguments), 3)
     lacking = error(run(*arguments, "--item", "doc"), 3)
     assert "votes between systems need the system of every sample" in lacking
-
-
-def test_half_of_all_pairs_have_a_score_of_each_output() -> None:
-    rows = [
-        {"id": n, "one": a, "two": b, "reference": "b c d e", "winner": "one"}
-        for n, (a, b) in enumerate([("b c", "b"), ("b c", "b c d"), ("b", "b c d e")])
-    ]
-    write("pairs.jsonl", rows)
-    arguments = ("agreement", "pairs.jsonl", "-m", "token_f1", "-m", "wer", "--pair", "one,two")
-    document = measured(*arguments, "--human", "winner", "--coefficient", "accuracy")
-    found = {row["metric"]: row for row in document["results"]}
-    # The first pair alone is in order, by words that are shared as by words that lack.
-    for name in ("token_f1", "wer"):
-        assert (found[name]["value"], found[name]["used"]) == (pytest.approx(1 / 3), 3)
-    assert set(document["signatures"]) == {"token_f1", "wer"}
-    wrong = [*rows[:2], {**rows[2], "two": 5}]
-    write("pairs.jsonl", wrong)
-    assert "pairs.jsonl:3: predictions" in error(run(*arguments), 3)

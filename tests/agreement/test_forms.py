@@ -72,13 +72,6 @@ def test_scores_of_both_outputs_may_be_in_the_file() -> None:
     )
 
 
-def test_pairs_of_an_item_belong_together() -> None:
-    write("pairs.jsonl", [{**row, "doc": number // 2} for number, row in enumerate(PAIRS)])
-    arguments = ("pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
-    documents = [measured(*arguments, *more) for more in ((), ("--item", "doc"))]
-    assert [document["data"]["items"] for document in documents] == [4, 2]
-
-
 def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
     rows = [
         {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "y", "judge": "model_b"},
@@ -101,45 +94,29 @@ def test_several_raters_of_a_pair_have_rows_of_their_own() -> None:
         for who, winner in zip("ABC", winners, strict=True)
     ]
     write("pairs.jsonl", rows)
-    arguments = (
-        "--pair",
-        "one,two",
-        "--human",
-        "winner",
-        "--rater",
-        "who",
-        "--coefficient",
-        "acc_eq",
-    )
-    document = measured("pairs.jsonl", *OF_PAIRS, *arguments)
+    arguments = "--pair one,two --human winner --rater who --coefficient acc_eq"
+    document = measured("pairs.jsonl", *OF_PAIRS, *arguments.split())
     # Most prefer two, one, two and one; F1 two, one, one and neither.
     assert document["results"][0]["value"] == 2 / 4
     assert (document["data"]["raters"], document["data"]["samples"]) == (3, 4)
 
 
 def test_votes_between_systems_lie_in_a_file_of_their_own() -> None:
-    texts = {"x": "b", "y": "b c", "z": "b c d"}
     rows = [
         {"id": item, "system": name, "prediction": text, "reference": "b c d e"}
         for item in (1, 2)
-        for name, text in texts.items()
+        for name, text in (("x", "b"), ("y", "b c"), ("z", "b c d"))
     ]
     write("outputs.jsonl", rows)
     Path("votes.csv").write_text(
         "id,system_a,system_b,winner\n1,x,y,b\n1,y,x,a\n2,z,y,y\n2,x,z,z\n", encoding="utf-8"
     )
     arguments = ("outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    document = measured(*arguments, "--coefficient", "accuracy")
+    document = measured(*arguments, "--coefficient", "accuracy", "--ranks")
     # The first two rows are votes on one pair; y before z is the wrong one of three.
     assert document["results"][0]["value"] == pytest.approx(2 / 3)
-    assert document["data"] | {"sha256": ""} == {
-        "samples": 3,
-        "systems": 3,
-        "items": 2,
-        "raters": 2,
-        "sha256": "",
-    }
-    assert measured(*arguments, "--ranks")["ranks"][0]["ranks"] == {"token_f1": 1}
+    assert list(document["data"].values())[:4] == [3, 3, 2, 2]
+    assert document["ranks"][0]["ranks"] == {"token_f1": 1}
 
 
 MQM = [
@@ -156,34 +133,17 @@ def test_a_row_for_each_error_becomes_a_score_of_each_segment_and_rater() -> Non
     head = "seg_id\tsystem\trater\tcategory\tseverity\ttarget\treference\tlength"
     rows = ["\t".join((*row, "b c d e", str(len(row[5])))) for row in MQM]
     Path("mqm.tsv").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
-    arguments = ("mqm.tsv", "--severity", "severity", "--rater", "rater", "--item", "seg_id")
-    # Scores are -(5.1 + 0)/2 and -1 of s1, and -25 and 0 of s2.
-    document = measured(
-        *arguments, "--category", "category", "-m", "token_f1", "--columns", "predictions=target",
-        "--coefficient", "pearson", "--level", "pooled",
-    )  # fmt: skip
-    f1, rated = [2 / 3, 6 / 7, 2 / 5, 6 / 7], [-2.55, -1, -25, 0]
-    assert document["results"][0]["value"] == pytest.approx(pearson(f1, rated))
-    assert (document["data"]["raters"], document["results"][0]["dimension"]) == (2, "mqm")
-    # Without categories a non-translation is a major error, and punctuation a minor one.
-    alone = measured(
-        *arguments, "-m", "token_f1", "--columns", "predictions=target", "--coefficient", "pearson",
-        "--level", "pooled",
-    )  # fmt: skip
-    assert alone["results"][0]["value"] == pytest.approx(pearson(f1, [-3, -1, -5, 0]))
-
-
-def test_lists_of_errors_in_a_column_are_ratings() -> None:
-    rows = [
-        {"m": 1, "errors": [{"severity": "major"}, {"severity": "minor"}]},
-        {"m": 2, "errors": [{"severity": "minor"}]},
-        {"m": 3, "errors": []},
-    ]
-    write("rated.jsonl", rows)
-    numbers = values("rated.jsonl", "--score", "m", "--human", "errors")
-    assert numbers["m", "spearman"] == 1
-    # 1, 2, 3 and -6, -1, 0, less their means: 6 / sqrt(2 · (121 + 16 + 49) / 9).
-    assert numbers["m", "pearson"] == pytest.approx(6 / (2 * 186 / 9) ** 0.5)
+    asked = (
+        "mqm.tsv -m token_f1 --columns predictions=target --coefficient pearson --level pooled "
+        "--severity severity --rater rater --item seg_id"
+    )
+    f1 = [2 / 3, 6 / 7, 2 / 5, 6 / 7]
+    # Scores are -(5.1 + 0)/2 and -1 of s1, and -25 and 0 of s2. Without categories a
+    # non-translation is a major error, and punctuation a minor one.
+    for more, rated in ((("--category", "category"), [-2.55, -1, -25, 0]), ((), [-3, -1, -5, 0])):
+        document = measured(*asked.split(), *more)
+        assert document["results"][0]["value"] == pytest.approx(pearson(f1, rated))
+        assert (document["data"]["raters"], document["results"][0]["dimension"]) == (2, "mqm")
 
 
 def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
@@ -194,98 +154,67 @@ def test_yes_and_no_are_read_as_labels_and_ratings_by_a_bound() -> None:
     write("rated.jsonl", rows)
     # Of four pairs of a yes and a no one is the wrong way round: 2 below 3.
     assert values("rated.jsonl", "--score", "m", "--human", "ok")["m", "auc"] == 3 / 4
-    arguments = ("--score", "m", "--human", "grade", "--yes-from", "4")
-    assert values("rated.jsonl", *arguments)["m", "auc"] == 3 / 4
-    cut = ("--coefficient", "balanced_accuracy", "--cut", "3", "--level", "pooled")
-    assert values("rated.jsonl", *arguments, *cut)["m", "balanced_accuracy"] == 1 / 2
+    graded = ("rated.jsonl", "--score", "m", "--human", "grade", "--yes-from", "4")
+    assert values(*graded)["m", "auc"] == 3 / 4
+    cut = (*graded, "--coefficient", "balanced_accuracy", "--cut", "3", "--level", "pooled")
     # 3 and 4 are a yes: one of two each, and both errors are there to be read.
-    (verdicts,) = measured("rated.jsonl", *arguments, *cut)["verdicts"]
-    assert verdicts["confusion"] == [[1, 1], [1, 1]]
-    assert [verdicts[rate]["value"] for rate in ("tpr", "tnr")] == [0.5, 0.5]
-    assert verdicts["kappa"] == 0
-    assert verdicts["disagreements"] == [1, 2]
-    shown = run(
-        "agreement", "rated.jsonl", *arguments, *cut, "--draws", "0", "--format", "table"
-    ).stdout
+    (verdicts,) = measured(*cut)["verdicts"]
+    assert (verdicts["confusion"], verdicts["disagreements"]) == ([[1, 1], [1, 1]], [1, 2])
+    assert (verdicts["tpr"]["value"], verdicts["tnr"]["value"], verdicts["kappa"]) == (0.5, 0.5, 0)
+    shown = run("agreement", *cut, "--draws", "0", "--format", "table").stdout
     assert "true no  false yes  false no  true yes" in shown
-
-
-def test_ratings_make_pairs_by_how_far_they_are_from_each_other() -> None:
-    rows = [{"id": 1, "system": s, "m": m, "da": da} for s, m, da in zip(
-        "vwxyz", [1, 3, 2, 5, 4], [0, 10, 30, 60, 90], strict=True)]  # fmt: skip
-    write("rated.jsonl", rows)
-    arguments = ("rated.jsonl", "--score", "m", "--human", "da", "--coefficient", "tau_wmt")
-    # mt-metrics-eval: 8 pairs are 25 apart or more, and tau is .75. Of all ten, two are wrong.
-    assert values(*arguments)["m", "tau_wmt"] == 0.75
-    assert values(*arguments, "--threshold", "1")["m", "tau_wmt"] == pytest.approx((8 - 2) / 10)
 
 
 def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
     rows = [{"prediction": "p" * n, "reference": "r", "ab": "ab"[n % 2]} for n in range(2, 8)]
     write("pairs.jsonl", rows)
-    arguments = (
-        "pairs.jsonl",
-        "-m",
-        "pairwise(question=False)",
-        "--judge",
-        "chance",
-        "--human",
-        "ab",
-    )
-    (judge,) = measured(*arguments, "--repeats", "3")["judges"]
+    judged = "pairs.jsonl -m pairwise(question=False) --judge chance --human ab"
+    arguments = judged.split()
+    asked = measured(*arguments, "--repeats", "3")["judges"]
+    narrow = measured(*arguments, "--repeats", "3", "--confidence", "0.5")["judges"]
     # The judge is a hash of the texts: it says the same whenever it is asked, in any order.
-    assert (judge["metric"], judge["runs"], judge["same"], judge["order"]) == ("pairwise", 3, 1, 1)
+    for (judge,) in (asked, narrow):
+        told = judge["metric"], judge["runs"], judge["same"], judge["order"]
+        assert told == ("pairwise", 3, 1, 1)
+    assert narrow[0]["same_low"] > asked[0]["same_low"]
     form = ("agreement", *arguments, "--draws", "0", "--format")
-    table, document = run(*form, "table").stdout, run(*form, "csv").stdout.splitlines()
-    assert "metric    runs   order  order_low  order_high" in table
-    assert document[0].endswith("judge runs,judge order,judge order_low,judge order_high")
-    assert len(document) == 7
-    row = dict(zip(document[0].split(","), document[1].split(","), strict=True))
+    assert "metric    runs   order  order_low  order_high" in run(*form, "table").stdout
+    head, *lines = run(*form, "csv").stdout.splitlines()
+    assert head.endswith("judge runs,judge order,judge order_low,judge order_high")
+    assert len(lines) == 6
+    row = dict(zip(head.split(","), lines[0].split(","), strict=True))
     assert (float(row["judge runs"]), float(row["judge order"])) == (1, 1)
 
 
-MISTAKES: dict[tuple[str, ...], tuple[int, str]] = {
-    (): (2, "nothing to correlate with; add --human COLUMN"),
-    ("--pair", "one"): (2, "'one' isn't two columns; write A,B"),
-    ("--pair", ",two"): (2, "',two' isn't two columns; write A,B"),
-    ("--pair", "one,"): (2, "'one,' isn't two columns; write A,B"),
-    ("--pair", "one,two,three"): (2, "'one,two,three' isn't two columns; write A,B"),
-    ("--pair", "one,tow"): (3, "there is no column 'tow'; did you mean 'two'?"),
-    ("--human", "ab"): (2, "token_f1 scores one output, but people chose between two"),
-    ("--pair", "one,two", "--human", "gold"): (3, "pair 0: gold is 'b c d e' (str); write 'a'"),
-    ("--pair", "one,two", "--level", "item"): (
-        2,
-        "choose None, as it applies to ratings only",
-    ),
-    ("--pair", "one,two", "--protocol", "qags"): (
-        2,
-        "choose wmt20-darr, the only one for preferences",
-    ),
-    ("--pair", "one,two", "--human", "winner", "--human", "gold"): (
-        2,
-        "--pair needs exactly one --human",
-    ),
-    ("--pair", "one,two", "--severity", "winner", "--item", "id"): (
-        2,
-        "--pair needs exactly one --human",
-    ),
-    ("--pair", "one,two", "--preferences", "votes.csv"): (2, "replaces --human"),
-    ("--human", "ab", "--preferences", "votes.csv"): (2, "replaces --human"),
-    ("--severity", "winner", "--item", "id", "--preferences", "v.csv"): (2, "replaces --human"),
-    ("--preferences", "none.csv"): (3, "none.csv"),
-    ("--severity", "winner"): (2, "--severity needs --item COLUMN"),
-    ("--category", "winner", "--human", "id"): (2, "--category needs --severity"),
-    ("--severity", "gold", "--item", "id"): (3, "row 0: an error is 'major', 'minor' or"),
-    ("--pair", "one,two", "--draw", "systems"): (2, "there are no systems to resample"),
-}
+MISTAKES = [
+    ("", 2, "nothing to correlate with; add --human COLUMN"),
+    ("--pair one", 2, "'one' isn't two columns; write A,B"),
+    ("--pair ,two", 2, "',two' isn't two columns; write A,B"),
+    ("--pair one,", 2, "'one,' isn't two columns; write A,B"),
+    ("--pair one,two,three", 2, "'one,two,three' isn't two columns; write A,B"),
+    ("--pair one,tow", 3, "there is no column 'tow'; did you mean 'two'?"),
+    ("--human ab", 2, "token_f1 scores one output, but people chose between two"),
+    ("--pair one,two --human gold", 3, "pair 0: gold is 'b c d e' (str); write 'a'"),
+    ("--pair one,two --level item", 2, "choose None, as it applies to ratings only"),
+    ("--pair one,two --protocol qags", 2, "choose wmt20-darr, the only one for preferences"),
+    ("--pair one,two --human winner --human gold", 2, "--pair needs exactly one --human"),
+    ("--pair one,two --severity winner --item id", 2, "--pair needs exactly one --human"),
+    ("--pair one,two --preferences votes.csv", 2, "replaces --human"),
+    ("--human ab --preferences votes.csv", 2, "replaces --human"),
+    ("--severity winner --item id --preferences v.csv", 2, "replaces --human"),
+    ("--preferences none.csv", 3, "none.csv"),
+    ("--severity winner", 2, "--severity needs --item COLUMN"),
+    ("--category winner --human id", 2, "--category needs --severity"),
+    ("--severity gold --item id", 3, "row 0: an error is 'major', 'minor' or"),
+    ("--pair one,two --draw systems", 2, "there are no systems to resample"),
+]
 
 
-@pytest.mark.parametrize("arguments", MISTAKES)
-def test_a_mistake_is_one_line(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("arguments", "status", "message"), MISTAKES)
+def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> None:
     columns = () if "--pair" in arguments else ("--columns", "predictions=one")
-    status, message = MISTAKES[arguments]
-    result = run("agreement", "pairs.jsonl", *OF_PAIRS, *columns, *arguments, "--draws", "0")
-    assert message in error(result, status)
+    told = (*OF_PAIRS, *columns, *arguments.split(), "--draws", "0")
+    assert message in error(run("agreement", "pairs.jsonl", *told), status)
 
 
 def test_help_has_an_example_of_each_form() -> None:

@@ -101,13 +101,6 @@ def test_levels_of_a_grid(row: dict[str, Any]) -> None:
             assert name == "tau_b_item_nan_as_zero"
 
 
-def test_an_undefined_item_is_left_out_and_counted_and_never_zero() -> None:
-    (row,) = starting("grid-undefined")
-    value = value_at("item", "tau_b", array(row["input"]["metric"]), array(row["input"]["human"]))
-    assert value.value == close(row["expected"]["tau_b_item"])
-    assert (value.used, value.undefined) == (1, 2)
-
-
 def test_tie_calibration_uses_items_with_a_pair_and_counts_those_with_a_single_output() -> None:
     # Both systems, one of them, and neither were rated on the items.
     human = array([[1, 2, None], [3, None, None]])

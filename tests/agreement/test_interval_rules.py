@@ -1,12 +1,11 @@
 """Which interval an agreement gets: one that holds the true value, or none and the reason."""
 
 import json
-from math import atanh, sqrt, tanh
+from math import sqrt
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from metrichub.agreement import (
     Agreement,
@@ -14,8 +13,6 @@ from metrichub.agreement import (
     correlate_preferences,
     wilson,
 )
-from metrichub.agreement.agreement import AgreementRow
-from metrichub.agreement.bootstrap import Drawn, resampled
 from metrichub.agreement.interval_rules import DrawnUnits
 from metrichub.agreement.shares import agresti_coull
 
@@ -27,11 +24,6 @@ def rated(seed: int, size: int, relation: float = 0.6) -> tuple[np.ndarray, np.n
     random = np.random.default_rng(seed)
     x, e = random.normal(size=(2, size))
     return x, relation * x + sqrt(1 - relation**2) * e
-
-
-def pooled(size: int, name: str, **options: Any) -> AgreementRow:
-    x, z = rated(size, size)
-    return correlate(x, z, coefficient=name, **options).row("score")
 
 
 @pytest.mark.parametrize(
@@ -51,15 +43,6 @@ def test_intervals_of_few_items_hold_the_true_value(name: str, true: float, size
         row = correlate(*rated(seed, size), coefficient=name, draws=100).row("score")
         held += row.low <= true <= row.high
     assert held >= 177
-
-
-def test_below_100_items_the_draws_give_the_standard_error_on_fisher_s_scale() -> None:
-    row = pooled(30, "pearson", confidence=0.9)
-    x, z = rated(30, 30)
-    drawn = resampled("pooled", "pearson", x[None], z[None], Drawn("items"))
-    half = scipy.stats.t.ppf(0.95, 29) * drawn.std() * sqrt(30 / 29) / (1 - row.value**2)
-    ends = (tanh(atanh(row.value) - half), tanh(atanh(row.value) + half))
-    assert (row.low, row.high) == pytest.approx(ends)
 
 
 def test_a_mean_over_three_items_that_have_a_value_carries_none() -> None:
@@ -120,13 +103,6 @@ def test_pairs_in_the_right_order_are_a_share_of_wilson_s() -> None:
     # All of 150 are right: the percentiles would be 1 and 1.
     row = preferences(150, 0, coefficient="accuracy").row("mine")
     assert (row.low, row.high) == pytest.approx(wilson(150, 150)[1:])
-
-
-def test_pairs_of_few_items_are_no_independent_share() -> None:
-    row = preferences(9, 1, coefficient="accuracy", item=list("aabbccddee")).row("mine")
-    assert row.note == "no interval: 5 items, and it takes 8"
-    row = preferences(9, 1, coefficient="accuracy", systems=(["x"] * 10, ["y"] * 10)).row("mine")
-    assert row.note == "no interval: 2 systems, and it takes 8; draw items alone"
 
 
 def test_the_reason_is_in_the_table_and_json_has_null() -> None:

@@ -8,7 +8,6 @@ import scipy.stats
 
 from metrichub.agreement import (
     alternative_test,
-    calibrated_mean,
     corrected_rate,
     correlate,
     error_weight,
@@ -22,17 +21,6 @@ from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.distributions import t_tail
 
 NAN = float("nan")
-
-
-@pytest.mark.parametrize(("others", "known"), [(7, False), (8, True)])
-def test_ratings_have_an_interval_if_8_differ_from_the_most_common(
-    others: int, known: bool
-) -> None:
-    human = [4.0] * 12 + [3.0, 5.0] * 4
-    human = human[: 12 + others] + [NAN] * 20
-    mean = calibrated_mean(np.linspace(1, 5, len(human)), human)
-    assert (mean.rarer, np.isfinite(mean.low)) == (others, known)
-    assert (mean.why is None) == known
 
 
 @pytest.mark.parametrize(
@@ -51,11 +39,6 @@ def test_a_lead_that_is_always_the_same_decides_the_alternative_test(
 def test_verdicts_are_one_a_sample(human: Any) -> None:
     with pytest.raises(InputError, match="don't match"):
         verdict_agreement([[1, 0], [0, 1]], human)
-
-
-def test_a_corrected_rate_stays_a_share() -> None:
-    assert corrected_rate(0.05, 0.9, 0.9) == 0
-    assert corrected_rate(0.95, 0.9, 0.9) == 1
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.4, 0.0])
@@ -124,13 +107,6 @@ def test_an_error_weighs_by_severity_and_category(
     severity: str, category: str, weight: float
 ) -> None:
     assert error_weight(severity, category) == weight
-
-
-@pytest.mark.parametrize("lengths", [(2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2)])
-def test_columns_of_errors_have_one_length(lengths: tuple[int, ...]) -> None:
-    columns: Any = [["minor"] * number for number in lengths]
-    with pytest.raises(InputError, match="one entry per error"):
-        rater_span_scores(*columns)
 
 
 def test_lists_of_errors_in_a_column_are_ratings() -> None:

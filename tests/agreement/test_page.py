@@ -69,15 +69,6 @@ def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
     assert "agreement|values:pooled pearson,pooled spearman,pooled tau_b|" in page.text
 
 
-def test_raters_of_a_list_give_the_ceiling(tmp_path: Path) -> None:
-    report = report_of([1, 2, 3], stars=[[1, 1], [2, 3], [3, 2]])
-    page = page_of(tmp_path, {"": report}, resamples=100)
-    # Each rater against the other: ranks 1 2 3 and 1 3 2, so rho is 1 - 6·2/(3·8) = .5.
-    assert 'human ceiling </td> <td class="number"> 0.500' in row_of(page, "human ceiling")
-    assert "[" not in row_of(page, "human ceiling")
-    assert "no interval: 3 items, and it takes 8." in page.text
-
-
 def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> None:
     systems = {
         "a": report_of([1, 1, 1], stars=[1, 2, 1]),
@@ -91,13 +82,6 @@ def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> 
     # The means are 4 / 3 and 5 / 3.
     said = "stars: by_b 1.67, a 1.33 (by_b rated higher in 2 of 3 samples, a in 1)"
     assert page.text.count(said) == 2
-
-
-def test_ratings_of_one_system_are_held_to_its_scores(tmp_path: Path) -> None:
-    systems = {"a": report_of([4, 3, 2, 1]), "b": report_of([1, 2, 3, 4], stars=[1, 2, 4, 3])}
-    page = page_of(tmp_path, systems)
-    assert "0.800 <" in row_of(page, "words")
-    assert page.data["people"]["ratings"][0]["values"] == [[None] * 4, [1, 2, 4, 3]]
 
 
 def test_labels_that_lay_out_nothing_are_left_aside(tmp_path: Path) -> None:
@@ -128,15 +112,6 @@ def test_a_page_without_ratings_has_no_section_and_no_script_of_it(tmp_path: Pat
     assert "people" not in page.data
     assert page.tags.count("script") == len(SCRIPTS) + 3
     assert "scatter" not in page.values("id")
-
-
-def test_samples_part_by_their_ranks() -> None:
-    scores, ratings = np.array([1.0, 2, 3, 4, 9]), np.array([4.0, 2, 3, 1, np.nan])
-    # Of four rated samples the k-th is above k - 1/2 of them.
-    assert parted_samples(scores, ratings, 5) == {
-        "higher": [[0, 3, 0.875, 0.125]],
-        "lower": [[0, 0, 0.125, 0.875]],
-    }
 
 
 def test_the_samples_of_several_systems_part_together() -> None:

@@ -1,6 +1,5 @@
 """Intervals of calibrated means: they hold the true mean near the edges too, or there is none."""
 
-from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -9,7 +8,6 @@ import scipy.stats
 
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
-from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import student
@@ -37,18 +35,6 @@ def test_intervals_of_ratings_hold_the_true_mean(drawn: Drawn, labels: int) -> N
     coverages = coverage(drawn, labels, sets=500)
     assert coverages.none < 0.05
     assert 0.9 <= coverages.held <= 0.98
-
-
-def test_thirty_labels_of_one_kind_leave_room_for_the_other() -> None:
-    judge = [1.0] * 40
-    mean = calibrated_mean(judge, [1.0] * 30 + [NAN] * 10)
-    # Agresti and Coull: 30 + z²/2 yes of 30 + z² cases.
-    of = 30 + Z * Z
-    share = (30 + Z * Z / 2) / of
-    low = share - Z * sqrt(share * (1 - share) / of)
-    assert (mean.mean, mean.high) == (1, 1)
-    assert (mean.low, mean.labels_low) == (pytest.approx(low), pytest.approx(low))
-    assert (mean.rarer, mean.few, mean.why) == (0, True, None)
 
 
 def test_yes_and_no_may_change_places() -> None:
@@ -95,14 +81,6 @@ def test_labels_that_carry_no_interval_say_why(
     assert not np.isnan([mean.mean, mean.labels_alone]).any()
 
 
-def test_only_zeros_and_ones_beside_scores_in_that_range_are_yes_and_no() -> None:
-    # Without other samples the mean is that of the labels, 5/8; of yes and no it were 1 of 2.
-    assert calibrated_mean([0.1, 0.9], [0.25, 1]).mean == 5 / 8
-    for judge in ([-0.5, 1, -0.1, 0.9], [0, 1.5, 0.1, 0.9]):
-        why = calibrated_mean(judge, [0, 1, NAN, NAN]).why
-        assert why == "1 of 2 labels differ from the most common one: an interval takes 8"
-
-
 def test_the_quantile_of_student_s_t_is_scipy_s() -> None:
     for confidence in (0.01, 0.5, 0.9, 0.95, 0.999):
         for freedom in (1, 2, 3.5, 10, 99, 1000):
@@ -117,7 +95,9 @@ def test_distances_from_shares_to_their_ends_add_up_by_their_squares() -> None:
     assert weighted_sum(parts, 0.75**2 - 0.5**2) == pytest.approx((0.9, 0.15, 1.0))
     # The ends stay within 0 and 1, and a share of no weight adds nothing.
     assert weighted_sum([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))], 9.0)[1:] == (0, 1)
-    assert weighted_sum([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))])[1:] == pytest.approx((0.2, 1))
+    assert weighted_sum([(1.0, Share(0.9, 0.2, 1)), (0.0, Share(0.3, 0, 1))])[1:] == pytest.approx(
+        (0.2, 1)
+    )
     assert weighted_sum([]) == (0, 0, 0)
 
 
@@ -143,12 +123,6 @@ def test_a_weight_that_is_given_holds_for_yes_and_no_too(weight: float) -> None:
     mean = calibrated_mean(judge, human, weight=weight)
     assert mean.mean == pytest.approx(2 / 4 + weight * (1 / 2 - 3 / 4))
     assert mean.weight == weight
-
-
-def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
-    # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
-    labels = np.array([1.0, 3.0])
-    assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)
 
 
 def test_scores_and_ratings_are_of_the_same_samples() -> None:

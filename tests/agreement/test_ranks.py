@@ -13,8 +13,6 @@ from metrichub.agreement import (
     alternative_test,
     correlate,
     correlate_preferences,
-    judge_consistency,
-    krippendorff_alpha,
     significance_clusters,
     spearman,
     tau_b,
@@ -78,18 +76,6 @@ def test_a_metric_without_a_value_is_in_no_rank_and_no_correction() -> None:
     assert ranks == [{"good": 1, "bad": 2}] * 6
 
 
-def test_ranks_are_of_one_dimension_level_and_coefficient() -> None:
-    random = np.random.default_rng(2)
-    good = random.normal(size=30)
-    scores = {"x": good, "y": -good}
-    agreement = correlate(scores, {"up": good, "down": -good}, draws=0)
-    for dimension, best in (("up", "x"), ("down", "y")):
-        for name in ("pearson", "tau_b"):
-            ranks = agreement.ranks(dimension, level="pooled", coefficient=name, draws=99)
-            assert [name for name, rank in ranks.items() if rank == 1] == [best]
-            assert sorted(ranks.values()) == [1, 2]
-
-
 @pytest.mark.parametrize("score", ["accuracy", "neg_rmse"])
 def test_a_judge_is_as_close_to_the_others_as_the_rater_it_replaces(score: Any) -> None:
     raters = np.array([[1.0, 1, 4], [2, 2, 2], [3, 5, NAN], [2, NAN, 4], [1, 2, 3]])
@@ -128,13 +114,6 @@ def test_the_usual_worth_of_a_rater_is_a_fifth_and_the_usual_rate_a_twentieth() 
     assert usual.p_values != alternative_test(judge, raters, epsilon=0.3).p_values
 
 
-def test_raters_without_a_sample_have_no_share() -> None:
-    raters = np.array([[1.0, NAN, NAN], [2, NAN, NAN]])
-    result = alternative_test([1, 2], raters)
-    assert np.isnan([result.advantage_probability, *result.p_values]).all()
-    assert result.winning_rate == 0
-
-
 def test_a_rater_without_a_p_value_is_not_replaced() -> None:
     # The first rated one sample; the judge is the closer of each of the others on all eight.
     raters = np.array([[2.0 if n == 0 else NAN, 1, 3] for n in range(8)])
@@ -150,28 +129,6 @@ def test_p_values_are_rejected_from_the_smallest_on() -> None:
     raters, judge = np.array([[2.0, 1, 3]] * 8), np.array([2.0] * 8)
     result = alternative_test(judge, raters, score="neg_rmse", epsilon=0)
     assert (result.p_values, result.winning_rate) == ((1, 0, 0), 2 / 3)
-
-
-def test_runs_are_consistent_where_all_gave_the_same() -> None:
-    consistency = judge_consistency("mine", np.array([[1, 2, 3, NAN], [1, 2, 4, 1], [1, 3, 3, 1]]))
-    assert (consistency.same.value, consistency.runs) == (1 / 3, 3)
-    assert consistency.alpha == pytest.approx(
-        krippendorff_alpha(np.array([[1, 1, 1], [2, 2, 3], [3, 4, 3], [NAN, 1, 1]]))
-    )
-    flat = consistency.as_dict()
-    assert list(flat) == [
-        *("metric", "runs", "same", "same_low", "same_high", "alpha", "kappa"),
-        *("order", "order_low", "order_high"),
-    ]
-    assert (flat["same"], flat["same_high"]) == (consistency.same.value, consistency.same.high)
-    nothing = judge_consistency("mine", [[NAN, 1], [1, NAN]], [NAN])
-    assert np.isnan([nothing.same.value, nothing.kappa, nothing.order.value]).all()
-    for share in ("same", "order"):
-        low = [
-            getattr(judge_consistency("mine", [[1, 0], [1, 1]], [1, 0], *c), share).low
-            for c in ((0.5,), (), (0.95,))
-        ]
-        assert low[0] > low[1] == low[2]
 
 
 def test_equal_infinite_scores_are_tied_without_a_warning() -> None:

@@ -1,16 +1,13 @@
 """`report.agreement` beside the forms of what people say: ratings, errors, votes, preferences."""
 
 from collections import Counter
-from dataclasses import dataclass
-from math import isnan
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.agreement import correlate, protocols
-from metrichub.authoring import Choice, Metric
+from metrichub.agreement import protocols
+from metrichub.authoring import Choice
 from metrichub.errors import InputError, JudgeError, MissingColumn, ParameterError, ReportError
 from metrichub.testing import Scripted
 
@@ -65,23 +62,6 @@ def test_a_protocol_that_takes_each_reference_alone_is_noted_where_scores_saw_se
         del row["reference"]
     agreement = report(rows).agreement({"good": range(6)}, protocol=protocol, draws=0)
     assert any("scores each reference alone" in note for note in agreement.notes) is noted
-
-
-def test_votes_may_lie_in_a_file_whose_items_are_texts(tmp_path: Path) -> None:
-    rows = [{**row, "item": int(row["item"] == "j")} for row in ROWS]
-    path = tmp_path / "votes.csv"
-    path.write_text("item,model_a,model_b,winner\n0,x,y,model_b\n1,x,z,model_b\n")
-    agreement = report(rows).agreement(preferences=path, coefficient="accuracy", draws=0)
-    assert agreement.row("token_f1").value == 1
-
-
-def test_ratings_that_did_not_travel_are_given_by_name() -> None:
-    errors = [[{"severity": "major"}], [{"severity": "minor"}], [], None, None, None]
-    agreement = report().agreement({"mqm": errors}, coefficient="tau_b", draws=0)
-    assert agreement.row("token_f1").value == 1
-    assert (agreement.data.items, agreement.data.systems) == (2, 3)
-    by_hand = correlate([0.4, 2 / 3, 6 / 7], [-5, -1, 0], coefficient="tau_b", draws=0)
-    assert agreement.row("token_f1").value == by_hand.row().value
 
 
 class ByLength(Scripted):
@@ -164,26 +144,6 @@ def test_a_judge_that_is_asked_twice_shows_how_far_it_agrees_with_itself() -> No
     assert by_ratings.judges[0] == judge
     assert [judge.metric for judge in by_ratings.judges] == by_ratings.metrics
     assert "judges" not in repr(Hub("token_f1").evaluate(ROWS).agreement({"g": range(6)}, draws=0))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wavering(Metric):
-    """1 the first time that it is asked about a text; later 0, if the text has a b."""
-
-    asked: ClassVar[Counter[str]] = Counter()
-
-    async def observe(self, prediction: str) -> float:
-        self.asked[prediction] += 1
-        return float(self.asked[prediction] == 1 or "b" not in prediction)
-
-
-def test_a_judge_that_compares_nothing_shows_its_runs_alone() -> None:
-    Wavering.asked.clear()
-    rows = [{"prediction": text, "good": good} for good, text in enumerate(("a", "b", "ab", "c"))]
-    report = Hub(Wavering()).evaluate(rows, repeats=2)
-    (judge,) = report.agreement("good", draws=0).judges
-    assert (judge.runs, judge.same.value) == (2, 2 / 4)
-    assert isnan(judge.order.value)
 
 
 def test_a_smaller_confidence_makes_every_interval_narrower() -> None:

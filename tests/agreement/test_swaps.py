@@ -37,19 +37,6 @@ def difference(level: str, name: str, a: Array, b: Array, human: Array) -> float
     return value_at(level, name, a, human).value - value_at(level, name, b, human).value
 
 
-@pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_cell_that_any_side_lacks_is_left_out_of_all(level: str, swap: str) -> None:
-    a, b, human = sides()
-    there = ~np.isnan(a + b + human)
-    x, y, z = (np.where(there, side, np.nan) for side in (a, b, human))
-    how = Swapped(swap, 20)
-    test = permutation_test(level, "acc_eq", a, b, human, how)
-    assert test == permutation_test(level, "acc_eq", x, y, z, how)
-    assert test.difference == pytest.approx(difference(level, "acc_eq", x, y, z))
-    assert (test.swap, test.draws) == (swap, 20)
-
-
 @pytest.mark.parametrize("swap", ["systems_xor_items", "cells", "items", "systems"])
 @pytest.mark.parametrize(
     ("level", "name"),
@@ -66,6 +53,8 @@ def test_a_cell_that_any_side_lacks_is_left_out_of_all(level: str, swap: str) ->
 )
 def test_a_swap_gives_each_metric_what_the_other_had(level: str, name: str, swap: str) -> None:
     a, b, human = sides(3)
+    # Nothing orders the outputs of an item, and one metric not those of another.
+    human[:, 5] = a[:, 4] = 1
     missing = np.isnan(a + b + human)
     a, b, human = (np.where(missing, np.nan, side) for side in (a, b, human))
     how = Swapped(swap, 30, seed=5)
@@ -98,24 +87,6 @@ def test_draws_that_leave_no_value_do_not_count(name: str) -> None:
     test = permutation_test("item", name, a, b, human, how)
     assert test.difference == pytest.approx(2)
     assert (test.p, test.draws) == (1, alike)
-
-
-def test_an_item_without_a_value_of_one_metric_is_left_out_of_its_mean() -> None:
-    # The first metric ties the outputs of the first item, so that it has a value of the second.
-    a, b = np.array([[1.0, 0], [1, 1]]), np.array([[0.0, 1], [1, 0]])
-    human = np.array([[0.0, 0], [1, 1]])
-    how = Swapped("items", 50)
-    (coins,) = _coins((1, 2), how, "items")
-    of_a, of_b = np.array([NAN, 1]), np.array([1.0, -1])
-    drawn = np.array(
-        [
-            np.nanmean(np.where(c, of_b, of_a)) - np.nanmean(np.where(c, of_a, of_b))
-            for c in coins[:, 0]
-        ]
-    )
-    test = permutation_test("item", "tau_b", a, b, human, how)
-    assert test.difference == 1  # 1 and the mean of 1 and -1
-    assert test.p == ((np.abs(drawn) >= 1).sum() + 1) / 51
 
 
 def test_a_test_has_a_thousand_draws_of_both_unless_it_is_told() -> None:
@@ -157,16 +128,6 @@ def test_a_test_of_pairs_has_the_difference_of_the_coefficient(level: str, name:
     test = permutation_test(level, name, a, b, human, Swapped("pairs", 30))
     assert test.difference == pytest.approx(difference(level, name, a, b, human))
     assert (test.swap, test.draws) == ("pairs", 30)
-
-
-def test_a_test_of_unequal_pairs_is_of_so_many_draws_from_a_seed() -> None:
-    a, b, human = sides(4)
-    how = [Swapped("pairs", 30, seed) for seed in range(20)]
-    p_values = [permutation_test("item", "acc_eq", a, b, human, one).p for one in how]
-    assert np.round(np.array(p_values) * 31, 9) == pytest.approx(np.round(np.array(p_values) * 31))
-    assert len(set(p_values)) > 1
-    again = permutation_test("item", "acc_eq", a, b, human, how[3])
-    assert again.p == p_values[3]
 
 
 @pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23"])

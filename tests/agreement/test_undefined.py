@@ -23,7 +23,6 @@ from metrichub.agreement import (
 from metrichub.agreement.bootstrap import DRAWN, Drawn, resampled
 from metrichub.agreement.coefficients import COEFFICIENTS, Options
 from metrichub.agreement.levels import LEVELS, ceiling, chance, mean_of, value_at
-from metrichub.agreement.page import parted_samples
 from metrichub.agreement.row_coefficients import joint
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
@@ -118,14 +117,6 @@ def test_draws_without_a_score_have_no_value(level: str, name: str, draw: str) -
 def test_chance_is_a_constant_s_value_or_a_coin_s(name: str, value: float) -> None:
     human = np.array([[1.0, NAN], [1.0, NAN], [0.0, 1]])
     assert chance("item", name, human) == pytest.approx(value)
-
-
-def test_samples_that_nobody_rated_part_nobody() -> None:
-    none: dict[str, Any] = {"higher": [], "lower": []}
-    assert parted_samples(np.array([1.0, 2]), np.array([NAN, NAN]), 2) == none
-    assert parted_samples(np.empty(0), np.empty(0), 0) == none
-    # So do those that both see alike.
-    assert parted_samples(np.array([1.0, 2, 2]), np.array([3.0, 4, 4]), 3) == none
 
 
 @pytest.mark.parametrize(
