@@ -2,7 +2,6 @@
 
 import tracemalloc
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from metrichub.agreement.bootstrap import (
     _materialised,
     interval_of,
     resampled,
-    weighted_items,
 )
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.levels import rows_at
@@ -75,14 +73,20 @@ def test_a_system_and_its_copy_are_no_pair_of_the_accuracy(level: str, draw: str
         assert set(values[~np.isnan(values)]) == {expected}
 
 
-@pytest.mark.parametrize("name", ["spearman", "tau_b", "soft_pairwise_accuracy", "tau_wmt"])
-def test_the_size_of_blocks_changes_no_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cells", [100, 60, 14])
+@pytest.mark.parametrize(
+    "name",
+    ["spearman", "tau_b", "pearson", "acc_eq", "soft_pairwise_accuracy", "tau_wmt"],
+)
+def test_the_size_of_blocks_changes_no_number(
+    name: str, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x, z = matrices(2)
     level = "system" if name.startswith("soft") else "item"
     drawn = Drawn("both" if name == "spearman" else "items", 12)
     options = Options(threshold=1)
     before = resampled(level, name, x, z, drawn, options)
-    monkeypatch.setattr(module, "_CELLS", 100)
+    monkeypatch.setattr(module, "_CELLS", cells)
     after = resampled(level, name, x, z, drawn, options)
     assert after == pytest.approx(before, nan_ok=True)
 
@@ -144,30 +148,6 @@ def test_memory_is_that_of_a_block_and_not_of_all_draws(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
-
-
-@pytest.mark.parametrize("name", ["tau_b", "pearson", "acc_eq"])
-@pytest.mark.parametrize(
-    # 6 systems are 15 pairs: of nine items four fit into 60 cells, and three into one less.
-    ("cells", "widths"),
-    [(60, [4, 4, 1]), (59, [3, 3, 3]), (14, [1] * 9)],
-)
-def test_pairs_are_weighted_in_parts_of_so_many_items_as_fit(
-    cells: int, widths: list[int], name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    x, z = matrices(4)
-    systems, items = np.ones((1, 6)), np.ones((1, 9))
-    whole = weighted_items(name, x, z, Options())(systems, items)
-    terms, seen = module._terms, []
-
-    def noted(name: str, x: np.ndarray, *others: Any) -> Any:
-        seen.append(x.shape[1])
-        return terms(name, x, *others)
-
-    monkeypatch.setattr(module, "_CELLS", cells)
-    monkeypatch.setattr(module, "_terms", noted)
-    assert weighted_items(name, x, z, Options())(systems, items) == pytest.approx(whole)
-    assert seen == widths
 
 
 def test_an_interval_leaves_out_draws_without_a_value() -> None:

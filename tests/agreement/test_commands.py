@@ -93,21 +93,6 @@ def test_metrics_keep_their_order_where_some_read_no_references() -> None:
     assert each == {"token_f1", "wer"}
 
 
-def test_columns_may_have_other_names_and_raters_rows_of_their_own() -> None:
-    rows = [
-        {"doc": row["doc_id"], "model": row["system"], "annotator": who, "m": f, "q": row["good"]}
-        for row, f in zip(ROWS, F1, strict=True)
-        for who in "AB"
-    ]
-    write("rated.jsonl", rows)
-    arguments = ("--score", "m", "--human", "q", "--item", "doc", "--system", "model")
-    document = measured(
-        *arguments, "--rater", "annotator", "--coefficient", "tau_b", "--draws", "0"
-    )
-    assert [row["value"] for row in document["results"]] == [pytest.approx(2 / 3), 1, 0]
-    assert document["data"]["raters"] == 2
-
-
 @pytest.mark.parametrize(
     ("form", "start"),
     [

@@ -165,39 +165,30 @@ def test_calibration_that_ties_nearly_everything_is_marked() -> None:
     assert agreement.row().value == pytest.approx(agreement.row("chance").value, abs=0.02)
 
 
-def test_two_metrics_are_compared_and_ranked() -> None:
+def three_metrics() -> tuple[dict[str, Any], Any, dict[str, Any]]:
     rows = cut()
-    scores = {
-        "weak": noisy(rows, "relevance", 9, 1),
-        "strong": noisy(rows, "relevance", 0.3, 2),
-        "also strong": noisy(rows, "relevance", 0.3, 3),
-    }
-    agreement = correlate(scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b")
-    test = agreement.compare("strong", "weak")
-    values = agreement.row("strong").value, agreement.row("weak").value
+    noise = {"weak": (9, 1), "strong": (0.3, 2), "also strong": (0.3, 3)}
+    scores = {name: noisy(rows, "relevance", *of) for name, of in noise.items()}
+    return scores, rated(rows, "relevance"), {**labels(rows), "draws": 0}
+
+
+def test_two_metrics_are_compared_and_ranked() -> None:
+    scores, human, how = three_metrics()
+    agreement = correlate(scores, human, **how, coefficient=["tau_b", "acc_eq"])
+    values = [agreement.row(name, coefficient="tau_b").value for name in ("strong", "weak")]
+    test = agreement.compare("strong", "weak", coefficient="tau_b")
     assert test.difference == pytest.approx(values[0] - values[1])
     assert (test.swap, test.draws, test.p) == ("systems_xor_items", 1000, 1 / 1001)
-    assert agreement.compare("strong", "weak", swap="cells", draws=99).p == 0.01
-    several = correlate(
-        scores, rated(rows, "relevance"), **labels(rows), coefficient=["tau_b", "acc_eq"], draws=0
-    )
-    of_one = several.compare("strong", "weak", coefficient="tau_b", draws=9)
-    assert of_one.difference == pytest.approx(values[0] - values[1])
+    cells = agreement.compare("strong", "weak", coefficient="tau_b", swap="cells", draws=99)
+    assert (cells.swap, cells.p) == ("cells", 0.01)
     for corrected in (False, True):
-        ranks = agreement.ranks(corrected=corrected, draws=199)
+        ranks = agreement.ranks(coefficient="tau_b", corrected=corrected, draws=199)
         assert ranks == {"strong": 1, "also strong": 1, "weak": 2}
 
 
 def test_ranks_correct_over_all_pairs_and_hand_on_how_to_test() -> None:
-    rows = cut()
-    scores = {
-        "weak": noisy(rows, "relevance", 9, 1),
-        "strong": noisy(rows, "relevance", 0.3, 2),
-        "also strong": noisy(rows, "relevance", 0.3, 3),
-    }
-    agreement = correlate(
-        scores, rated(rows, "relevance"), **labels(rows), coefficient="tau_b", draws=0
-    )
+    scores, human, how = three_metrics()
+    agreement = correlate(scores, human, **how, coefficient="tau_b")
     # 49 draws, none as extreme: p is 1/50; Holm's method multiplies the smaller two of three by 3
     # and 2, and the second isn't below the first.
     assert agreement.ranks(draws=49, alpha=0.02)["weak"] == 2
@@ -223,16 +214,6 @@ def test_the_line_says_all_that_decides_the_numbers() -> None:
     assert "deutsch-etal-2021-statistical" in cited
 
 
-def test_one_seed_gives_one_result_and_another_gives_others() -> None:
-    rows = cut()
-    columns = lengths(rows), rated(rows, "relevance")
-    drawn = [
-        correlate(*columns, **labels(rows), coefficient="tau_b", draws=30, seed=seed).row()
-        for seed in (1, 1, 2)
-    ]
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 def test_a_test_has_the_seed_of_the_intervals_or_one_of_its_own() -> None:
     random = np.random.default_rng(4)
     human = random.normal(size=(4, 20))
@@ -242,13 +223,6 @@ def test_a_test_has_the_seed_of_the_intervals_or_one_of_its_own() -> None:
         agreement.compare("a", "b", draws=200, seed=seed).p for seed in (None, 1, 2)
     )
     assert usual == same != other
-
-
-def test_a_metric_of_no_two_minds_is_half_right_of_systems_that_are_surely_apart() -> None:
-    # One is better on each of 40 items: its p-value is 0 or 1, half away from .5.
-    assert soft_pairwise_chance(np.array([[1.0] * 40, [0.0] * 40])) == pytest.approx(0.5)
-    assert np.isnan(soft_pairwise_chance(np.ones((1, 40))))
-    assert np.isnan(soft_pairwise_chance(np.full((2, 40), np.nan)))
 
 
 ALONE: dict[str, Any] = {"item": range(6), "system": ["x"] * 6}
@@ -303,27 +277,25 @@ def test_a_mistake_is_named_in_one_line(message: str, options: dict[str, Any]) -
     assert "\n" not in str(caught.value)
 
 
+def test_soft_pairwise_accuracy_is_of_items_that_all_systems_have() -> None:
+    metric, human = np.random.default_rng(5).normal(size=(2, 4, 9))
+    lacking = np.where(np.arange(36).reshape(4, 9) == 21, np.nan, metric)
+    whole = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
+    assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*whole)
+    assert soft_pairwise_chance(lacking) == soft_pairwise_chance(whole[0]) > 0.5
+    assert value_at("system", "soft_pairwise_accuracy", human, human)[:3] == (1, 1, 0)
+    one_item_each = np.array([[1.0, np.nan], [np.nan, 2.0]])
+    for none in (one_item_each, np.ones((1, 2))):
+        assert np.isnan(soft_pairwise_accuracy(none, np.ones(none.shape)))
+        assert np.isnan(soft_pairwise_chance(none))
+    # One is better on each of 40 items: its p-value is 0 or 1, half away from a coin's .5.
+    assert soft_pairwise_chance(np.array([[1.0] * 40, [0.0] * 40])) == pytest.approx(0.5)
+
+
 def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
     labels_too = {"label": [True, False, True, False], "rating": [4, 1, 5, 2]}
     agreement = correlate([0.9, 0.1, 0.7, 0.3], labels_too, draws=0)
     assert {row.coefficient for row in agreement.rows} == {"pearson", "spearman", "tau_b"}
-
-
-@pytest.mark.parametrize(("systems", "counts"), [(2, (1, 0)), (1, (0, 1))])
-def test_soft_pairwise_accuracy_is_of_one_group(systems: int, counts: tuple[int, int]) -> None:
-    scores = np.arange(40.0 * systems).reshape(systems, 40)
-    assert value_at("system", "soft_pairwise_accuracy", scores, scores)[1:3] == counts
-
-
-@pytest.mark.parametrize("name", ["tau_b", "acc_eq", "acc_eq_calibrated"])
-def test_items_of_a_single_output_are_undefined_and_those_of_none_are_not_counted(
-    name: str,
-) -> None:
-    scores = np.array([[1, 2, np.nan, 3], [2, np.nan, np.nan, 1]])
-    assert value_at("item", name, scores, np.ones((2, 1)) * [1, 2, 3, 4] + [[0], [1]])[1:3] == (
-        2,
-        1,
-    )
 
 
 def test_the_ceiling_and_chance_count_no_groups() -> None:
@@ -366,14 +338,6 @@ def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
     assert row.value == pytest.approx(((1 + 2 / 3) / 2 + (1 + 2 / 3) / 2 + (1 / 2 + 1) / 2) / 3)
 
 
-def test_items_that_a_system_lacks_are_left_out_of_soft_pairwise_accuracy() -> None:
-    metric, human = np.random.default_rng(5).normal(size=(2, 4, 9))
-    lacking = metric.copy()
-    lacking[2, 3] = np.nan
-    whole = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
-    assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*whole)
-
-
 def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two rows of three places have six pairs.
     scores, human = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
@@ -389,17 +353,3 @@ def test_a_confidence_lies_between_0_and_1(confidence: float) -> None:
     for share in (wilson, agresti_coull):
         with pytest.raises(ParameterError, match="confidence"):
             share(1, 2, confidence)
-
-
-def test_without_a_complete_item_systems_have_no_soft_accuracy() -> None:
-    metric = np.array([[1.0, np.nan], [np.nan, 2.0]])
-    assert np.isnan(soft_pairwise_accuracy(metric, np.ones((2, 2))))
-    assert np.isnan(soft_pairwise_accuracy(np.ones((1, 2)), np.ones((1, 2))))
-
-
-def test_chance_of_soft_pairwise_accuracy_is_of_complete_items() -> None:
-    human = np.array([[1.0, 2, 3, 4], [2, 1, 1, 3], [5, 4, np.nan, 5]])
-    whole = np.delete(human, 2, axis=1)
-    assert soft_pairwise_chance(human) == soft_pairwise_chance(whole) > 0.5
-    assert np.isnan(soft_pairwise_chance(human[:1]))
-    assert np.isnan(soft_pairwise_chance(human[:, 2:3]))

@@ -186,18 +186,6 @@ def test_a_page_of_errors_shows_their_scores() -> None:
     assert '"ratings":[{"name":"mqm","values":[[-5,-1,0]]}]' in page.replace(".0", "")
 
 
-def test_every_row_of_csv_is_as_long_as_its_head() -> None:
-    rows = [{"prediction": "p" * n, "reference": "r", "ab": "ab"[n % 2]} for n in range(2, 6)]
-    write("pairs.jsonl", rows)
-    judged = ("agreement", "pairs.jsonl", "-m", "pairwise(question=False)", "--judge", "chance")
-    alone = (*OF_RATED, "--rater", "who")
-    for arguments in ((*judged, "--human", "ab", "--repeats", "2"), alone):
-        result = run(*arguments, "--draws", "0", "--format", "csv")
-        head, *rest = csv.reader(io.StringIO(result.stdout))
-        assert {len(row) for row in rest} == {len(head)}
-        assert any(name.startswith("judge ") for name in head) == (arguments is not alone)
-
-
 def test_options_that_are_repeated_add_up() -> None:
     rows = [
         {"d": d, "s": s, "m": m, "n": n, "good": g, "fine": f}
@@ -224,29 +212,19 @@ def test_options_that_are_repeated_add_up() -> None:
     assert len(found) == 2 * 2 * 2 * 2
 
 
-def test_options_have_the_defaults_that_the_help_names() -> None:
-    document = json.loads(
-        run(*OF_RATED, "--rater", "who", "--coefficient", "tau_b", "--format", "json").stdout
-    )
-    told = [document[name] for name in ("draws", "confidence", "seed", "draw", "protocol")]
-    assert told == [1000, 0.95, 12345, "items", None]
-    result = run(*OF_RATED, "--rater", "who", "--draws", "-1")
-    assert result.exit_code == 2
-    assert "-1 is not in the range x>=0" in result.stderr
-
-
 @pytest.mark.parametrize(
-    ("option", "value", "name", "shown"),
+    ("told", "shown"),
     [
-        ("--draws", "7", "draws", 7),
-        ("--confidence", "0.8", "confidence", 0.8),
-        ("--seed", "3", "seed", 3),
-        ("--protocol", "qags", "protocol", "qags"),
+        ("", [1000, 0.95, 12345, "items", None]),
+        ("--draws 7 --confidence 0.8 --seed 3 --protocol qags", [7, 0.8, 3, "items", "qags"]),
     ],
 )
-def test_an_option_reaches_the_result(option: str, value: str, name: str, shown: Any) -> None:
-    result = run(*OF_RATED, "--rater", "who", option, value, "--format", "json")
-    assert json.loads(result.stdout)[name] == shown
+def test_options_reach_the_result_or_have_the_defaults_of_the_help(
+    told: str, shown: list[Any]
+) -> None:
+    result = run(*OF_RATED, "--rater", "who", *told.split(), "--format", "json")
+    document = json.loads(result.stdout)
+    assert [document[name] for name in ("draws", "confidence", "seed", "draw", "protocol")] == shown
 
 
 @pytest.mark.parametrize("better", ["m=up", "n=lower", "lower", "m=", "=lower"])

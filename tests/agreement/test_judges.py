@@ -78,18 +78,16 @@ def test_the_alternative_test_names_what_it_can_not_take() -> None:
 def test_error_spans_become_scores_of_segments() -> None:
     # Two raters of s1: one marks a major and a minor error, the other punctuation. The mean of
     # -6 and -.1 is -3.05. Nobody marked an error in s2, and nobody saw s3.
-    scores = span_scores(
-        ["s1", "s1", "s1", "s2"],
-        ["Major", "Minor", "Minor", "No-error"],
-        ["Accuracy/Omission", "Style/Awkward", "Fluency/Punctuation", "No-error"],
-        ["r1", "r1", "r2", "r1"],
-    )
+    segments, raters = ["s1", "s1", "s1", "s2"], ["r1", "r1", "r2", "r1"]
+    severities = ["Major", "Minor", "Minor", "No-error"]
+    categories = ["Accuracy/Omission", "Style/Awkward", "Fluency/Punctuation", "No-error"]
+    scores = span_scores(segments, severities, categories, raters)
     assert scores == {"s1": pytest.approx(-3.05), "s2": 0}
-    assert error_weight("Major", "Non-translation!") == 25
     with pytest.raises(InputError, match="not 'grave'"):
         error_weight("grave")
-    with pytest.raises(InputError, match="one entry per error"):
-        span_scores(["s1"], [])
+    for columns in ((["s1"], []), (["s1"], ["minor"], ["", ""]), (["s1"], ["minor"], [""], [])):
+        with pytest.raises(InputError, match="one entry per error"):
+            span_scores(*columns)
 
 
 @pytest.mark.parametrize(

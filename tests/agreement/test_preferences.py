@@ -14,6 +14,7 @@ from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.preference_inputs import PairInputs
 from metrichub.agreement.preference_votes import are_preferences, side_of
 from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError, MissingColumn, ParameterError
 from tests.agreement.vectors import starting
 
@@ -89,7 +90,8 @@ def test_notes_say_what_a_reader_of_these_rows_has_to_know() -> None:
     assert correlated(coefficient="accuracy").notes == []
     (note,) = correlated(coefficient="tau_wmt").notes
     assert note.startswith("tau_wmt counts a metric's tie as discordant")
-    (note,) = correlated(preferred=[["a", "b"], *PREFERRED[1:]], coefficient="accuracy").notes
+    votes = {"one": PREFERRED, "two": [["a", "b"], *PREFERRED[1:]]}
+    (note,) = correlated(preferred=votes, coefficient="accuracy").notes
     assert note.startswith("several raters of a pair count once")
     (note,) = correlated({"mine": ([1, 2], [1, NAN])}, ["a", "b"], coefficient="accuracy").notes
     assert note == "mine ties every pair, so it orders none"
@@ -161,13 +163,15 @@ def test_items_and_systems_are_drawn_by_numbers_of_their_own() -> None:
 def test_pairs_of_an_item_count_in_either_order_from_the_threshold_on() -> None:
     # Of three outputs rated 80, 55 and 0, and three rated 0, 24.9 and 90 all pairs but the last
     # item's first differ by 25 or more; the metric has two of the five the wrong way and ties one.
-    human = np.array([[80.0, 0], [55, 24.9], [0, 90]])
-    scores = np.array([[3.0, 1], [4, 2], [1, 1]])
-    # 80 > 55 is wrong, 80 > 0 and 55 > 0 are right; 0 < 90 is tied, and 24.9 < 90 wrong.
+    human = np.array([[80.0, 0, 0], [55, 24.9, 60], [0, 90, 80]])
+    scores = np.array([[3.0, 1, 1], [4, 2, NAN], [1, 1, NAN]])
+    # 80 > 55 is wrong, 80 > 0 and 55 > 0 are right; 0 < 90 is tied, and 24.9 < 90 wrong. Of the
+    # third item two pairs are as far apart, and lack a score.
     for turned in (1, -1):
         pairs = ranked_pairs(turned * scores, turned * human)
-        assert (pairs.pairs, pairs.human_ties, pairs.unscored) == (5, 1, 0)
-        assert pairs.accuracy == pytest.approx(2 / 5)
+        assert (pairs.pairs, pairs.human_ties, pairs.unscored) == (5, 2, 2)
+        assert pairs[:3] == wilson(2, 5)
+        assert ranked_pairs(turned * scores, turned * human, 25, 0.8)[:3] == wilson(2, 5, 0.8)
         assert pairs.accuracy_ties_half == pytest.approx(2.5 / 5)
         assert pairs.tau_wmt == pytest.approx((2 - 3) / 5)
         assert pairs.ties == pytest.approx(1 / 5)
@@ -275,12 +279,6 @@ def test_votes_that_fit_no_sample_or_lack_a_column_are_named() -> None:
         Votes.of(VOTES).scores(np.ones(1), ["9"], ["x"])
     with pytest.raises(InputError, match="system 'x' has several samples of item '1'"):
         Votes.of(VOTES).scores(np.ones(2), [1, 1], ["x", "x"])
-
-
-def test_a_note_on_several_raters_needs_them_in_one_dimension_alone() -> None:
-    votes = {"one": PREFERRED, "two": [["a", "b"], *PREFERRED[1:]]}
-    (note,) = correlated(preferred=votes, coefficient="accuracy").notes
-    assert note.startswith("several raters of a pair count once")
 
 
 def test_metrics_without_a_value_have_no_test() -> None:

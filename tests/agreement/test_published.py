@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import Agreement, correlate
-from tests.summeval import DIMENSIONS, cut, labels, rated, whole
+from tests.summeval import DIMENSIONS, labels, rated, whole
 from tests.vectors import corpus
 
 # Liu et al. (2023), table 1, as Zhong et al. (2022) and Yuan et al. (2021) have them: item-level
@@ -108,19 +108,3 @@ def test_published_values_of_qags_come_out() -> None:
     agreement = correlate(scores, human, protocol="qags", draws=0)
     for name, value in QAGS.items():
         assert agreement.row(name).value == pytest.approx(value, abs=0.002), name
-
-
-def test_how_references_are_combined_moves_the_agreement_in_a_fresh_clone_too() -> None:
-    # On the cut in the repository no value is published; the protocols still part.
-    rows = cut()
-    alone = [rouge(rows, lambda row, k=k: row["refs"][k]) for k in range(11)]
-    mean = np.mean([scores["rouge1"] for scores in alone], axis=0)
-    best = np.max([scores["rouge1"] for scores in alone], axis=0)
-    agreement = correlate(
-        {"mean": mean, "best": best}, rated(rows), **labels(rows), protocol="g-eval", draws=0
-    )
-    values = [
-        [agreement.row(name, d, coefficient="spearman").value for d in DIMENSIONS]
-        for name in ("mean", "best")
-    ]
-    assert np.abs(np.subtract(*values)).max() > 0.02

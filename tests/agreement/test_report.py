@@ -42,13 +42,6 @@ def test_votes_between_systems_are_joined_by_item_and_system() -> None:
     assert set(agreement.signatures) == {"token_f1", "wer"}
 
 
-def test_the_sources_are_those_of_the_metrics_that_were_chosen() -> None:
-    agreement = report().agreement({"good": range(6)}, metrics="wer", draws=0)
-    assert set(agreement.signatures) == {"wer"}
-    assert len(agreement.citations) == 1
-    assert agreement.citations[0] == load_metric("wer").card.bibtex
-
-
 @pytest.mark.parametrize(
     ("protocol", "references", "noted"),
     [("g-eval", 2, True), ("g-eval", 1, False), ("qags", 2, False)],

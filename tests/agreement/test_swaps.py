@@ -1,7 +1,6 @@
 """Permutation tests by hand: every swap at every level, its coins, and the sign test of pairs."""
 
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from metrichub.agreement.permutation import (
     _sign_tail,
     pair_swap_test,
     permutation_test,
-    swapped_items,
 )
 from metrichub.errors import ParameterError
 
@@ -131,28 +129,15 @@ def test_a_test_of_pairs_has_the_difference_of_the_coefficient(level: str, name:
 
 
 @pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23"])
-@pytest.mark.parametrize(
-    # 4 systems have 16 ordered pairs: of 6 items, 3 fit into 48 cells, and 2 into one less.
-    ("cells", "widths"),
-    [(48, [3, 3]), (47, [2, 2, 2]), (64, [4, 2]), (1, [1] * 6)],
-)
-def test_items_are_swapped_in_parts_of_as_many_as_fit(
-    cells: int, widths: list[int], name: str, monkeypatch: pytest.MonkeyPatch
+# 4 systems have 16 ordered pairs: of 6 items, 3 fit into 48 cells, and 2 into one less.
+@pytest.mark.parametrize("cells", [48, 47, 64, 1])
+def test_parts_of_items_change_no_test(
+    cells: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    a, b, human = sides(6)
-    (coins,) = _coins(human.shape, Swapped("cells", 8), "cells")
-    whole = swapped_items(name, a, b, human)(coins)
-    forms, seen = permutation._Forms, []
-
-    def noted(name: str, *parts: Array) -> Any:
-        seen.append(len(parts[0]))
-        return forms(name, *parts)
-
+    test = ("item", name, *sides(6), Swapped("cells", 40))
+    whole = permutation_test(*test)
     monkeypatch.setattr(permutation, "_BLOCK", cells)
-    monkeypatch.setattr(permutation, "_Forms", noted)
-    parted = swapped_items(name, a, b, human)(coins)
-    assert np.stack(parted) == pytest.approx(np.stack(whole))
-    assert seen == widths
+    assert permutation_test(*test) == pytest.approx(whole)
 
 
 def test_coins_are_one_stream_of_numpy_s_generator() -> None:

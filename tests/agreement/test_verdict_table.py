@@ -16,7 +16,6 @@ from metrichub.agreement import (
     wilson,
 )
 from metrichub.agreement.agreement import AgreementRow
-from metrichub.agreement.preferences import ranked_pairs
 from metrichub.errors import InputError, ParameterError
 
 NAN = float("nan")
@@ -106,18 +105,6 @@ def test_preferences_and_scores_are_of_the_same_pairs(lengths: tuple[int, int, i
     none = preference_agreement([1], [NAN], ["a"])
     assert np.isnan(none[:6]).all()
     assert (none.pairs, none.human_ties, none.unscored) == (0, 0, 1)
-
-
-def test_ranked_pairs_are_of_outputs_of_an_item_that_are_far_apart() -> None:
-    # Of item one 0, 30, 60 and of two 0, 10 and 50, of which the last has no score.
-    human = np.array([[0.0, 0], [30, 10], [60, 50]])
-    scores = np.array([[1.0, 3], [2, 1], [2, NAN]])
-    found = ranked_pairs(scores, human, 30, 0.9)
-    # 1 < 2 and 1 < 2 are right, 2 and 2 tied; 0 and 10 are close, and 50 lacks a score twice.
-    assert (found.pairs, found.human_ties, found.unscored) == (3, 1, 2)
-    assert found[:3] == wilson(2, 3, 0.9)
-    assert found.tau_wmt == pytest.approx(1 / 3)
-    assert ranked_pairs(scores, human, 30)[:3] == wilson(2, 3)
 
 
 ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
