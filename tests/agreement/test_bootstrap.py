@@ -1,6 +1,5 @@
 """Bootstrap intervals: each draw's value is that of the cells it drew, however it is computed."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -133,21 +132,6 @@ def test_the_draws_of_a_seed_are_two_streams_of_numpy_s_generator() -> None:
     for drawn, stream in ((block.systems, 0), (block.items, 1)):
         expected = np.random.default_rng([7, stream]).integers(0, 8, (9, 8))
         np.testing.assert_array_equal(drawn, expected)
-
-
-@pytest.mark.parametrize(("level", "name"), [("item", "tau_b"), ("pooled", "spearman")])
-def test_memory_is_that_of_a_block_and_not_of_all_draws(
-    level: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_CELLS", 100_000)
-    x, z = matrices(3, (16, 100))
-    peaks = []
-    for draws in (200, 800):
-        tracemalloc.start()
-        resampled(level, name, x, z, Drawn("both", draws))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_an_interval_leaves_out_draws_without_a_value() -> None:

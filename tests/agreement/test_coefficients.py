@@ -20,11 +20,7 @@ from metrichub.agreement import (
     tau_b,
     tau_c,
 )
-from metrichub.agreement.row_coefficients import (
-    _compared,
-    grouped_pair_counts,
-    joint,
-)
+from metrichub.agreement.row_coefficients import _compared, grouped_pair_counts, joint
 from metrichub.errors import InputError
 
 Array = NDArray[np.float64]

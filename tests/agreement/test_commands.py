@@ -10,7 +10,6 @@ from metrichub.agreement import tau_b
 from metrichub.agreement.shares import agresti_coull
 from metrichub.errors import InputError, MissingColumn, ReportError
 from tests.commands import error, run, write
-from tests.summeval import cut
 
 # Words that are shared with the references grow with the rating but for one pair of item b.
 ROWS = [
@@ -132,17 +131,6 @@ def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> Non
 def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
     assert "add -m METRIC, or --score COLUMN" in error(
         run("agreement", "none.jsonl", "--human", "good"), 2
-    )
-
-
-def test_a_report_agrees_like_the_command_and_no_metric_runs_again() -> None:
-    rows = [{**row, "prediction": row["hyp"], "references": row["refs"]} for row in cut()]
-    report = Hub(["token_f1", "wer"]).evaluate(rows)
-    agreement = report.agreement(["relevance", "fluency"], coefficient="tau_b", draws=0)
-    write("rated.jsonl", rows)
-    arguments = ("--human", "relevance", "--human", "fluency", "--coefficient", "tau_b")
-    assert values("-m", "token_f1", "-m", "wer", *arguments) == pytest.approx(
-        [row.value for row in agreement.rows]
     )
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrichub.agreement import correlate, tie_calibration, wilson
+from metrichub.agreement import correlate, tie_calibration
 from metrichub.agreement.levels import value_at
 from metrichub.agreement.preferences import ranked_pairs
-from metrichub.agreement.shares import agresti_coull
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array
@@ -77,21 +76,15 @@ def test_most_raters_decide_a_label() -> None:
 
 
 def test_a_cut_is_of_each_metric_s_own_scale() -> None:
-    labels = ["yes", "no", "no", "yes", None, "yes"]
+    labels = {"good": ["yes", "no", "no", "yes", None, "yes"]}
+    scores = {"mine": SCORES, "errors": [-score for score in SCORES]}
+    told: dict[str, Any] = {"better": {"errors": "lower"}, "coefficient": "balanced_accuracy"}
+    agreement = correlate(scores, labels, **told, cut=0.3, draws=50)
     # By .3 or more: yes but for .1, of which people say yes; .4 and .3 are no. TPR 2/3, TNR 0/2.
-    errors = [-score for score in SCORES]
-    agreement = correlate(
-        {"mine": SCORES, "errors": errors},
-        {"good": labels},
-        better={"errors": "lower"},
-        coefficient="balanced_accuracy",
-        cut=0.3,
-        draws=50,
-    )
     assert agreement.row("mine").value == pytest.approx((2 / 3 + 0) / 2)
     # Errors of at most .3 are a yes, and all of these are negative.
     assert agreement.row("errors").value == pytest.approx((1 + 0) / 2)
-    assert agreement.row("human ceiling").used == 0
+    assert agreement.row("human ceiling").used == agreement.row("chance").used == 0
     verdicts = agreement.verdicts("mine", "good")
     assert verdicts.confusion == ((0, 2), (1, 2))
     assert (verdicts.disagreements, verdicts.undecided) == ((0, 1, 2), 1)
@@ -135,20 +128,15 @@ def test_missing_scores_are_counted_and_never_zero() -> None:
     assert (row.value, row.used, row.unscored) == (1, 2, 2)
 
 
-def test_the_ceiling_and_chance_are_the_last_rows() -> None:
+def test_the_ceiling_leaves_each_rater_out_once() -> None:
     rows = cut()
-    agreement = correlate(
-        lengths(rows), rated(rows, "relevance"), **labels(rows), coefficient="tau_b"
-    )
-    assert [row.metric for row in agreement.rows] == ["score", "human ceiling", "chance"]
-    # Leave one out by hand: the mean over three experts of tau-b against the other two.
     ratings = array([row["relevance"] for row in rows])
+    how: dict[str, Any] = {**labels(rows), "coefficient": "tau_b", "draws": 0}
+    agreement = correlate(lengths(rows), ratings, **how)
     by_hand = [
-        correlate(ratings[:, k], np.delete(ratings, k, 1), **labels(rows), coefficient="tau_b")
-        for k in range(3)
+        correlate(ratings[:, k], np.delete(ratings, k, 1), **how).row().value for k in range(3)
     ]
-    expected = np.mean([agreement.row().value for agreement in by_hand])
-    assert agreement.row("human ceiling").value == pytest.approx(expected)
+    assert agreement.row("human ceiling").value == pytest.approx(np.mean(by_hand))
     assert agreement.row("chance").value == 0
     note = "the human ceiling compares one rater with the mean of the others"
     assert any(line.startswith(note) for line in agreement.notes)
@@ -298,32 +286,21 @@ def test_labels_beside_ratings_are_correlated_as_ratings() -> None:
     assert {row.coefficient for row in agreement.rows} == {"pearson", "spearman", "tau_b"}
 
 
-def test_the_ceiling_and_chance_count_no_groups() -> None:
-    agreement = correlate(SCORES, [[one, one + 1] for one in HUMAN], item=ITEM, draws=0)
-    for name in ("human ceiling", "chance"):
-        row = agreement.row(name, coefficient="tau_b")
-        assert (row.used, row.undefined, row.unscored) == (0, 0, 0)
-
-
 def test_agreement_without_its_data_tests_nothing() -> None:
     agreement = replace(few(coefficient="tau_b"), _inputs=None)
     with pytest.raises(InputError, match="read from a file has no scores to test"):
         agreement.compare("score", "score")
 
 
-def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s() -> None:
+@pytest.mark.parametrize("threshold", [5.0, 10.0])
+def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s(threshold: float) -> None:
     # Two systems, two items and two raters; the second item's are 5 and -2 apart.
     ratings = np.array([[[10.0, 0], [50, 50]], [[30, 20], [55, 48]]])
-    options: dict[str, Any] = {"coefficient": "tau_wmt", "level": "item", "draws": 0}
-    scores = ratings.mean(2)
-    for threshold in (5.0, 10.0, 100.0):
-        row = correlate(scores, ratings, **options, threshold=threshold).row("human ceiling")
-        values = [
-            ranked_pairs(ratings[..., k], ratings[..., 1 - k], threshold).tau_wmt for k in (0, 1)
-        ]
-        assert row.value == pytest.approx(
-            np.nanmean(values) if threshold < 100 else float("nan"), nan_ok=True
-        )
+    told: dict[str, Any] = {"coefficient": "tau_wmt", "level": "item", "draws": 0}
+    agreement = correlate(ratings.mean(2), ratings, **told, threshold=threshold)
+    one, other = ratings[..., 0], ratings[..., 1]
+    values = [ranked_pairs(*pair, threshold).tau_wmt for pair in ((one, other), (other, one))]
+    assert agreement.row("human ceiling").value == pytest.approx(np.nanmean(values))
 
 
 def test_the_ceiling_of_balanced_accuracy_takes_a_rater_s_yes_for_one() -> None:
@@ -346,10 +323,3 @@ def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tie_calibration, "MOST_PAIRS", 5)
     with pytest.raises(InputError, match="sorts all pairs, 6 here"):
         tie_calibration.calibrate(scores, human)
-
-
-@pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5])
-def test_a_confidence_lies_between_0_and_1(confidence: float) -> None:
-    for share in (wilson, agresti_coull):
-        with pytest.raises(ParameterError, match="confidence"):
-            share(1, 2, confidence)

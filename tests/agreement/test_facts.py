@@ -14,12 +14,7 @@ from metrichub.agreement import correlate, correlate_preferences, protocols
 from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.layout import ITEMS, Layout
-from metrichub.agreement.of_report import (
-    judges_of,
-    scores_by_label,
-    sources_of,
-    usual_labels,
-)
+from metrichub.agreement.of_report import judges_of, scores_by_label, sources_of, usual_labels
 from metrichub.agreement.preference_votes import Votes, most, read_sides
 from metrichub.agreement.ratings import read_ratings
 from metrichub.agreement.report_votes import of_preferences

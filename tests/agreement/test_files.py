@@ -1,7 +1,5 @@
 """`metrichub agreement` on files: where mistakes lie, what is drawn and written, and the bounds."""
 
-import csv
-import io
 import json
 from itertools import product
 from pathlib import Path
@@ -16,16 +14,8 @@ from tests.judge_toys import spec
 # token_f1 with "b c d e": 2/5, 2/3 and 6/7.
 TEXTS = ["b", "b c", "b c d"]
 RATED: list[dict[str, Any]] = [
-    {
-        "id": i,
-        "system": system,
-        "prediction": text,
-        "reference": "b c d e",
-        "good": good,
-        "who": who,
-    }
+    {"id": i, "system": "x", "prediction": text, "reference": "b c d e", "good": good, "who": who}
     for i, (text, ratings) in enumerate(zip(TEXTS, ([1, 2], [3, 2], [4, 5]), strict=True))
-    for system in ("x",)
     for who, good in zip("AB", ratings, strict=True)
 ]
 ARENA = [
@@ -51,23 +41,24 @@ def measured(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    "arguments",
     [
-        (("--rater", "whom"), "whom"),
-        (("--rater", "who", "--item", "idea"), "idea"),
-        (("--rater", "who", "--system", "systems"), "systems"),
-        (("--rater", "who", "--human", "best"), "best"),
-        (("--severity", "how", "--item", "id"), "how"),
-        (("--severity", "good", "--item", "idea"), "idea"),
-        (("--severity", "who", "--item", "id", "--category", "kind"), "kind"),
-        (("--severity", "who", "--item", "id", "--rater", "whom"), "whom"),
-        (("--item", "idea"), "idea"),
-        (("--system", "systems"), "systems"),
-        (("--score", "mine"), "mine"),
+        "--rater whom",
+        "--rater who --item idea",
+        "--rater who --system systems",
+        "--rater who --human best",
+        "--severity good --item idea",
+        "--severity who --item id --category kind",
+        "--severity who --item id --rater whom",
+        "--item id --severity how",
+        "--item idea",
+        "--system systems",
+        "--score mine",
     ],
 )
-def test_a_column_that_the_file_lacks_is_named(arguments: tuple[str, ...], name: str) -> None:
-    message = error(run(*OF_RATED, *arguments), 3)
+def test_a_column_that_the_file_lacks_is_named(arguments: str) -> None:
+    *_, name = told = arguments.split()
+    message = error(run(*OF_RATED, *told), 3)
     assert f"rated.jsonl: there is no column {name!r}" in message
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
@@ -108,12 +99,9 @@ def test_preferences_between_systems_draw_what_is_asked_for(draw: str | None, sh
 
 
 def test_votes_of_an_item_s_raters_are_gathered_by_its_systems_too() -> None:
-    write(
-        "arena.jsonl", [{**ARENA[0], "who": who, "id": 1} for who in "ABC"] + [ARENA[2] | {"id": 1}]
-    )
-    document = measured(
-        "agreement", "arena.jsonl", "--human", "winner", "--score", "m", "--rater", "id"
-    )
+    write("arena.jsonl", [{**row, "id": 1} for row in (*[ARENA[0]] * 3, ARENA[2])])
+    told = ("--human", "winner", "--score", "m", "--rater", "id")
+    document = measured("agreement", "arena.jsonl", *told)
     assert (document["data"]["samples"], document["data"]["raters"]) == (2, 3)
 
 
@@ -141,8 +129,8 @@ def test_every_value_below_a_bound_is_told() -> None:
 def test_the_table_is_written_where_it_is_asked_for() -> None:
     result = run(*OF_RATED, "--rater", "who", "--draws", "0", "--output", "table.csv")
     assert (result.exit_code, result.stdout) == (0, "")
-    rows = list(csv.DictReader(io.StringIO(Path("table.csv").read_text("utf-8"))))
-    assert [row["metric"] for row in rows[:3]] == ["token_f1", "human ceiling", "chance"]
+    lines = Path("table.csv").read_text("utf-8").splitlines()[1:4]
+    assert [line.split(",")[0] for line in lines] == ["token_f1", "human ceiling", "chance"]
 
 
 def test_all_outputs_have_rows_if_they_are_asked_for() -> None:

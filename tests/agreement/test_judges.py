@@ -11,11 +11,14 @@ from metrichub.agreement import (
     corrected_rate,
     correlate,
     error_weight,
+    judge_consistency,
+    krippendorff_alpha,
     rater_span_scores,
     span_ratings,
     span_scores,
     verdict_agreement,
     williams_test,
+    wilson,
 )
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.distributions import t_tail
@@ -64,13 +67,17 @@ def test_williams_test_takes_four_items_or_more() -> None:
         williams_test(0.5, 0.4, 0.3, 3)
 
 
-def test_the_alternative_test_names_what_it_can_not_take() -> None:
-    with pytest.raises(InputError, match="at least three raters, not 2"):
-        alternative_test([1, 2], [[1, 1], [2, 2]])
-    with pytest.raises(InputError, match=r"a judge's \(2,\) and the raters' \(2,\) labels don't"):
-        alternative_test([1, 2], [1, 2])
-    with pytest.raises(InputError, match=r"a judge's \(2,\) and the raters' \(3, 3\) labels don't"):
-        alternative_test([1, 2], np.ones((3, 3)))
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        ([[1, 1], [2, 2]], "at least three raters, not 2"),
+        ([1, 2], r"a judge's \(2,\) and the raters' \(2,\) labels don't"),
+        (np.ones((3, 3)), r"a judge's \(2,\) and the raters' \(3, 3\) labels don't"),
+    ],
+)
+def test_the_alternative_test_names_what_it_can_not_take(raters: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        alternative_test([1, 2], raters)
     with pytest.raises(ParameterError, match="score='rmse'"):
         alternative_test([1], [[1, 1, 1]], score="rmse")  # type: ignore[arg-type]  # a wrong word
 
@@ -107,29 +114,35 @@ def test_an_error_weighs_by_severity_and_category(
     assert error_weight(severity, category) == weight
 
 
+MINOR, MAJOR = {"severity": "minor"}, {"severity": "major", "category": "Accuracy"}
+
+
 def test_lists_of_errors_in_a_column_are_ratings() -> None:
-    minor, major = {"severity": "minor"}, {"severity": "major", "category": "Accuracy"}
     point = {"severity": "minor", "category": "Fluency/Punctuation"}
     # -6, -.1 and 0, the second by two raters, -.2 and 0; nobody saw the last.
-    errors = [[minor, major], [[point, point], []], [], None]
+    errors = [[MINOR, MAJOR], [[point, point], []], [], None]
     assert span_ratings("mqm", errors) == [[-6], [-0.2, 0], [0], None]
     assert span_ratings("mqm", [[{"severity": "minor", "category": NAN}]]) == [[-1]]
     # So too where every sample has several raters, none of whom need have found an error.
-    assert span_ratings("mqm", [[[minor], []], [[], []]]) == [[-1, 0], [0, 0]]
-    several = {"mqm": [[[minor], [major]], [[], []]]}
-    assert correlate([1, 2], several, coefficient="spearman", draws=0).data.raters == 2
+    assert span_ratings("mqm", [[[MINOR], []], [[], []]]) == [[-1, 0], [0, 0]]
     agreement = correlate([1, 2, 3, 4], {"mqm": errors}, coefficient="spearman", draws=0)
-    assert (agreement.row().value, agreement.row().used) == (1, 1)
-    assert agreement.data.raters == 2
-    wrong: list[tuple[Any, str]] = [
-        ("minor", "sample 1: mqm is 'minor' .str.; errors are a list of dicts"),
-        ([1.5], "sample 1: mqm is .* errors are a list of dicts"),
-        ([{"severity": "grave"}], "sample 1: mqm: an error is 'major', 'minor' or 'no-error', not"),
-        ([{"category": "Style"}], "sample 1: mqm has an error with the severity None, not a word"),
-    ]
-    for cell, message in wrong:
-        with pytest.raises(InputError, match=message):
-            correlate([1, 2], {"mqm": [[minor], cell]})
+    assert (agreement.row().value, agreement.row().used, agreement.data.raters) == (1, 1, 2)
+    several = {"mqm": [[[MINOR], [MAJOR]], [[], []]]}
+    assert correlate([1, 2], several, coefficient="spearman", draws=0).data.raters == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("minor", "mqm is 'minor' .str.; errors are a list of dicts"),
+        ([1.5], "mqm is .* errors are a list of dicts"),
+        ([{"severity": "grave"}], "mqm: an error is 'major', 'minor' or 'no-error', not"),
+        ([{"category": "Style"}], "mqm has an error with the severity None, not a word"),
+    ],
+)
+def test_what_is_no_error_is_told_by_its_sample(cell: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"sample 1: {message}"):
+        correlate([1, 2], {"mqm": [[MINOR], cell]})
 
 
 def test_errors_keep_their_raters_apart() -> None:
@@ -151,3 +164,51 @@ def test_the_false_discovery_rate_is_benjamini_and_yekutieli_s(
     assert alternative_test(judge, raters).p_values == pytest.approx((p, p, p))
     rate = factor * p * (1 + 1 / 2 + 1 / 3)
     assert alternative_test(judge, raters, rate=rate).winning_rate == winning
+
+
+def test_verdicts_of_several_runs_have_a_share_alpha_and_kappa() -> None:
+    consistency = judge_consistency("mine", [[1, 0, 1, 1], [1, 1, 1, 0]])
+    assert consistency.same == wilson(2, 4)
+    # Fleiss: pairs of an item agree in 2 of 4, by chance in (6/8)² + (2/8)² = 5/8.
+    assert consistency.kappa == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
+    # Krippendorff: 4 of 8 ratings are beside another one; of 2 and 6 drawn from 8 it were 24/56.
+    assert consistency.alpha == pytest.approx(1 - (4 / 8) / (24 / 56))
+    assert consistency.runs == 2
+    assert np.isnan(consistency.order).all()
+
+
+def test_grades_have_no_kappa_and_a_sample_counts_that_all_runs_scored() -> None:
+    runs = np.array([[4, 3, NAN], [4, 5, 2], [4, 3, 2]])
+    consistency = judge_consistency("mine", runs)
+    assert consistency.same == wilson(1, 2)
+    assert np.isnan(consistency.kappa)
+    assert consistency.alpha == pytest.approx(krippendorff_alpha(runs.T))
+    nothing = judge_consistency("mine", [[NAN, 1], [1, NAN]], [NAN])
+    assert np.isnan([nothing.same.value, nothing.kappa, nothing.order.value]).all()
+
+
+def test_one_run_has_an_order_alone() -> None:
+    consistency = judge_consistency("mine", [[1, 0.5, 0.5]], [1, 0, NAN])
+    assert consistency.order == wilson(1, 2)
+    assert consistency.runs == 1
+    assert np.isnan([consistency.same.value, consistency.alpha]).all()
+    flat = consistency.as_dict()
+    assert list(flat) == [
+        *("metric", "runs", "same", "same_low", "same_high", "alpha", "kappa"),
+        *("order", "order_low", "order_high"),
+    ]
+    assert [flat[name] for name in ("order", "order_low", "order_high")] == [*consistency.order]
+
+
+@pytest.mark.parametrize("share", ["same", "order"])
+def test_shares_have_the_interval_of_their_confidence(share: str) -> None:
+    low = [
+        getattr(judge_consistency("mine", [[1, 0], [1, 1]], [1, 0], *told), share).low
+        for told in ((0.5,), (), (0.95,))
+    ]
+    assert low[0] > low[1] == low[2]
+
+
+def test_verdicts_may_be_half_right() -> None:
+    assert judge_consistency("mine", [[0, 0.5, 1], [0, 0.5, 1]]).kappa == 1
+    assert np.isnan(judge_consistency("mine", [[0, 0.25, 1], [0, 0.25, 1]]).kappa)

@@ -174,16 +174,15 @@ NAN = float("nan")
     [
         # A sample that only one system's people rated is in no pair.
         (
-            [[1.0, 4.0, 2.0, 5.0], [1.0, 3.0, 2.5, NAN]],
-            "x: a 3, b 2.17 (a rated higher in 1 of 3 samples, b in 1)",
+            [[1, 4, 2, 5], [1, 3, 2.5, NAN]],
+            "a 3, b 2.17 (a rated higher in 1 of 3 samples, b in 1)",
         ),
-        ([[1.0, 2.0], [3.0, 3.0], [2.0, 2.5]], "x: b 3, c 2.25, a 1.5"),
-        ([[1.0, 2.0], [NAN, NAN], [2.0, 3.0]], "x: c 2.5, a 1.5 (c rated higher in 2 of 2 "
-         "samples, a in 0)"),
+        ([[1, 2], [3, 3], [2, 2.5]], "b 3, c 2.25, a 1.5"),
+        ([[1, 2], [NAN, NAN], [2, 3]], "c 2.5, a 1.5 (c rated higher in 2 of 2 samples, a in 0)"),
     ],
-)  # fmt: skip
+)
 def test_systems_are_ordered_by_their_ratings(ratings: list[list[float]], told: str) -> None:
     names = ["a", "b", "c"][: len(ratings)]
     columns = RatedColumns({"x": [np.array(own) for own in ratings]}, frozenset(), {}, names)
-    assert people._mean_ratings(names, columns) == [told]
+    assert people._mean_ratings(names, columns) == [f"x: {told}"]
     assert people._mean_ratings(names[:1], columns._replace(rated=names[:1])) == []

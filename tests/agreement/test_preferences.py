@@ -5,10 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrichub.agreement import (
-    Votes,
-    correlate_preferences,
-)
+from metrichub.agreement import Votes, correlate_preferences
 from metrichub.agreement import preference_inputs as module
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.preference_inputs import PairInputs
@@ -239,29 +236,29 @@ def test_words_for_one_of_two_are_preferences(values: list[Any], expected: bool)
     assert are_preferences(values) is expected
 
 
-WRONG: dict[str, dict[str, Any]] = {
-    "pair 1: preferred is 'left' (str); write 'a', 'b' or 'tie'": {"preferred": ["a", "left"]},
-    "mine has 2 verdicts for 1 pairs": {"scores": {"mine": ["a", "b"]}, "preferred": ["a"]},
-    "mine of b has scores of the shape (1,) for 2 samples": {
-        "scores": {"mine": ([1, 2], [1])},
-        "preferred": ["a", "b"],
-    },
-    "item has 1 values for 5 pairs": {"item": ["i"]},
-    "systems has 4 values for 5 pairs": {"systems": (["x"] * 5, ["y"] * 4)},
-    "systems has 6 values for 5 pairs": {"systems": (["x"] * 6, ["y"] * 5)},
-    "two has 4 values for 5 pairs": {"preferred": {"one": PREFERRED, "two": PREFERRED[:4]}},
-    "confidence=1.5 is not allowed": {"confidence": 1.5},
-    "there are no scores": {"scores": {}},
-    "there are no preferences": {"preferred": {}},
-    "coefficient='spearman' is not allowed": {"coefficient": "spearman"},
-    "protocol='g-eval' is not allowed": {"protocol": "g-eval"},
-}
-
-
-@pytest.mark.parametrize("message", WRONG)
-def test_a_mistake_is_named_in_one_line(message: str) -> None:
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("pair 1: preferred is 'left' (str); write 'a', 'b' or", {"preferred": ["a", "left"]}),
+        ("mine has 2 verdicts for 5 pairs", {"scores": {"mine": ["a", "b"]}}),
+        (
+            "mine of b has scores of the shape (1,) for 5 samples",
+            {"scores": {"mine": ([1] * 5, [1])}},
+        ),
+        ("item has 1 values for 5 pairs", {"item": ["i"]}),
+        ("systems has 4 values for 5 pairs", {"systems": (["x"] * 5, ["y"] * 4)}),
+        ("systems has 6 values for 5 pairs", {"systems": (["x"] * 6, ["y"] * 5)}),
+        ("two has 4 values for 5 pairs", {"preferred": {"one": PREFERRED, "two": PREFERRED[:4]}}),
+        ("confidence=1.5 is not allowed", {"confidence": 1.5}),
+        ("there are no scores", {"scores": {}}),
+        ("there are no preferences", {"preferred": {}}),
+        ("coefficient='spearman' is not allowed", {"coefficient": "spearman"}),
+        ("protocol='g-eval' is not allowed", {"protocol": "g-eval"}),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(message: str, options: dict[str, Any]) -> None:
     with pytest.raises((InputError, ParameterError)) as caught:
-        correlated(**WRONG[message])
+        correlated(**options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

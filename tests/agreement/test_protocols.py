@@ -29,12 +29,6 @@ def test_wmt20_darr_gives_the_value_of_the_official_tool() -> None:
     assert (darr.value, darr.used) == (row["expected"]["tau"], row["expected"]["pairs"])
 
 
-def test_true_gives_the_value_of_scikit_learn() -> None:
-    (row,) = starting("binary")
-    agreement = correlate(row["input"]["score"], row["input"]["label"], protocol="true", draws=0)
-    assert agreement.row().value == pytest.approx(row["expected"]["auc"])
-
-
 # Three experts of SummEval: alpha interval and ordinal, then the ceiling: item rho and tau-b,
 # pooled rho, system tau-b. Computed with krippendorff 0.9 and scipy.
 EXPERTS = {

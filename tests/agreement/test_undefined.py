@@ -20,7 +20,6 @@ from metrichub.agreement import (
     tau_b,
     tau_c,
 )
-from metrichub.agreement.bootstrap import DRAWN, Drawn, resampled
 from metrichub.agreement.coefficients import COEFFICIENTS, Options
 from metrichub.agreement.levels import LEVELS, ceiling, chance, mean_of, value_at
 from metrichub.agreement.row_coefficients import joint
@@ -93,16 +92,6 @@ def test_a_level_has_the_coefficients_that_make_sense_there(level: str, name: st
             value_at(level, name, values, values, CUT)
     with pytest.raises(ParameterError, match="level='corpus' is not allowed; choose item, pooled"):
         value_at("corpus", name, values, values, CUT)
-
-
-@pytest.mark.parametrize("draw", DRAWN)
-@pytest.mark.parametrize(("level", "name"), [of for of in PLACES if of[0] != "system"])
-def test_draws_without_a_score_have_no_value(level: str, name: str, draw: str) -> None:
-    none, human = np.full((2, 3), np.nan), np.arange(6.0).reshape(2, 3) % 2
-    drawn = resampled(level, name, none, human, Drawn(draw, 4), CUT)
-    assert drawn.shape == (4,)
-    assert np.isnan(drawn).all()
-    assert resampled(level, name, human, human, Drawn(draw, 0), CUT).shape == (0,)
 
 
 @pytest.mark.parametrize(

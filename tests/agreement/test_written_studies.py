@@ -97,16 +97,12 @@ def test_a_study_takes_the_place_of_the_last_of_its_data_and_setting(tmp_path: P
 def test_a_file_of_studies_has_a_line_for_each_fact_and_value() -> None:
     text = studies_text("m", [study(), study(spec="m")])
     lines = text.splitlines()
-    assert lines[0] == '{"schema": 1, "metric": "m", "studies": ['
-    assert lines[1] == '{"spec": "m(a=1)",'
+    assert lines[:2] == ['{"schema": 1, "metric": "m", "studies": [', '{"spec": "m(a=1)",']
     assert lines[3].startswith('"data": {"name": "set", "title": "Sét", "systems": 2')
     at = lines.index('"results": [')
-    assert [json.loads(line.rstrip(","))["output"] for line in lines[at + 1 : at + 4]] == [
-        "score", "part", "score",
-    ]  # fmt: skip
+    outputs = [json.loads(line.rstrip(","))["output"] for line in lines[at + 1 : at + 4]]
+    assert outputs == ["score", "part", "score"]
     assert (lines[at + 4], lines[at + 5], lines[-1]) == ("]},", '{"spec": "m",', "]}")
-    assert text.endswith("]}\n")
-    document = json.loads(text)
-    assert [one["spec"] for one in document["studies"]] == ["m(a=1)", "m"]
-    assert list(document["studies"][0]) == list(vars(study()))
+    first, second = json.loads(text)["studies"]
+    assert (list(first), second["spec"]) == (list(vars(study())), "m")
     assert json.loads(studies_text("m", []))["studies"] == []
