@@ -69,6 +69,12 @@ def test_an_empty_cell_is_a_missing_score() -> None:
     assert correlate(["", 1, 2, 3], [5, 1, 2, 3], coefficient="tau_b", draws=0).row().unscored == 1
 
 
+@pytest.mark.parametrize(("name", "value"), [("acc_eq", 1 / 3), ("tau_23", 2 / 3 - 1)])
+def test_a_constant_is_right_of_the_pairs_that_people_tie(name: str, value: float) -> None:
+    agreement = correlate([7.0] * 3, [1, 1, 2], coefficient=name, draws=0)
+    assert [agreement.row(of).value for of in ("score", "chance")] == pytest.approx([value] * 2)
+
+
 def test_most_raters_decide_a_label() -> None:
     votes = [[1, 1, 0], [0, 0, 1], [1, 0], [1, 1, 1], [0, 0, 0], [None, 1]]
     # .1, .9 and .7 are yes; half of two is no majority.

@@ -62,16 +62,6 @@ def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
     assert numbers["token_f1", "accuracy"] == 2 / 4
 
 
-def test_scores_of_both_outputs_may_be_in_the_file() -> None:
-    write("pairs.jsonl", [{**row, "r1": len(row["one"]), "r2": len(row["two"])} for row in PAIRS])
-    numbers = values("pairs.jsonl", "--score", "r1,r2", "--pair", "one,two", "--human", "winner")
-    assert numbers["r1,r2", "accuracy"] == pytest.approx(2 / 3)
-    lower = ("--better", "r1,r2=lower", "--pair", "one,two", "--human", "winner")
-    assert values("pairs.jsonl", "--score", "r1,r2", *lower)["r1,r2", "accuracy"] == (
-        pytest.approx(1 / 3)
-    )
-
-
 def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
     rows = [
         {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "y", "judge": "model_b"},

@@ -40,52 +40,55 @@ def test_few_units_have_student_s_t_on_fisher_s_scale(name: str, confidence: flo
     assert ends == pytest.approx(Ends(low, high))
 
 
+ALIKE, AT_END = "all draws are alike", "the value is at the end of its range"
+
+
 @pytest.mark.parametrize(
-    ("drawn", "value", "level", "units", "why"),
+    ("drawn", "value", "name", "why"),
     [
-        ([0.1, 0.2], NAN, "pooled", FEW, ""),
-        ([], 0.5, "pooled", FEW, ""),
-        ([0.1, 0.2], 0.5, "pooled", DrawnUnits("items", 7, 9, 1), "7 items, and it takes 8"),
-        ([0.1, 0.2], 0.5, "system", DrawnUnits("items", 1, 9, 1), "1 item, and it takes 8"),
-        ([0.1, 0.2], 0.5, "item", DrawnUnits("items", 7, 9, 4), "4 items, and it takes 5"),
-        (
-            [0.1, 0.2], 0.5, "within_system", DrawnUnits("systems", 7, 9, 4),
-            "4 systems, and it takes 5; draw items alone",
-        ),
-        (
-            [0.1, 0.2], 0.5, "pooled", DrawnUnits("systems", 70, 1, 4),
-            "1 system, and it takes 8; draw items alone",
-        ),
-        ([0.3, NAN, NAN], 0.5, "pooled", FEW, "all draws are alike"),
-        ([0.3, 0.3 + 1e-10], 0.5, "pooled", FEW, "all draws are alike"),
-        ([0.3, 0.4], 1, "pooled", FEW, "the value is at the end of its range"),
-        ([0.3, 0.4], -1, "pooled", FEW, "the value is at the end of its range"),
+        ([0.1, 0.2], NAN, "pearson", ""),
+        ([], 0.5, "pearson", ""),
+        ([0.3, NAN, NAN], 0.5, "pearson", ALIKE),
+        ([0.3, 0.3 + 1e-10], 0.5, "pearson", ALIKE),
+        ([0.3, 0.4], 1, "pearson", AT_END),
+        ([0.3, 0.4], -1, "pearson", AT_END),
+        ([0.3, 0.4], 1, "auc", AT_END),
+        ([0.3, 0.4], 0, "auc", AT_END),
     ],
-)  # fmt: skip
-def test_the_reason_for_no_interval_is_told(
-    drawn: list[float], value: float, level: str, units: DrawnUnits, why: str
+)
+def test_values_without_spread_have_no_interval(
+    drawn: list[float], value: float, name: str, why: str
 ) -> None:
-    ends = ends_of(np.array(drawn), value, level, "pearson", units, 0.95)
-    assert np.isnan(ends[:2]).all()
-    assert ends.why == (f"no interval: {why}" if why else "")
+    ends = ends_of(np.array(drawn), value, "pooled", name, FEW, 0.95)
+    assert repr(ends) == repr(Ends(NAN, NAN, f"no interval: {why}" if why else ""))
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_a_share_ends_at_0_and_at_1(value: float) -> None:
-    ends = ends_of(np.array([0.3, 0.4]), value, "pooled", "auc", FEW, 0.95)
-    assert ends.why == "no interval: the value is at the end of its range"
-
-
-def test_just_enough_units_have_an_interval() -> None:
-    drawn = np.array([0.3, 0.4, 0.5])
-    for level, units in (
-        ("pooled", DrawnUnits("items", 8, 1, 1)),
-        ("item", DrawnUnits("items", 9, 1, 5)),
-        ("within_system", DrawnUnits("systems", 1, 9, 5)),
-        ("system", DrawnUnits("both", 8, 8, 1)),
-    ):
-        ends = ends_of(drawn, 0.4, level, "tau_b", units, 0.95)
+@pytest.mark.parametrize(
+    ("level", "units", "why"),
+    [
+        ("pooled", ("items", 7, 9, 1), "7 items, and it takes 8"),
+        ("pooled", ("items", 8, 1, 1), ""),
+        ("system", ("items", 1, 9, 1), "1 item, and it takes 8"),
+        ("system", ("both", 8, 8, 1), ""),
+        ("item", ("items", 7, 9, 4), "4 items, and it takes 5"),
+        ("item", ("items", 9, 1, 5), ""),
+        ("within_system", ("systems", 7, 9, 4), "4 systems, and it takes 5; draw items alone"),
+        ("within_system", ("systems", 1, 9, 5), ""),
+        ("pooled", ("systems", 70, 1, 4), "1 system, and it takes 8; draw items alone"),
+    ],
+)
+def test_an_interval_takes_enough_of_what_was_drawn(
+    level: str, units: tuple[str, int, int, int], why: str
+) -> None:
+    ends = ends_of(np.array([0.3, 0.4, 0.5]), 0.4, level, "pearson", DrawnUnits(*units), 0.95)
+    if why:
+        assert repr(ends) == repr(Ends(NAN, NAN, f"no interval: {why}"))
+    else:
         assert ends.low < 0.4 < ends.high
+
+
+def test_of_many_units_an_interval_is_the_percentiles() -> None:
+    drawn = np.array([0.3, 0.4, 0.5])
     many = ends_of(drawn, 0.4, "pooled", "tau_b", DrawnUnits("items", 100, 1, 1), 0.5)
     assert many == pytest.approx(Ends(0.35, 0.45))
 

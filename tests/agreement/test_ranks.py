@@ -1,6 +1,5 @@
 """Two metrics and more: Williams' test, ranks, and raters that a judge could replace."""
 
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -24,10 +23,6 @@ from metrichub.agreement.soft_pairwise import pairwise_p, soft_pairwise_accuracy
 NAN = float("nan")
 
 
-def always(p: float) -> Callable[[str, str], float]:
-    return lambda better, worse: p
-
-
 @pytest.mark.parametrize(
     ("r12", "r13", "r23", "items"),
     [(0.6, 0.5, 0.4, 4), (0.6, 0.5, 0.4, 30), (0.3, 0.7, -0.2, 12), (-0.4, -0.5, 0.9, 7)],
@@ -45,35 +40,29 @@ def test_williams_test_is_student_s_t_of_its_formula(
     assert williams_test(r13, r12, r23, items) == pytest.approx(1 - expected, abs=1e-12)
 
 
-def test_a_rank_takes_a_p_value_of_at_most_alpha() -> None:
-    values = {"a": 3.0, "b": 2.0, "c": 1.0}
-    for p, alpha, ranks in (
-        (0.05, 0.05, [1, 2, 3]),
-        (0.051, 0.05, [1, 1, 1]),
-        (0.1, 0.1, [1, 2, 3]),
-    ):
-        found = significance_clusters(values, always(p), alpha)
-        assert [found[name] for name in "abc"] == ranks
-    assert significance_clusters(values, always(0.05)) == {"a": 1, "b": 2, "c": 3}
-    assert significance_clusters({}, always(0)) == {}
+@pytest.mark.parametrize(
+    ("p", "alpha", "ranks"),
+    [(0.05, (), [1, 2, 3]), (0.051, (0.05,), [1, 1, 1]), (0.1, (0.1,), [1, 2, 3])],
+)
+def test_a_rank_takes_a_p_value_of_at_most_alpha(
+    p: float, alpha: tuple[float, ...], ranks: list[int]
+) -> None:
+    found = significance_clusters({"a": 3, "b": 2, "c": 1}, lambda better, worse: p, *alpha)
+    assert found == dict(zip("abc", ranks, strict=True))
+    assert significance_clusters({}, lambda better, worse: p) == {}
 
 
-def test_a_metric_without_a_value_is_in_no_rank_and_no_correction() -> None:
-    random = np.random.default_rng(1)
-    human = random.normal(size=40)
-    scores: dict[str, Any] = {"good": human, "bad": random.normal(size=40)}
-    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
-    ranks = [
-        correlate(given, human, **options).ranks(corrected=corrected, draws=19, alpha=0.05)
-        for corrected in (False, True)
-        for given in (
-            scores,
-            {"none": [1] * 40, **scores},
-            {"bad": scores["bad"], "none": [1] * 40, "good": scores["good"]},
-        )
-    ]
+@pytest.mark.parametrize("corrected", [False, True])
+@pytest.mark.parametrize("order", ["good bad", "none good bad", "bad none good"])
+def test_a_metric_without_a_value_is_in_no_rank_and_no_correction(
+    order: str, corrected: bool
+) -> None:
+    human, noise = np.random.default_rng(1).normal(size=(2, 40))
+    scores = {"good": human, "bad": noise, "none": np.ones(40)}
+    given = {name: scores[name] for name in order.split()}
+    agreement = correlate(given, human, coefficient="tau_b", draws=0)
     # p is (0 + 1) / 20, and of a single pair the correction changes nothing.
-    assert ranks == [{"good": 1, "bad": 2}] * 6
+    assert agreement.ranks(corrected=corrected, draws=19, alpha=0.05) == {"good": 1, "bad": 2}
 
 
 def closeness(score: str, label: float, rest: list[float]) -> float:
@@ -150,15 +139,10 @@ def test_soft_pairwise_accuracy_is_of_a_thousand_draws_from_the_official_seed() 
     assert usual == pytest.approx(1 - np.mean([abs(p[at] - q[at]) for at in pairs]))
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("accuracy", 0.5), ("accuracy_ties_half", 0.5), ("tau_wmt", 0), ("tau_ties_left_out", 0),
-        ("kappa", 0), ("acc_eq", 1 / 4),
-    ],
-)  # fmt: skip
-def test_chance_of_preferences_is_a_coin_or_a_tie(name: str, value: float) -> None:
-    agreement = correlate_preferences(
-        {"mine": ([1, 2, 3, 4], [2, 1, 1, 1])}, ["a", "b", "tie", "a"], coefficient=name, draws=0
-    )
-    assert agreement.row("chance").value == value
+def test_chance_of_preferences_is_a_coin_or_a_tie() -> None:
+    expected = {"accuracy": 0.5, "accuracy_ties_half": 0.5, "tau_wmt": 0, "tau_ties_left_out": 0}
+    expected |= {"kappa": 0, "acc_eq": 1 / 4}
+    scores, words = {"mine": ([1, 2, 3, 4], [2, 1, 1, 1])}, ["a", "b", "tie", "a"]
+    agreement = correlate_preferences(scores, words, coefficient=list(expected), draws=0)
+    found = {row.coefficient: row.value for row in agreement.rows if row.metric == "chance"}
+    assert found == expected

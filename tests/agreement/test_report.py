@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.agreement import protocols
 from metrichub.authoring import Choice
 from metrichub.errors import InputError, JudgeError, MissingColumn, ParameterError, ReportError
 from metrichub.testing import Scripted
@@ -49,10 +48,10 @@ def test_votes_between_systems_are_joined_by_item_and_system() -> None:
 def test_a_protocol_that_takes_each_reference_alone_is_noted_where_scores_saw_several(
     protocol: str, references: int, noted: bool
 ) -> None:
-    assert (protocols()[protocol].references == "each") == (protocol == "g-eval")
-    rows = [{**row, "references": [row["reference"]] * references} for row in ROWS]
-    for row in rows:
-        del row["reference"]
+    rows = [
+        {"item": row["item"], "prediction": row["prediction"], "references": ["b c"] * references}
+        for row in ROWS
+    ]
     agreement = report(rows).agreement({"good": range(6)}, protocol=protocol, draws=0)
     assert any("scores each reference alone" in note for note in agreement.notes) is noted
 
@@ -157,27 +156,28 @@ def test_a_smaller_confidence_makes_every_interval_narrower() -> None:
 
 
 def test_mistakes_are_named() -> None:
+    ratings: Any = [4, 2, 5, 1, 3, 3]
+    one = report()
+    mistakes: list[tuple[type[Exception], str, dict[str, Any]]] = [
+        (ReportError, "pass columns of ratings or preferences=", {"human": {"good": ratings}}),
+        (ParameterError, "level='item' is not allowed; choose None, as it", {"level": "item"}),
+        (MissingColumn, "votes have no column 'system_a'", {"preferences": [{"item": 1}]}),
+        (ReportError, "nothing to compare with; name a column", {"preferences": None}),
+        (ReportError, r"pass ratings as \{'quality': ", {"human": ratings}),
+    ]
+    for kind, message, told in mistakes:
+        with pytest.raises(kind, match=message):
+            one.agreement(**{"preferences": VOTES, **told})
+    with pytest.raises(ReportError, match=r"human names a column of the report; it is \[4, 2, 5"):
+        one.calibrated(ratings)
+    with pytest.raises(ReportError, match="no output 'recal'; did you mean 'recall'"):
+        one.verdicts("good", "token_f1", output="recal")
+    with pytest.raises(TypeError, match="'levels'"):
+        one.agreement({"good": ratings}, levels="item")
     with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
-    with pytest.raises(ReportError, match="pass columns of ratings or preferences="):
-        report().agreement({"good": range(6)}, preferences=VOTES)
-    with pytest.raises(ReportError, match="nothing to compare with; name a column of ratings"):
-        report().agreement()
-    ratings: Any = [4, 2, 5, 1, 3, 3]
-    with pytest.raises(ReportError, match=r"pass ratings as \{'quality': "):
-        report().agreement(ratings)
-    with pytest.raises(ReportError, match=r"human names a column of the report; it is \[4, 2, 5"):
-        report().calibrated(ratings)
     with pytest.raises(InputError, match="need the system of every sample: name its"):
         report([{**row, "system": None} for row in ROWS]).agreement(preferences=VOTES)
-    with pytest.raises(
-        ParameterError, match="level='item' is not allowed; choose None, as it applies to ratings"
-    ):
-        report().agreement(preferences=VOTES, level="item")
-    with pytest.raises(MissingColumn, match="votes have no column 'winner'"):
-        report().agreement(preferences=[{"item": 1, "system_a": "x", "system_b": "y"}])
-    with pytest.raises(TypeError, match="'levels'"):
-        report().agreement({"good": [1, 2, 3, 4, 5, 6]}, levels="item")
 
 
 def test_a_column_that_was_too_long_to_keep_is_named() -> None:
