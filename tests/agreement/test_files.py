@@ -63,11 +63,14 @@ def test_a_column_that_the_file_lacks_is_named(arguments: str) -> None:
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
 
-@pytest.mark.parametrize("more", [(), ("--rater", "who")])
-def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: tuple[str, ...]) -> None:
-    wrong = [{**row, "prediction": 7} if row["id"] == 2 else row for row in RATED]
-    write("rated.jsonl", wrong)
-    assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more), 3)
+@pytest.mark.parametrize("more", ["", "--rater who", "--severity how --item id"])
+def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: str) -> None:
+    texts = [7 if row["id"] == 2 else row["prediction"] for row in RATED]
+    rows = [
+        {**row, "how": "minor", "prediction": text} for row, text in zip(RATED, texts, strict=True)
+    ]
+    write("rated.jsonl", rows)
+    assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more.split()), 3)
 
 
 def test_preferences_beside_ratings_are_no_preferences() -> None:
