@@ -171,6 +171,11 @@ def test_labels_beside_the_most_common_one_are_counted(labels: list[float], rare
     assert calibrated_mean(labels, labels).rarer == rarer
 
 
+def test_eight_labels_of_another_kind_carry_an_interval() -> None:
+    mean = calibrated_mean([1.0, 5.0] * 20, [4.0] * 12 + [3.0, 5.0] * 4 + [NAN] * 20)
+    assert (mean.why, mean.few, np.isfinite(mean.low)) == (None, False, True)
+
+
 @pytest.mark.parametrize("labelled", [0, 1])
 def test_one_label_calibrates_nothing(labelled: int) -> None:
     with pytest.raises(InputError, match=f"2 labelled samples, better 100, not {labelled}"):
@@ -227,17 +232,18 @@ def test_yes_and_no_may_change_places() -> None:
         ([5.0] * 60, [5.0] * 50, "0 of 50 labels differ from the most common one: an interval ta"),
         # Ratings from 1 to 5 that happen to be 1 are no yes: the judge says 3.
         ([1.0] * 49 + [3.0], [1.0] * 40, "0 of 40 labels differ"),
+        # Seven of the other kind are one too few.
+        ([1.0, 5.0] * 20, [4.0] * 12 + [3.0, 5.0] * 3 + [3.0], "7 of 19 labels differ"),
     ],
-    ids=["few yes and no", "all alike", "the lowest rating"],
 )
 def test_labels_that_carry_no_interval_say_why(
     judge: list[float], human: list[float], why: str
 ) -> None:
     mean = calibrated_mean(judge, human + [NAN] * (len(judge) - len(human)))
-    assert mean.why is not None
-    assert mean.why.startswith(why)
+    assert (mean.why or "").startswith(why)
     assert np.isnan([mean.low, mean.high, mean.labels_low, mean.labels_high]).all()
     assert not np.isnan([mean.mean, mean.labels_alone]).any()
+    assert mean.few
 
 
 def test_the_quantile_of_student_s_t_is_scipy_s() -> None:

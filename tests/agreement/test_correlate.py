@@ -219,15 +219,13 @@ def test_a_test_has_the_seed_of_the_intervals_or_one_of_its_own() -> None:
     assert usual == same != other
 
 
+NUMBERS = np.array([1, 1, 2, 3, 4, 5])
 ALONE: dict[str, Any] = {"item": range(6), "system": ["x"] * 6}
 WHOLE: dict[str, Any] = {"scores": MATRIX, "item": None, "system": None}
 BALANCED: dict[str, Any] = {"coefficient": "balanced_accuracy", "yes_from": 3}
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("system 'y' has 2 samples of item 'a'; there has to be one", {"system": list("xyyxyz")}),
-    (
-        "system 0 has 2 samples of item 1; there",
-        {"item": np.array([1, 1, 2, 3, 4, 5]), "system": np.zeros(6, int)},
-    ),
+    ("system 0 has 2 samples of item 1; there", {"item": NUMBERS, "system": 0 * NUMBERS}),
     ("there is one system, and level 'item' compares systems", {**ALONE, "level": "item"}),
     ("there is one system, and level 'system' compares", {**ALONE, "level": "system"}),
     ("there is one output of each item", {**ALONE, "system": None, "level": "item"}),
@@ -329,3 +327,10 @@ def test_more_pairs_than_can_be_sorted_are_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tie_calibration, "MOST_PAIRS", 5)
     with pytest.raises(InputError, match="sorts all pairs, 6 here"):
         tie_calibration.calibrate(scores, human)
+
+
+def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
+    # Of the first item the two scores are equal; of the second all three differ.
+    scores, human = np.array([[1, 1.0], [1, 2], [np.nan, 3]]), np.array([[1, 1.0], [2, 2], [3, 3]])
+    value = value_at("item", "pearson", scores, human)
+    assert (value.value, value.used, value.undefined) == (pytest.approx(1), 1, 1)

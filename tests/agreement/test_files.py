@@ -137,13 +137,8 @@ def test_the_table_is_written_where_it_is_asked_for() -> None:
 
 
 def test_all_outputs_have_rows_if_they_are_asked_for() -> None:
-    shown = [
-        list(dict.fromkeys(row["metric"] for row in measured(*OF_RATED, "--rater", "who", *more)
-                           ["results"]))
-        for more in ((), ("--all-outputs",))
-    ]  # fmt: skip
-    assert shown[0] == ["token_f1", "human ceiling", "chance"]
-    assert {"token_f1", "token_f1.precision", "token_f1.recall"} < {*shown[1]}
+    rows = measured(*OF_RATED, "--rater", "who", "--all-outputs")["results"]
+    assert {"token_f1", "token_f1.precision", "token_f1.recall"} < {row["metric"] for row in rows}
 
 
 def test_the_mean_of_a_protocol_has_no_rank_of_its_own() -> None:
@@ -279,23 +274,15 @@ def test_the_program_ends_with_4_where_a_judge_failed_on_a_sample(stub: Stub) ->
 
 
 def test_a_single_reference_is_scored_as_it_is_where_each_is_alone() -> None:
-    rows = [
-        {"id": i, "system": s, "prediction": text, "reference": "b c d e", "good": n}
-        for i in range(2)
-        for n, (s, text) in enumerate(zip("xyz", TEXTS, strict=True))
-    ]
     # By its letters the first of "b", "bb" and "bb dd" would be the best.
-    single = dict(zip(TEXTS, ["b", "bb", "bb dd"], strict=True))
-    alone = [{**row, "prediction": single[str(row["prediction"])]} for row in rows]
-    write("rated.jsonl", [{**row, "reference": "bb dd"} for row in alone])
+    rows = [
+        {"id": i, "system": s, "prediction": text, "reference": "bb dd", "good": n}
+        for i in range(2)
+        for n, (s, text) in enumerate(zip("xyz", ("b", "bb", "bb dd"), strict=True))
+    ]
+    write("rated.jsonl", rows)
     document = measured(*OF_RATED, "--protocol", "g-eval", "--columns", "references=reference")
     assert [row["value"] for row in document["results"] if row["metric"] == "token_f1"] == [1, 1]
-    write("rated.jsonl", [{**row, "reference": [row["reference"], "b"]} for row in rows])
-    document = measured(*OF_RATED, "--protocol", "g-eval", "--columns", "references=reference")
-    # By "b" alone the three have 1, 2/3 and 1/2: the means with 2/5, 2/3 and 6/7 are .7, .667 and
-    # .679, so that of each item's three pairs the last alone is in order.
-    values = [row["value"] for row in document["results"] if row["metric"] == "token_f1"]
-    assert values == pytest.approx([-1 / 2, -1 / 3])
 
 
 def test_votes_are_joined_by_the_columns_that_are_named() -> None:

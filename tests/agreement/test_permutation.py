@@ -239,8 +239,13 @@ def test_items_are_swapped_in_parts_of_as_many_as_fit(
     test = ("item", name, *sides(6), Swapped("cells", 40))
     whole = permutation_test(*test)
     forms, seen = permutation._Forms, []
+
+    def noted(name: str, *parts: Array) -> object:
+        seen.append(len(parts[0]))
+        return forms(name, *parts)
+
     monkeypatch.setattr(permutation, "_BLOCK", cells)
-    monkeypatch.setattr(permutation, "_Forms", lambda *of: (seen.append(len(of[1])), forms(*of))[1])
+    monkeypatch.setattr(permutation, "_Forms", noted)
     assert permutation_test(*test) == pytest.approx(whole)
     assert seen == widths
 

@@ -114,31 +114,33 @@ ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
 GOOD, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
 
 
+ONE_SYSTEM: dict[str, Any] = {"system": ["x"] * 6, "item": range(6)}
+
+
 @pytest.mark.parametrize(
     ("options", "drawn"),
     [
         ({}, "both"),
         ({"draw": "items"}, "items"),
         ({"draw": "systems"}, "systems"),
-        ({"draw": "both"}, "both"),
         ({"protocol": "summeval"}, "both"),
         ({"protocol": "qags"}, "items"),
         ({"protocol": "qags", "draw": "systems"}, "systems"),
         ({"system": None}, "items"),
-        ({"system": None, "draw": "items"}, "items"),
-        ({"system": None, "draw": "both"}, None),
-        ({"system": None, "draw": "systems"}, None),
-        ({"system": ["x"] * 6, "item": range(6), "draw": "systems"}, None),
-        ({"system": ["x"] * 6, "item": range(6)}, "items"),
+        (ONE_SYSTEM, "items"),
     ],
 )
 def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], drawn: str) -> None:
     told = {"item": ITEM, "system": SYSTEM, "draws": 0, **options}
-    if drawn is None:
-        with pytest.raises(ParameterError, match="'items', as there are no systems to resample"):
-            correlate(GOOD, HUMAN, **told)
-    else:
-        assert correlate(GOOD, HUMAN, **told).drawn.draw == drawn
+    assert correlate(GOOD, HUMAN, **told).drawn.draw == drawn
+
+
+@pytest.mark.parametrize(
+    "options", [{"system": None, "draw": "both"}, {**ONE_SYSTEM, "draw": "systems"}]
+)
+def test_no_systems_are_drawn_where_there_is_one(options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="'items', as there are no systems to resample"):
+        correlate(GOOD, HUMAN, **{"item": ITEM, **options})
 
 
 @pytest.mark.parametrize(
@@ -146,13 +148,12 @@ def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], draw
     [("higher", (1, 1)), ("lower", (-1, -1)), ({"b": "lower"}, (1, -1)), ("neither", (1, 1))],
 )
 def test_a_direction_is_of_all_metrics_or_of_each(better: Any, signs: tuple[int, int]) -> None:
-    agreement = correlate(
-        {"a": GOOD, "b": GOOD}, HUMAN, better=better, coefficient="tau_b", draws=0
-    )
-    value = correlate(GOOD, HUMAN, coefficient="tau_b", draws=0).row().value
-    assert [agreement.row(name).value for name in "ab"] == [sign * value for sign in signs]
-    notes = {row.note for row in agreement.rows[:2]}
-    assert notes == {"neither direction is better" if better == "neither" else ""}
+    told: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
+    rows = correlate({"a": GOOD, "b": GOOD}, HUMAN, better=better, **told).rows[:2]
+    value = correlate(GOOD, HUMAN, **told).row().value
+    assert [row.value for row in rows] == [sign * value for sign in signs]
+    note = "neither direction is better" if better == "neither" else ""
+    assert [row.note for row in rows] == [note] * 2
 
 
 USUAL = ["pearson", "spearman", "tau_b"]
