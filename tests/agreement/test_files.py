@@ -63,13 +63,18 @@ def test_a_column_that_the_file_lacks_is_named(arguments: str) -> None:
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
 
-@pytest.mark.parametrize("more", ["", "--rater who", "--severity how --item id"])
+@pytest.mark.parametrize(
+    "more",
+    ["", "--rater who", "--severity how --item id", "--rater who --protocol g-eval"],
+)
 def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: str) -> None:
-    texts = [7 if row["id"] == 2 else row["prediction"] for row in RATED]
+    known = {"how": "minor", "references": ["b c d e", "b"]}
+    texts = {0: "b", 1: "b c", 2: 7}
     rows = [
-        {**row, "how": "minor", "prediction": text} for row, text in zip(RATED, texts, strict=True)
+        {"id": row["id"], "who": row["who"], "good": row["good"], "prediction": texts[row["id"]]}
+        for row in RATED
     ]
-    write("rated.jsonl", rows)
+    write("rated.jsonl", [row | known for row in rows])
     assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more.split()), 3)
 
 

@@ -75,6 +75,12 @@ def test_a_rater_who_says_nothing_has_no_vote() -> None:
     assert correlated(([2, 2, 1], [1, 1, 2]), votes, coefficient="acc_eq").row().value == 1
 
 
+@pytest.mark.parametrize(("said", "preferred"), [("a", "a"), ("tie", "tie"), (None, "a")])
+def test_one_pair_of_one_mind_has_no_kappa(said: str | None, preferred: str) -> None:
+    # Chance explains it: both only ever gave this answer, or the metric none.
+    assert np.isnan(correlated([said], [preferred], coefficient="kappa").row().value)
+
+
 def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted() -> None:
     scores = {"errors": ([-3, -1, -1, -2, NAN], [-1, -2, -2, -2, None])}
     row = correlated(scores, better={"errors": "lower"}, coefficient="accuracy").row()
