@@ -258,22 +258,28 @@ WORDS = [
 ]  # fmt: skip
 
 
-def test_a_report_is_laid_out_by_the_columns_that_are_named() -> None:
+LAYOUTS: list[tuple[dict[str, Any], tuple[int, int, int], str]] = [
+    ({}, (4, 1, 4), "pooled"),
+    ({"item": "doc"}, (4, 1, 2), "item"),
+    ({"item": "doc", "system": "by"}, (4, 2, 2), "item"),
+    ({"system": "by"}, (4, 2, 2), "item"),
+]
+
+
+@pytest.mark.parametrize(("named", "data", "level"), LAYOUTS)
+def test_a_report_is_laid_out_by_the_columns_that_are_named(
+    named: dict[str, Any], data: tuple[int, int, int], level: str
+) -> None:
+    agreement = Hub("token_f1").evaluate(WORDS).agreement("good", **named, draws=0)
+    assert agreement.data[:3] == data
+    assert {row.level for row in agreement.rows} == {level}
+
+
+def test_a_report_s_agreement_is_of_the_metrics_and_outputs_that_are_chosen() -> None:
     report = Hub(["token_f1", "wer"]).evaluate(WORDS)
-    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
-    layouts: list[tuple[dict[str, Any], tuple[int, int, int], str]] = [
-        ({}, (4, 1, 4), "pooled"),
-        ({"item": "doc"}, (4, 1, 2), "item"),
-        ({"item": "doc", "system": "by"}, (4, 2, 2), "item"),
-        ({"system": "by"}, (4, 2, 2), "item"),
-    ]
-    for named, data, level in layouts:
-        agreement = report.agreement("good", **named, **options)
-        assert agreement.data[:3] == data
-        assert {row.level for row in agreement.rows} == {level}
-    assert report.agreement("good", metrics="wer", **options).metrics == ["wer"]
-    assert report.agreement(["good"], **options).metrics == ["token_f1", "wer"]
-    assert "token_f1.recall" in report.agreement("good", all_outputs=True, **options).metrics
+    assert report.agreement("good", metrics="wer", draws=0).metrics == ["wer"]
+    assert report.agreement(["good"], draws=0).metrics == ["token_f1", "wer"]
+    assert "token_f1.recall" in report.agreement("good", all_outputs=True, draws=0).metrics
 
 
 def test_a_report_calibrates_the_metrics_and_by_the_weight_that_are_chosen() -> None:

@@ -45,15 +45,6 @@ def test_two_outputs_a_row_are_scored_alone_and_compared() -> None:
     assert numbers["chance", "accuracy"] == 0.5
 
 
-def test_a_bound_is_of_preferences_too() -> None:
-    arguments = ("agreement", "pairs.jsonl", *OF_PAIRS, "--pair", "one,two", "--human", "winner")
-    accuracy = (*arguments, "--coefficient", "accuracy", "--draws", "9")
-    assert run(*accuracy, "--fail-under", "token_f1=0.6").exit_code == 0
-    result = run(*accuracy, "--fail-under", "token_f1=0.7")
-    assert result.exit_code == 1
-    assert "token_f1: accuracy of pairs with winner is 0.6667, below 0.7" in result.stderr
-
-
 def test_without_a_column_of_winners_the_first_output_is_preferred() -> None:
     # As in a reward benchmark, chosen and rejected: rows 2 and 3 are right, row 1 is wrong, and the
     # tie of row 4 is wrong, too.
@@ -74,38 +65,6 @@ def test_a_winner_is_a_system_s_name_where_rows_name_both() -> None:
     assert document["results"][0]["value"] == pytest.approx(2 / 3)
     assert document["results"][3]["value"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
     assert (document["data"]["systems"], document["draw"]) == (3, "both")
-
-
-def test_several_raters_of_a_pair_have_rows_of_their_own() -> None:
-    rows = [
-        {**row, "who": who, "winner": winner}
-        for row, winners in zip(PAIRS, [("one", "two", "two"), "aaa", "bab", "aba"], strict=True)
-        for who, winner in zip("ABC", winners, strict=True)
-    ]
-    write("pairs.jsonl", rows)
-    arguments = "--pair one,two --human winner --rater who --coefficient acc_eq"
-    document = measured("pairs.jsonl", *OF_PAIRS, *arguments.split())
-    # Most prefer two, one, two and one; F1 two, one, one and neither.
-    assert document["results"][0]["value"] == 2 / 4
-    assert (document["data"]["raters"], document["data"]["samples"]) == (3, 4)
-
-
-def test_votes_between_systems_lie_in_a_file_of_their_own() -> None:
-    rows = [
-        {"id": item, "system": name, "prediction": text, "reference": "b c d e"}
-        for item in (1, 2)
-        for name, text in (("x", "b"), ("y", "b c"), ("z", "b c d"))
-    ]
-    write("outputs.jsonl", rows)
-    Path("votes.csv").write_text(
-        "id,system_a,system_b,winner\n1,x,y,b\n1,y,x,a\n2,z,y,y\n2,x,z,z\n", encoding="utf-8"
-    )
-    arguments = ("outputs.jsonl", "-m", "token_f1", "--preferences", "votes.csv")
-    document = measured(*arguments, "--coefficient", "accuracy", "--ranks")
-    # The first two rows are votes on one pair; y before z is the wrong one of three.
-    assert document["results"][0]["value"] == pytest.approx(2 / 3)
-    assert list(document["data"].values())[:4] == [3, 3, 2, 2]
-    assert document["ranks"][0]["ranks"] == {"token_f1": 1}
 
 
 MQM = [

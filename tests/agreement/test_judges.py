@@ -200,15 +200,6 @@ def test_one_run_has_an_order_alone() -> None:
     assert [flat[name] for name in ("order", "order_low", "order_high")] == [*consistency.order]
 
 
-@pytest.mark.parametrize("share", ["same", "order"])
-def test_shares_have_the_interval_of_their_confidence(share: str) -> None:
-    low = [
-        getattr(judge_consistency("mine", [[1, 0], [1, 1]], [1, 0], *told), share).low
-        for told in ((0.5,), (), (0.95,))
-    ]
-    assert low[0] > low[1] == low[2]
-
-
 def test_verdicts_may_be_half_right() -> None:
     assert judge_consistency("mine", [[0, 0.5, 1], [0, 0.5, 1]]).kappa == 1
     assert np.isnan(judge_consistency("mine", [[0, 0.25, 1], [0, 0.25, 1]]).kappa)

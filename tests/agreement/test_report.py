@@ -97,15 +97,6 @@ def test_a_pair_without_an_answer_is_no_tie() -> None:
     assert (row.value, row.used, row.unscored) == (1, 3, 1)
 
 
-def test_a_judge_that_is_asked_in_both_orders_shows_whether_they_agree() -> None:
-    agreement = pairs(["a", "b", "tie", "A"]).agreement("winner", draws=0)
-    (judge,) = agreement.judges
-    # The third pair is as long, so the first shown wins in either order.
-    assert (judge.metric, judge.runs, judge.order.value) == ("pairwise", 1, 3 / 4)
-    assert agreement.to_dict()["judges"][0]["order"] == 3 / 4
-    assert "order_low" in repr(agreement)
-
-
 class Changing(Scripted):
     """Prefers the longer text when it is first asked, and later the shorter one if there is a b."""
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.measured_studies import add_study, studies_text, study_of
@@ -65,14 +63,6 @@ def test_a_study_has_the_values_of_its_metric_beside_ceiling_and_chance() -> Non
             StudyValue("score", "e", "item", "tau_b", None, -0.5, None, 7, 2, 1, None, None),
         ),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_protocol_and_whether_it_is_shown_are_kept(shown: bool) -> None:
-    made = study_of(
-        agreement_of("qags"), "m", spec="m", data={}, references="", date="", shown=shown
-    )
-    assert (made.protocol, made.shown) == ("qags", shown)
 
 
 def test_a_study_takes_the_place_of_the_last_of_its_data_and_setting(tmp_path: Path) -> None:
