@@ -1,6 +1,7 @@
 """Bootstrap intervals: each draw's value is that of the cells it drew, however it is computed."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from metrichub.agreement.bootstrap import (
     _materialised,
     interval_of,
     resampled,
+    weighted_items,
 )
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.levels import rows_at
@@ -72,20 +74,14 @@ def test_a_system_and_its_copy_are_no_pair_of_the_accuracy(level: str, draw: str
         assert set(values[~np.isnan(values)]) == {expected}
 
 
-@pytest.mark.parametrize("cells", [100, 60, 14])
-@pytest.mark.parametrize(
-    "name",
-    ["spearman", "tau_b", "pearson", "acc_eq", "soft_pairwise_accuracy", "tau_wmt"],
-)
-def test_the_size_of_blocks_changes_no_number(
-    name: str, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["spearman", "tau_b", "soft_pairwise_accuracy", "tau_wmt"])
+def test_the_size_of_blocks_changes_no_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x, z = matrices(2)
     level = "system" if name.startswith("soft") else "item"
     drawn = Drawn("both" if name == "spearman" else "items", 12)
     options = Options(threshold=1)
     before = resampled(level, name, x, z, drawn, options)
-    monkeypatch.setattr(module, "_CELLS", cells)
+    monkeypatch.setattr(module, "_CELLS", 100)
     after = resampled(level, name, x, z, drawn, options)
     assert after == pytest.approx(before, nan_ok=True)
 
@@ -160,3 +156,27 @@ def test_a_system_without_scores_makes_no_pair_of_a_draw(name: str, draw: str) -
     assert {*found[~np.isnan(found)]} == {-1.0 if name == "tau_23" else 0.0}
     # Draws of one system with scores have no pair.
     assert np.isnan(found).any() == (draw != "items")
+
+
+@pytest.mark.parametrize("name", ["tau_b", "pearson", "acc_eq"])
+@pytest.mark.parametrize(
+    # 6 systems are 15 pairs: of nine items four fit into 60 cells, and three into one less.
+    ("cells", "widths"),
+    [(60, [4, 4, 1]), (59, [3, 3, 3]), (14, [1] * 9)],
+)
+def test_pairs_are_weighted_in_parts_of_so_many_items_as_fit(
+    cells: int, widths: list[int], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, z = matrices(4)
+    systems, items = np.ones((1, 6)), np.ones((1, 9))
+    whole = weighted_items(name, x, z, Options())(systems, items)
+    terms, seen = module._terms, []
+
+    def noted(name: str, x: np.ndarray, *others: Any) -> Any:
+        seen.append(x.shape[1])
+        return terms(name, x, *others)
+
+    monkeypatch.setattr(module, "_CELLS", cells)
+    monkeypatch.setattr(module, "_terms", noted)
+    assert weighted_items(name, x, z, Options())(systems, items) == pytest.approx(whole)
+    assert seen == widths

@@ -10,6 +10,7 @@ import scipy.stats
 
 from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
 from metrichub.agreement import calibrated_mean
+from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import student
@@ -282,3 +283,9 @@ def test_labels_of_all_samples_are_a_share_of_their_own() -> None:
     mean = calibrated_mean([1, 0, 1, 0] * 5, [1, 1, 0, 0] * 5)
     assert (mean.mean, mean.low, mean.high) == agresti_coull(10, 20)
     assert mean.weight == 0
+
+
+def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
+    # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
+    labels = np.array([1.0, 3.0])
+    assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)

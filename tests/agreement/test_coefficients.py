@@ -118,3 +118,8 @@ def test_infinite_scores_have_ranks_and_no_pearson() -> None:
 def test_vectors_of_other_lengths_are_refused() -> None:
     with pytest.raises(InputError, match=r"not shapes \(2,\) and \(3,\)"):
         tau_b([1, 2], [1, 2, 3])
+
+
+def test_a_constant_has_no_pearson_though_its_mean_is_rounded() -> None:
+    # Three times .1 add up to more than .3, so that the distances from their mean aren't 0.
+    assert np.isnan(pearson([0.1] * 3, [1, 2, 3]))

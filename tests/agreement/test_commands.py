@@ -200,6 +200,11 @@ def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.Monkey
 def test_ranks_and_citations_are_shown_on_request_alone() -> None:
     arguments = ("-m", "token_f1", "--human", "good", "--draws", "9")
     assert not {"ranks", "cite"} & measured(*arguments).keys()
+    document = measured(*arguments, "--ranks", "--cite")
+    assert document["ranks"][0]["ranks"] == {"token_f1": 1}
+    assert "@inproceedings{rajpurkar-etal-2016-squad" in document["cite"]
+    shown = run("agreement", "rated.jsonl", *arguments, "--cite", "--format", "table").stdout
+    assert shown.count("agreement|values:") == shown.count("rajpurkar-etal-2016-squad") == 1
     tables = {
         flag: run("agreement", "rated.jsonl", *arguments, *flag, "--format", "markdown").stdout
         for flag in ((), ("--ranks",), ("--cite",))

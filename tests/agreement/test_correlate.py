@@ -96,6 +96,10 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     assert (verdicts.disagreements, verdicts.undecided) == ((0, 1, 2), 1)
     assert agreement.verdicts("errors", "good").tpr.value == 1
     assert agreement.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
+    # Errors of at most -.35 are those of .9, .7 and .4, of which people call .4 and .3 no.
+    agreement = correlate(scores, labels, **told, cut=-0.35, draws=0)
+    assert agreement.verdicts("errors", "good").confusion == ((1, 1), (1, 2))
+    assert agreement.row("errors").value == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 @pytest.mark.parametrize(("systems", "noted"), [(19, True), (20, False)])
@@ -231,6 +235,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("there is one output of each item", {**ALONE, "system": None, "level": "item"}),
     ("'system' needs the system of each sample", {"system": None, "level": "system"}),
     ("'within_system' needs the system of each", {"system": None, "level": "within_system"}),
+    ("system 'x' has 2 samples of item 'i'", {"item": list("ijijij"), "system": list("xxxxyy")}),
     ("sample 2 has no item: None", {"item": [*"aa", None, *"bbb"]}),
     ("sample 3 has no system: nan", {"system": [*"xyz", float("nan"), *"yz"]}),
     ("sample 1 has no item: []", {"item": ["a", [], *"abbb"]}),
@@ -280,6 +285,11 @@ def test_soft_pairwise_accuracy_is_of_items_that_all_systems_have() -> None:
     for none in (one_item_each, np.ones((1, 2))):
         assert np.isnan(soft_pairwise_accuracy(none, np.ones(none.shape)))
         assert np.isnan(soft_pairwise_chance(none))
+    # One pair of systems: p-values are sevenths, and so is their difference.
+    sevenths = 7 * soft_pairwise_accuracy(metric[:2], human[:2], draws=7)
+    assert sevenths == pytest.approx(round(sevenths))
+    seeds = {soft_pairwise_accuracy(metric, human, draws=50, seed=seed) for seed in range(5)}
+    assert len(seeds) > 1
     # One is better on each of 40 items: its p-value is 0 or 1, half away from a coin's .5.
     assert soft_pairwise_chance(np.array([[1.0] * 40, [0.0] * 40])) == pytest.approx(0.5)
 
@@ -334,3 +344,11 @@ def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
     scores, human = np.array([[1, 1.0], [1, 2], [np.nan, 3]]), np.array([[1, 1.0], [2, 2], [3, 3]])
     value = value_at("item", "pearson", scores, human)
     assert (value.value, value.used, value.undefined) == (pytest.approx(1), 1, 1)
+
+
+def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
+    # Of 0, 25 and 49.5 two pairs do.
+    agreement = correlate(
+        [1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0
+    )
+    assert (agreement.row().value, agreement.row().used) == (1, 2)

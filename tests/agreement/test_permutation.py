@@ -225,6 +225,14 @@ def test_a_test_of_pairs_has_the_difference_of_the_coefficient(level: str, name:
     test = permutation_test(level, name, a, b, human, Swapped("pairs", 30))
     assert test.difference == pytest.approx(difference(level, name, a, b, human))
     assert (test.swap, test.draws) == ("pairs", 30)
+    # A cell that any side lacks is left out of all.
+    a[0, 1], b[1, 1], human[2, 1] = np.nan, np.nan, np.nan
+    lacking = np.isnan(a + b + human)
+    whole = [np.where(lacking, np.nan, side) for side in (a, b, human)]
+    how = Swapped("pairs", 30)
+    assert permutation_test(level, name, a, b, human, how) == permutation_test(
+        level, name, *whole, how
+    )
 
 
 @pytest.mark.parametrize("name", ["tau_b", "acc_eq", "tau_23"])
@@ -312,3 +320,10 @@ def test_a_test_of_pairs_has_a_thousand_draws_unless_it_is_told() -> None:
 def test_from_1001_signs_on_the_tail_is_normal() -> None:
     # A sum of 41 or more, with half of a step of 2 for the correction: 40 / sqrt(1001).
     assert _sign_tail(1001, 41) == 1 - NormalDist().cdf(40 / 1001**0.5)
+
+
+def test_items_of_other_numbers_of_pairs_have_p_values_by_chance() -> None:
+    # Of 1,000 draws none gives all 60 pairs to one metric.
+    right = np.ones((40, 2))
+    right[::2, 1] = np.nan
+    assert pair_swap_test(right, right - 1) == (1, 1 / 1001, 1 / 1001)

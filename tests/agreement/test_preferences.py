@@ -274,3 +274,11 @@ def test_metrics_without_a_value_have_no_test() -> None:
 def test_preferences_have_no_verdicts() -> None:
     with pytest.raises(InputError, match="only yes/no labels have verdicts"):
         correlated().verdicts("mine", "preferred")
+
+
+def test_without_draws_or_a_value_there_is_no_interval_and_no_reason() -> None:
+    for words, told in (("ab", {}), (["tie"] * 2, {"draws": 9})):
+        agreement = correlated({"mine": ([1, 2], [0, 1])}, words, coefficient="accuracy", **told)
+        row = agreement.row("mine")
+        assert (np.isnan(row.low), row.note) == (True, "")
+        assert [row[-5:-2] for row in agreement.rows[1:]] == [(0, 0, 0)] * 2

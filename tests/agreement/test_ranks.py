@@ -128,3 +128,10 @@ def test_chance_of_preferences_is_a_coin_or_a_tie() -> None:
     agreement = correlate_preferences(scores, words, coefficient=list(expected), draws=0)
     found = {row.coefficient: row.value for row in agreement.rows if row.metric == "chance"}
     assert found == expected
+
+
+def test_p_values_are_rejected_from_the_smallest_on() -> None:
+    # The first rater is as close to the others as the judge on all eight, and they aren't.
+    raters, judge = np.array([[2.0, 1, 3]] * 8), np.array([2.0] * 8)
+    result = alternative_test(judge, raters, score="neg_rmse", epsilon=0)
+    assert (result.p_values, result.winning_rate) == ((1, 0, 0), 2 / 3)
