@@ -188,12 +188,13 @@ def test_options_that_are_repeated_add_up() -> None:
     told = (
         "--score m --score n --human good --human fine --level pooled --level item --item d "
         "--system s --coefficient tau_b --coefficient acc_eq --better m=higher --better n=lower "
-        "--fail-under m=-1 --fail-under n=-1"
+        "--fail-under m=-1 --fail-under n=-1 --ranks"
     )
     keys = ("metric", "dimension", "level", "coefficient")
+    document = measured("agreement", "rated.jsonl", *told.split())
     found = {
         tuple(row[key] for key in keys): row["value"]
-        for row in measured("agreement", "rated.jsonl", *told.split())["results"]
+        for row in document["results"]
         if row["metric"] in "mn"
     }
     # Of the pairs of each item m and -n have both: right of one by "good", of one by "fine".
@@ -201,6 +202,8 @@ def test_options_that_are_repeated_add_up() -> None:
         assert found[name, dimension, "item", "tau_b"] == 0
         assert found[name, dimension, "item", "acc_eq"] == 1 / 2
     assert len(found) == 2 * 2 * 2 * 2
+    ranked = {tuple(place[key] for key in keys[1:]) for place in document["ranks"]}
+    assert ranked == {place[1:] for place in found}
 
 
 @pytest.mark.parametrize(
