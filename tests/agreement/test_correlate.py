@@ -348,7 +348,8 @@ def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
 
 def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
     # Of 0, 25 and 49.5 two pairs do.
-    agreement = correlate(
-        [1, 2, 3], [0, 25, 49.5], item=list("aaa"), coefficient="tau_wmt", draws=0
-    )
-    assert (agreement.row().value, agreement.row().used) == (1, 2)
+    human = np.array([[0.0], [25], [49.5]])
+    how: dict[str, Any] = {"level": "item", "coefficient": "tau_wmt", "draws": 0}
+    row = correlate(np.array([[1], [2], [3]]), human, **how).row()
+    assert (row.value, row.used) == (1, 2)
+    assert value_at("item", "tau_wmt", human, human)[:2] == (1, 2)
