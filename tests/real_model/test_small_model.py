@@ -157,19 +157,20 @@ def test_a_server_without_embeddings_ends_the_run_with_its_own_words(judging: Ju
         hub.evaluate(predictions=["A cat."], references=["A dog."])
 
 
-def test_eight_calls_at_once_wait_for_one_another(between: Forwarding, judging: Judging) -> None:
+def test_calls_at_once_wait_for_one_another(between: Forwarding, judging: Judging) -> None:
     one = judging(base_url=between.stub.url, concurrency=8)
 
     async def ask() -> list[object]:
         # The form is known to this loop once a first call was answered.
         await one.verify(ANIMAL, ["dog"], {}, ("yes", "no"))
-        together = threading.Barrier(8)
-        between.stub.faults = [between.after(lambda: together.wait(60)) for _ in range(8)]
+        # A run starts with four at once, and more go out as answers come.
+        together = threading.Barrier(4)
+        between.stub.faults = [between.after(lambda: together.wait(60)) for _ in range(4)]
         asks = (one.verify(ANIMAL, [f"cat {i}"], {}, ("yes", "no")) for i in range(8))
         return await asyncio.gather(*asks, return_exceptions=True)  # type: ignore[return-value]  # errors among them
 
     found = run(ask())
-    assert between.stub.most == 8
+    assert 4 <= between.stub.most <= 8
     read = [one[0].item for one in found if isinstance(one, list)]
     assert [one for one in found if not isinstance(one, list) and not named(one)] == []
     assert read
