@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts
 
 TEXT = st.one_of(
@@ -81,8 +80,3 @@ def test_equals_the_plain_definition_on_real_text(name, n):
 def test_webnlg_with_one_to_four_references():
     # .157 is the published count over runs of word characters, lower-cased, union of references.
     assert round(score(*texts(WEBNLG)), 3) == 0.157
-
-
-def test_n_has_to_be_positive():
-    with pytest.raises(ParameterError, match="at least 1"):
-        load_metric("abstractness", n=0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import JudgeUnavailable
 from metrichub.judge.panel import Panel
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
@@ -148,17 +148,3 @@ def test_a_tie_of_a_panel_is_a_no() -> None:
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
         Hub(NAME, judge="offline")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"definition": " "}, "a question about the text"),
-        ({"better": "neither"}, "'higher', 'lower' or None"),
-        ({"sees": ()}, "one or more names"),
-        ({"sees": ("prediction", "items")}, "other names than items"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(NAME, **parameters)

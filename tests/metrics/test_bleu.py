@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(
@@ -181,21 +180,6 @@ def test_other_tokenizers_of_sacrebleu_are_reached():
     except (ImportError, RuntimeError):
         with pytest.raises(Exception, match="ja"):
             ours({"tokenize": "ja-mecab"}, ["x"], ["x"])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"max_order": 0}, "from 1 to 16"),
-        ({"tokenize": "13b"}, "'13a', 'intl', 'zh'"),
-        ({"smooth_method": "add"}, "'exp', 'floor', 'add-k'"),
-        ({"smooth_value": -1}, "at least 0"),
-        ({"lowercase": "yes"}, "True or False"),
-    ],
-)
-def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("bleu", **parameters)
 
 
 def test_a_corpus_too_short_for_any_4_gram_is_noted():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -138,8 +137,3 @@ def test_equals_nltk_on_real_text(name):
     predictions, references = texts(name)
     score = ours("method3", predictions, references).scores()["bleu"]["score"]
     assert score == pytest.approx(official("method3", predictions, references), abs=1e-12)
-
-
-def test_a_bad_number_of_weights_says_how_many():
-    with pytest.raises(ParameterError, match="as many numbers as max_order, 4"):
-        load_metric("bleu", weights=(0.5, 0.5))

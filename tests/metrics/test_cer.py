@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 COUNTS = ("hits", "substitutions", "deletions", "insertions")
@@ -135,9 +134,3 @@ def test_real_texts_equal_jiwer(name: str) -> None:
     for row, (prediction, reference) in enumerate(zip(predictions, references, strict=True)):
         expected = official([prediction], [reference])
         assert {key: samples[key][row] for key in expected} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("parameter", ["lowercase", "punctuation"])
-def test_a_parameter_that_is_no_truth_value_is_refused(parameter: str) -> None:
-    with pytest.raises(ParameterError, match=f"{parameter}.*True or False"):
-        load_metric("cer", **{parameter: 1})

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -195,8 +194,3 @@ def test_the_offline_judge_will_do() -> None:
         predictions=["Built in 1932 [1]. It cost three million [2]."], contexts=[DOCS]
     )
     assert found[NAME]["recall"] == 1 / 2
-
-
-def test_no_citations_at_all_is_not_a_limit() -> None:
-    with pytest.raises(ParameterError, match="at_most_citations"):
-        load_metric(NAME, at_most_citations=0)

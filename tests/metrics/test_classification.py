@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import answer_vectors
 
 # What scikit-learn says of a single label, and what its older versions let numpy say.
@@ -209,14 +209,6 @@ def test_of_several_references_any_will_do_and_else_the_first_counts() -> None:
     assert matrix == [["a", 0, 0, 1], ["b", 0, 1, 0], ["c", 0, 0, 1]]
     both = Hub(["classification", "exact_match"])(predictions=["b"], references=[["a", "b"]])
     assert both["classification"]["accuracy"] == both["exact_match"]["score"] == 1
-
-
-@pytest.mark.parametrize(
-    "options", [{"labels": ["a", "a"]}, {"labels": [1, "1"]}, {"unknown": "error"}]
-)
-def test_labels_are_different_and_there_where_others_are_refused(options: Any) -> None:
-    with pytest.raises(ParameterError):
-        load_metric("classification", **options)
 
 
 def test_score_reports_what_the_mode_says() -> None:

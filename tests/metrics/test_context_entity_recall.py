@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn, ParameterError
+from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -147,11 +147,6 @@ def test_neither_order_nor_repetition_matters(lists: tuple[list[str], list[str]]
     one, other = lists
     first = score(one, ["Bern", "1912"])
     assert score(other * 2, ["1912", "Bern", "1912"]) == pytest.approx(first, nan_ok=True)
-
-
-def test_another_match_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'normalized' or 'exact'"):
-        load_metric(NAME, match="fuzzy")
 
 
 def test_missing_contexts_are_named() -> None:

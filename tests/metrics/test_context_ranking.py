@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Fields, Prompt, Verdict
-from metrichub.errors import MissingColumn, ParameterError
+from metrichub.errors import MissingColumn
 from metrichub.judge.prompt_files import SHARED_PROMPTS
 from metrichub.testing import Scripted
 
@@ -159,12 +159,6 @@ def test_the_reference_that_gives_the_best_score_counts() -> None:
     )
     # No passage is useful for the first reference: 0; for the other the second one is: 1/2.
     assert found == {"context_precision": {"score": 0.5}}
-
-
-@BOTH
-def test_a_negative_epsilon_is_refused(name: str) -> None:
-    with pytest.raises(ParameterError, match="at least 0"):
-        load_metric(name, epsilon=-1.0)
 
 
 @BOTH

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, ngrams, word_texts
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
@@ -111,20 +110,6 @@ def test_case_counts_unless_it_is_ignored() -> None:
     # "A" and "a": 2 of 2 words, or 1 of 2.
     assert scored(["A a"], n=1)["score"] == 1
     assert scored(["A a"], n=1, lowercase=True)["score"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [
-        ("n", 0, "from 1 to 9"),
-        ("n", 10, "from 1 to 9"),
-        ("tokenizer", "words", "'whitespace', '13a'"),
-        ("lowercase", "yes", "True or False"),
-    ],
-)
-def test_bad_parameters_are_refused(parameter: str, value: object, allowed: str) -> None:
-    with pytest.raises(ParameterError, match=f"{parameter}.*{allowed}"):
-        load_metric("distinct", **{parameter: value})
 
 
 def test_who_answers_less_is_no_better() -> None:

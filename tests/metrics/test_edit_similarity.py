@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 OUTPUTS = {"edit_similarity": "score", "levenshtein": "distance"}
@@ -111,8 +110,3 @@ def test_the_best_of_several_references_equals_rapidfuzz(name: str) -> None:
     ]
     report = Hub(metrics="edit_similarity").evaluate(predictions=predictions, references=references)
     assert report.samples()["edit_similarity"]["score"] == pytest.approx(expected)
-
-
-def test_an_unknown_unit_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'char' or 'word'"):
-        load_metric("edit_similarity", unit="sentence")

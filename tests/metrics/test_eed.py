@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from metric_cards.eed import recurrence
 from metric_cards.eed.recurrence import MANY, jump_costs, of_like_lengths
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.oracles.jumps import jump_cost
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
@@ -126,8 +125,3 @@ def test_real_texts_equal_the_table_of_single_cells(name: str) -> None:
         jump_cost(*pair, truncated=False)[0] for pair in zip(hypotheses, references, strict=True)
     ]
     assert np.array_equal(found.cost, expected)
-
-
-def test_an_unknown_convention_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'cpp' or 'python'"):
-        load_metric("eed", convention="java")

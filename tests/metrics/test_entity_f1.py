@@ -13,7 +13,6 @@ from nervaluate import Evaluator
 
 from metric_cards.entity_f1.reading import read_tags
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import answer_vectors
 
 SCHEMES = ("strict", "exact", "partial", "ent_type")
@@ -204,11 +203,6 @@ def test_intervals_and_parts_come_from_counts() -> None:
     parts = [evaluated(predictions[a:b], references[a:b]) for a, b in ((0, 50), (50, 120))]
     assert parts[0].merge(parts[1]).scores() == report.scores()
     assert np.isnan(evaluated([], [])["entity_f1"]["score"])
-
-
-def test_pairs_have_no_other_scheme() -> None:
-    with pytest.raises(ParameterError, match="'strict' for pairs"):
-        load_metric("entity_f1", scheme="partial")
 
 
 def test_of_several_references_the_best_counts_and_those_of_another_form_do_not() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
@@ -209,16 +208,3 @@ def test_both_counts_agree_where_equally_many_claims_match(
 def test_the_order_of_claims_is_irrelevant(words: tuple[list[str], list[str]]) -> None:
     one, other = (scored(given_words, ["yes", "no"]) for given_words in words)
     assert one == other
-
-
-@pytest.mark.parametrize(
-    ("parameter", "allowed"),
-    [
-        ({"mode": "f1"}, "'f', 'precision' or 'recall'"),
-        ({"beta": -1}, "at least 0"),
-        ({"counts": "pooled"}, "'separate' or 'mixed'"),
-    ],
-)
-def test_bad_parameters_are_refused(parameter: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(NAME, **parameter)

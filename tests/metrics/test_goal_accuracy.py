@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.errors import InputError, JudgeUnavailable, MissingColumn
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -148,11 +148,6 @@ def test_no_rule_over_words_will_do(way: bool) -> None:
         Hub(load_metric(NAME, inferred=way), judge="offline")
 
 
-def test_inferred_is_true_or_false() -> None:
-    with pytest.raises(ParameterError, match="True or False"):
-        load_metric(NAME, inferred="yes")
-
-
 TALK = [
     {"role": "user", "content": "Book a table."},
     {"role": "assistant", "tool_calls": [{"name": "book", "args": {"seats": 2}}]},
@@ -237,17 +232,6 @@ def test_a_table_at_another_time_has_no_part_of_the_task_done() -> None:
     judge = Scripted({"reached": ["no"]})
     metric = load_metric(NAME, judge=judge, task="Book a table at 8")
     assert Hub(metric)(messages=[talk]) == {NAME: {"score": 0}}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [({"task": "x", "inferred": True}, "None with inferred=True"), ({"task": " "}, "in words")],
-)
-def test_a_task_and_inferred_goals_exclude_each_other(
-    parameters: dict[str, Any], allowed: str
-) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(NAME, **parameters)
 
 
 def test_the_signature_is_as_it_was_without_a_task() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.errors import JudgeUnavailable, MissingColumn
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Grade, Sampling
 from metrichub.testing import Scripted
@@ -225,12 +225,6 @@ def test_without_a_shortcut_to_take_the_grades_count(name: str) -> None:
 def test_without_shortcuts_a_copied_answer_is_graded() -> None:
     report = evaluated(GROUNDED, (1, 0), {"predictions": ["a text"]})
     assert report.scores() == {GROUNDED: {"score": 0.25}}
-
-
-@SHORTCUTS
-def test_shortcuts_are_on_or_off(name: str) -> None:
-    with pytest.raises(ParameterError, match="True or False"):
-        load_metric(name, shortcuts="yes")
 
 
 def test_the_reference_that_gives_the_best_score_counts() -> None:

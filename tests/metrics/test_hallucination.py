@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import JudgeUnavailable
 from metrichub.testing import Scripted
 
 NAME = "hallucination"
@@ -130,11 +130,6 @@ def test_by_contexts_the_offline_judge_refuses() -> None:
         Hub(load_metric(NAME, unit="contexts"), judge="offline")(
             predictions=["a"], contexts=[["a"]]
         )
-
-
-def test_an_unknown_unit_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'claims' or 'contexts'"):
-        load_metric(NAME, unit="sentences")
 
 
 def test_every_claim_has_its_verdict_and_reason() -> None:

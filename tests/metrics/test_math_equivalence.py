@@ -14,8 +14,8 @@ import pytest
 
 from metric_cards.math_equivalence import MathEquivalence, comparer, workers
 from metric_cards.math_equivalence.workers import Comparer, Verdict, close
-from metrichub import Hub, load_metric
-from metrichub.errors import MetricError, MissingDependency, ParameterError
+from metrichub import Hub
+from metrichub.errors import MetricError, MissingDependency
 from metrichub.text import Texts
 from tests.vectors import answer_vectors
 
@@ -337,17 +337,3 @@ def test_a_process_that_doesnt_start_is_one_line(
     with pytest.raises(MetricError, match="doesn't start") as error:
         Comparer(1.0)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"float_rounding": 16}, "from 0 to 15"),
-        ({"strict": 1}, "True or False"),
-        ({"allow_set_relation_comp": "yes"}, "True or False"),
-        ({"seconds": 0}, "from 0.01 to 3600"),
-    ],
-)
-def test_an_invalid_parameter_is_refused(parameters: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("math_equivalence", **parameters)

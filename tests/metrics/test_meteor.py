@@ -13,7 +13,7 @@ from metric_cards._bases.nltk_words import remembered_tokens, sentence_tokens
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
-from metrichub.errors import MissingDependency, ParameterError
+from metrichub.errors import MissingDependency
 from metrichub.text import Texts
 from tests.vectors import DATA, SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
@@ -222,18 +222,3 @@ def test_wordnet_is_found_where_nltk_puts_it(wordnet, tmp_path, monkeypatch):
 def test_missing_files_say_what_to_install(tmp_path):
     with pytest.raises(MissingDependency, match=r"nltk\.downloader wordnet"):
         ours(["a"], ["b"], synonyms=str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"tokenizer": "14a"}, "'nltk', '13a'"),
-        ({"alpha": 1.1}, "from 0 to 1"),
-        ({"beta": -1}, "at least 0"),
-        ({"gamma": 2}, "from 0 to 1"),
-        ({"synonyms": 1}, "a string or None"),
-    ],
-)
-def test_a_bad_parameter_lists_what_is_allowed(parameters, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("meteor", **parameters)

@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 
 from metric_cards._bases import label_sums
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import answer_vectors
 
 RATES = ("precision", "recall", "f1")
@@ -158,14 +158,6 @@ def test_arrays_are_sets_and_what_isnt_a_label_is_refused() -> None:
     for value in (None, {"a": 1}, ["a", None], ["a", float("nan")], {"a"}):
         with pytest.raises(InputError, match=r"references\[0\] is .*, not a label"):
             scores([["a"]], [value])
-
-
-@pytest.mark.parametrize(
-    "options", [{"labels": ["a", "a"]}, {"unknown": "error"}, {"separator": ""}]
-)
-def test_labels_are_different_and_a_separator_separates(options: Any) -> None:
-    with pytest.raises(ParameterError):
-        load_metric("multi_label", **options)
 
 
 def test_many_labels_are_summed_without_a_matrix_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

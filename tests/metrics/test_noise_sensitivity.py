@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn, ParameterError
+from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
@@ -195,11 +195,6 @@ def test_another_relevant_passage_never_lowers_the_relevant_share(
         for given_passages in (passages, [*passages, (more, (0,))])
     )
     assert after >= before
-
-
-def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'relevant' or 'irrelevant'"):
-        load_metric(NAME, mode="both")
 
 
 def test_missing_contexts_are_named() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from metric_cards.numeric_match.numbers import reader
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import answer_vectors
 
 
@@ -200,22 +200,6 @@ def test_a_sample_needs_a_reference_with_a_number_and_scores_0_without_one_of_it
 def test_hostile_replies_are_read_in_one_pass(text: str) -> None:
     # Any pass over all pairs of places would take hours.
     assert score(text, "7") == 0
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"absolute": -1.0}, "of at least 0"),
-        ({"relative": math.nan}, "of at least 0"),
-        ({"percent": "off"}, "'same' or 'either'"),
-        ({"units": True}, "'ignore' or 'require'"),
-        ({"decimal": ";"}, "'.' or ','"),
-    ],
-)
-def test_an_invalid_parameter_is_one_line(parameters: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed) as error:
-        load_metric("numeric_match", **parameters)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

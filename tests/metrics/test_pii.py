@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, MetricError, ParameterError
+from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -136,9 +136,3 @@ def test_the_order_of_details_is_irrelevant(words: list[str], data: st.DataObjec
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
         Hub("pii", judge="offline")(predictions=["Mia Holt, 555-0199"])
-
-
-@pytest.mark.parametrize("empty", [1, "0", True])
-def test_a_text_without_a_detail_counts_0_or_not_at_all(empty: object) -> None:
-    with pytest.raises(ParameterError, match="0 or None"):
-        load_metric("pii", empty=empty)

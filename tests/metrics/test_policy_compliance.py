@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.data.columns import column_of
-from metrichub.errors import JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.errors import JudgeUnavailable, MissingColumn
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -152,17 +152,3 @@ def test_a_harmless_passage_never_lowers_the_score(passages: list[str], strict: 
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't"):
         Hub(NAME, judge="offline")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"policy": " "}, "what a passage must not do"),
-        ({"needs": "the role"}, "a name such as 'role'"),
-        ({"needs": "text"}, "other than items, messages, prediction, prompt, text, verdicts"),
-        ({"value": "a clerk"}, "a name for 'a clerk'"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(NAME, **parameters)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metric_cards.readability import counts, familiar, syllables
 from metrichub import Hub, load_metric
-from metrichub.errors import MissingDependency, ParameterError
+from metrichub.errors import MissingDependency
 from tests.vectors import SUMMEVAL, corpus, texts, vectors
 
 OUTPUTS = {
@@ -171,8 +171,3 @@ def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
 
 
 spec = familiar.find_spec("textstat")
-
-
-def test_a_convention_that_is_unknown_names_the_others():
-    with pytest.raises(ParameterError, match="'papers' or 'textstat'"):
-        load_metric("readability", convention="nltk")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from metrichub import Hub, Report, load_metric
 from metrichub.cli import main
-from metrichub.errors import MetricError, MissingColumn, ParameterError, ReportError
+from metrichub.errors import MetricError, MissingColumn, ReportError
 
 ACC = "recorded(column='acc', better='higher')"
 
@@ -127,14 +127,6 @@ def test_what_is_outside_the_range_is_an_error() -> None:
         Hub("recorded(column='acc', range=(0, 1))").evaluate(acc=[0, 2])
     with pytest.raises(MetricError, match=r"acc: 0\.5 in the column 'acc' is neither 0 nor 1"):
         Hub("recorded(column='acc', share=True)").evaluate(acc=[1, 0.5])
-
-
-@pytest.mark.parametrize(
-    "parameters", [{"range": (1, 0)}, {"range": (0,)}, {"share": True, "range": (0, 5)}]
-)
-def test_bounds_are_two_in_order(parameters: dict[str, object]) -> None:
-    with pytest.raises(ParameterError, match="range="):
-        load_metric("recorded", column="acc", **parameters)
 
 
 def test_a_column_that_is_not_there_is_named() -> None:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import vectors
 
 WORDS = st.lists(st.sampled_from([*"abcA", "é", "语", "the"]), min_size=1, max_size=30)
@@ -141,19 +140,3 @@ def test_aun_unr_and_nid_equal_the_plain_definitions(texts, n):
 def nid(words):
     shares = [count / len(words) for count in Counter(words).values()]
     return 1 + sum(share * log(share) for share in shares) / log(len(words))
-
-
-@pytest.mark.parametrize(
-    ("metric", "parameter", "value", "allowed"),
-    [
-        ("aun", "n", 0, "at least 1"),
-        ("unr", "shortest", 2, "at least 3"),
-        ("nid", "stop_words", "german", "'none' or 'english'"),
-        ("repetition", "n", 10, "from 1 to 9"),
-        ("repetition", "window", 0, "at least 1"),
-        ("repetition", "tokenizer", "bpe", "13a"),
-    ],
-)
-def test_a_parameter_outside_its_domain_names_what_is_allowed(metric, parameter, value, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(metric, **{parameter: value})

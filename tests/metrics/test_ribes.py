@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from nltk.translate.ribes_score import corpus_ribes, sentence_ribes
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts, vectors
 
 TEXT = st.lists(st.sampled_from("abcdeÜ今"), max_size=20).map(" ".join)
@@ -96,14 +95,3 @@ def test_real_texts_with_several_references_equal_nltk(name: str, most: int) -> 
 def test_ten_thousand_equal_words_are_no_trouble() -> None:
     # No run of equal words is unique in both texts but the whole, from the first word on.
     assert ribes(["word " * 10_000], ["word " * 10_000]) == 0
-
-
-@pytest.mark.parametrize("parameter", ["alpha", "beta"])
-def test_a_negative_weight_is_refused(parameter: str) -> None:
-    with pytest.raises(ParameterError, match=rf"{parameter}.*at least 0"):
-        load_metric("ribes", **{parameter: -0.1})
-
-
-def test_an_unknown_tokenizer_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'none', '13a'"):
-        load_metric("ribes", tokenize="words")

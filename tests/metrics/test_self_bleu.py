@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "A", "é", "语言", "👩‍👧", "\u0301x"]), max_size=9)
@@ -100,12 +99,3 @@ def test_a_saved_report_comes_back_with_its_rows(tmp_path):
     assert again == report
     found, wanted = (each.samples()["self_bleu"]["score"] for each in (again, report))
     assert found.tolist() == wanted.tolist()
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [("max_order", 0, "from 1 to 9"), ("tokenizer", "nltk", "13a")],
-)
-def test_a_parameter_outside_its_domain_names_what_is_allowed(parameter, value, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("self_bleu", **{parameter: value})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import ParameterError
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -153,17 +152,3 @@ def test_the_offline_judge_compares_words_numbers_and_negation() -> None:
     assert (scores["passed"], scores["score"]) == (pytest.approx(2 / 3), 0.5)
     claims = report.explain("summarization", 2).steps[0]["claims"]
     assert [claim["verdict"] for claim in claims] == ["no"]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"n": 0}, "an integer of at least 1"),
-        ({"threshold": 1.5}, "from 0 to 1"),
-        ({"truths": 1}, "True or False"),
-        ({"assessment_questions": "one?"}, r"a list, such as \['one\?'\]"),
-    ],
-)
-def test_a_bad_parameter_is_refused(parameters: dict[str, object], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("summarization", **parameters)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 SWITCHES = ("normalized", "no_punct", "asian_support", "case_sensitive")
@@ -144,9 +143,3 @@ def test_several_references_of_real_data_equal_sacrebleu(name: str, most: int) -
     hub = Hub(metrics="ter(normalized=True)")
     found = hub(predictions=predictions, references=references)["ter"]
     assert_equal(found, official(predictions, references, normalized=True))
-
-
-@pytest.mark.parametrize("switch", SWITCHES)
-def test_a_switch_that_is_no_truth_value_is_refused(switch: str) -> None:
-    with pytest.raises(ParameterError, match=f"{switch}.*True or False"):
-        load_metric("ter", **{switch: 1})

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts, vectors
 
 WORDS = st.sampled_from(["the", "The", "a", "an", "cat", "Cat", "dog", "dog.", "é", "u.s.", "an’a"])
@@ -171,17 +170,3 @@ def test_equals_the_definition_on_real_texts(name, normalization):
     )
     np.testing.assert_allclose(report.samples()["token_f1"]["score"], expected, rtol=1e-12)
     assert report.scores()["token_f1"]["score"] == pytest.approx(np.mean(expected))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"normalization": "lower"}, "'squad', 'words', 'triviaqa', 'unicode' or 'none'"),
-        ({"repeats": 1}, "True or False"),
-        ({"both_empty": 2}, "0 or 1"),
-        ({"both_empty": True}, "0 or 1"),
-    ],
-)
-def test_a_value_out_of_its_domain_is_refused(parameters, allowed):
-    with pytest.raises(ParameterError, match=re.escape(allowed)):
-        load_metric("token_f1", **parameters)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import vectors
 
 
@@ -223,12 +222,3 @@ def test_in_order_no_other_pairs_are_worth_more(made, expected):
     )
     recall = best / len(expected) if expected else float(not made)
     assert three(made, expected, order=True, partial=True)[2] == pytest.approx(recall)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [({"repeats": 1}, "True or False"), ({"both_empty": 2}, "0 or 1")],
-)
-def test_a_value_out_of_its_domain_is_refused(parameters, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("tool_call_f1", **parameters)

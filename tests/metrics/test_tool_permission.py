@@ -5,7 +5,7 @@ import math
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import vectors
 
 
@@ -113,11 +113,6 @@ def test_what_names_no_tool_is_an_error(column, entry, message):
 def test_what_needs_no_schema_needs_no_jsonschema():
     assert load_metric("tool_permission", denied=["read"]).requires() == ()
     assert load_metric("tool_permission", allowed="sample").requires() == ("jsonschema>=4.23",)
-
-
-def test_an_empty_list_of_allowed_tools_is_refused():
-    with pytest.raises(ParameterError, match="one or more tools, or None for all"):
-        load_metric("tool_permission", allowed=[])
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, JudgeUnavailable, MissingColumn, ParameterError
+from metrichub.errors import InputError, JudgeUnavailable, MissingColumn
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
@@ -174,18 +174,6 @@ def test_two_assistants_are_compared_on_the_same_topics() -> None:
 def test_no_rule_over_words_will_do() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
         Hub(NAME, judge="offline")(predictions=["user: Why?"], topics=[["t"]])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "allowed"),
-    [
-        ({"topics": "science"}, r"a list, such as \['science'\]"),
-        ({"mode": "f2"}, "'f1', 'precision'"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], allowed: str) -> None:
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric(NAME, **parameters)
 
 
 def test_of_a_conversation_all_messages_are_shown() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import JudgeUnavailable
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
@@ -141,15 +141,6 @@ def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
 def test_no_rule_over_words_will_do(name: str, word: str) -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
         Hub(name, judge="offline")(predictions=["You are an idiot."])
-
-
-@BOTH
-@pytest.mark.parametrize("empty", [1, 0.5, "0", False])
-def test_a_text_without_an_opinion_counts_0_or_not_at_all(
-    name: str, word: str, empty: object
-) -> None:
-    with pytest.raises(ParameterError, match="0 or None"):
-        load_metric(name, empty=empty)
 
 
 @BOTH

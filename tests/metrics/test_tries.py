@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import answer_vectors
 
 GOLDENS = [case.values[0] for case in answer_vectors("pass_at_k")]
@@ -119,11 +119,6 @@ def test_what_is_no_flag_is_one_line(passed: Any, message: str) -> None:
 def test_counts_are_whole_and_fit_together(n: Any, c: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         of_counts("pass_at_k", [n], [c], 1)
-
-
-def test_tries_and_passes_are_two_columns() -> None:
-    with pytest.raises(ParameterError, match="choose another column, or None"):
-        load_metric("pass_at_k", passed="n", tries="n")
 
 
 def test_a_task_without_a_try_is_unscored() -> None:

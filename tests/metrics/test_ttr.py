@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, texts, vectors
 
 WORDS = st.lists(st.sampled_from([*"abcdefghij", "é", "语", "١"]), min_size=1, max_size=40)
@@ -173,18 +172,3 @@ def test_lexicalrichness_on_real_summaries():
         assert mine["mattr"][i] == pytest.approx(theirs.mattr(10))
         assert mine["hdd"][i] == pytest.approx(theirs.hdd(10))
         assert mine["yule_k"][i] == pytest.approx(theirs.yulek)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [
-        ("window", 0, "at least 1"),
-        ("sample", 0, "at least 1"),
-        ("threshold", 1.0, "from 0.01 to 0.99"),
-        ("mtld", "vocd", "wrap"),
-        ("tokenizer", "words", "whitespace"),
-    ],
-)
-def test_a_parameter_outside_its_domain_names_what_is_allowed(parameter, value, allowed):
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("ttr", **{parameter: value})

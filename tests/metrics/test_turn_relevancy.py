@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MetricError, ParameterError
+from metrichub.errors import MetricError
 from metrichub.testing import Scripted
 from tests.judge_toys import Listener
 from tests.vectors import vectors
@@ -95,8 +95,3 @@ def test_irrelevant_answers_are_counted_and_explained() -> None:
         (3, "3", "no"),
         (5, "5", "no"),
     ]
-
-
-def test_a_window_has_an_exchange() -> None:
-    with pytest.raises(ParameterError, match="at least 1"):
-        load_metric(NAME, window=0)

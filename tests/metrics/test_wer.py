@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 RATES = ("wer", "mer", "wil", "wip")
@@ -187,9 +186,3 @@ def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
     # jiwer over the best reference of each sample: 0.644 pooled, 0.585 as a mean of samples.
     assert report.scores()["wer"]["score"] == pytest.approx(0.644, abs=5e-4)
     assert report.samples()["wer"]["score"].mean() == pytest.approx(0.585, abs=5e-4)
-
-
-@pytest.mark.parametrize("parameter", ["lowercase", "punctuation"])
-def test_a_parameter_that_is_no_truth_value_is_refused(parameter: str) -> None:
-    with pytest.raises(ParameterError, match=f"{parameter}.*True or False"):
-        load_metric("wer", **{parameter: "yes"})
