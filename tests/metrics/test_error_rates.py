@@ -1,0 +1,201 @@
+"""Error rates of words and of characters: jiwer 4.0 as oracle, edge cases, several references."""
+
+from typing import Any
+
+import jiwer
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrichub import Hub, load_metric
+from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
+
+NAMES = ("wer", "cer")
+BOTH = pytest.mark.parametrize("name", NAMES)
+RATES = ("wer", "mer", "wil", "wip")
+COUNTS = ("hits", "substitutions", "deletions", "insertions")
+TEXT = st.text(st.sampled_from("aabbcÀaİßAé\u0301中😀.,-'»  \t\n\u00a0\u2028\u3000"), max_size=25)
+PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
+
+
+def rate(
+    name: str, predictions: list[str], references: list[Any], **parameters: Any
+) -> dict[str, Any]:
+    """The outputs for a corpus."""
+    hub = Hub(metrics=load_metric(name, **parameters))
+    return dict(hub(predictions=predictions, references=references)[name])
+
+
+def official(
+    name: str, predictions: list[str], references: list[str], *transforms: Any
+) -> dict[str, float]:
+    """What jiwer gives, some transforms standing before its default ones.
+
+    Of characters too: its `process_characters` has no MER, WIL and WIP.
+    """
+    default = {
+        "wer": [jiwer.RemoveMultipleSpaces(), jiwer.Strip(), jiwer.ReduceToListOfListOfWords()],
+        "cer": [jiwer.Strip(), jiwer.ReduceToListOfListOfChars()],
+    }
+    transform = jiwer.Compose([*transforms, *default[name]])
+    found = jiwer.process_words(references, predictions, transform, transform)
+    outputs = {output: float(getattr(found, output)) for output in (*RATES, *COUNTS)}
+    return {"score": outputs.pop("wer"), **outputs}
+
+
+@pytest.mark.parametrize("vector", vectors(*RATES, "cer"))
+def test_conformance(vector: dict[str, Any]) -> None:
+    name, output = {"wer": ("wer", "score"), "cer": ("cer", "score")}.get(
+        vector["metric"], ("wer", vector["metric"])
+    )
+    found = rate(name, vector["predictions"], vector["references"])[output]
+    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+
+
+# Values of Morris et al. (2004), as the tests of jiwer give them.
+@pytest.mark.parametrize(
+    ("reference", "prediction", "rates"),
+    [
+        ("X", "X", (0, 0, 0)),
+        ("X", "X X Y Y", (3, 3 / 4, 3 / 4)),
+        ("X Y X", "X Z", (2 / 3, 2 / 3, 5 / 6)),
+        ("X", "Y", (1, 1, 1)),
+        ("X", "Y Z", (2, 1, 1)),
+    ],
+)
+def test_the_examples_of_the_paper(
+    reference: str, prediction: str, rates: tuple[float, float, float]
+) -> None:
+    found = rate("wer", [prediction], [reference])
+    assert (found["score"], found["mer"], found["wil"]) == pytest.approx(rates)
+
+
+@pytest.mark.parametrize(
+    ("name", "predictions", "references", "score", "counts"),
+    [
+        # "a" is deleted and "f" inserted: 2 edits for 5 words.
+        ("wer", ["b c d e f"], ["a b c d e"], 2 / 5, (4, 0, 1, 1)),
+        # kitten -> sitting: s for k, i for e, and the g that the prediction lacks.
+        ("cer", ["kitten"], ["sitting"], 3 / 7, (4, 2, 1, 0)),
+        # Pooled: one insertion for 1 word and one deletion for 3; 1 edit for 1 character, 0 for 3.
+        ("wer", ["i am", "i good"], ["i", "am i good"], 2 / 4, (3, 0, 1, 1)),
+        ("cer", ["b", "abc"], ["a", "abc"], 1 / 4, (3, 1, 0, 0)),
+        # The lowest rate: against "a b" 2 edits for 2 words, against "c d e" 1 for 3.
+        ("wer", ["c d"], [["a b", "c d e"]], 1 / 3, (2, 0, 1, 0)),
+        ("cer", ["grey"], [["gray sky", "gray"]], 1 / 4, (3, 1, 0, 0)),
+        # A lone tab or no-break space joins words as in jiwer; between blanks it is white space.
+        ("wer", ["a\tb c\u00a0d"], ["a b c d"], 1, (0, 2, 2, 0)),
+        ("wer", ["a \t b  \n c d"], ["a b c d"], 0, (4, 0, 0, 0)),
+        # "a  b" has one space more than the three characters of "a b"; those at the ends are none.
+        ("cer", [" a  b\n"], ["a b"], 1 / 3, (3, 0, 0, 1)),
+        # "e" and the combining accent for the one code point: a replacement and an insertion.
+        ("cer", ["e\u0301"], ["\u00e9"], 2, (0, 1, 0, 1)),
+    ],
+)
+def test_every_edit_is_counted_by_its_kind(
+    name: str, predictions: list[str], references: list[Any], score: float, counts: tuple[int, ...]
+) -> None:
+    found = rate(name, predictions, references)
+    assert found["score"] == pytest.approx(score)
+    assert tuple(found[count] for count in COUNTS) == counts
+
+
+# jiwer 4.0: "insertions" for a rate without a reference, and silence heard as silence is right.
+@pytest.mark.parametrize(
+    ("name", "prediction", "reference", "expected"),
+    [
+        ("wer", "hello there", "", (2, 1, 1, 0)),
+        ("wer", "", "hello there", (1, 1, 1, 0)),
+        ("wer", "", "", (0, 0, 0, 1)),
+        ("wer", " \n ", "\t", (0, 0, 0, 1)),
+        ("cer", "hello", "", (5, 1, 1, 0)),
+        ("cer", "", "hi", (1, 1, 1, 0)),
+        ("cer", " ", "\n", (0, 0, 0, 1)),
+    ],
+)
+def test_empty_texts_score_as_in_jiwer(
+    name: str, prediction: str, reference: str, expected: tuple[float, ...]
+) -> None:
+    found = rate(name, [prediction], [reference])
+    assert (found["score"], found["mer"], found["wil"], found["wip"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("references", "score"),
+    [
+        # Half of (2 edits, 2 words) and half of (1 edit, 3 words): 1.5 edits for 2.5 words.
+        (["a b", "c d e"], 1.5 / 2.5),
+        # An empty one: half of (2 insertions, 0 words) and half of (0 edits, 2 words).
+        (["", "c d"], 1),
+    ],
+)
+def test_the_mean_of_the_references_weighs_their_counts_alike(
+    references: list[str], score: float
+) -> None:
+    found = Hub(metrics="wer", reduce="mean")(predictions=["c d"], references=[references])
+    assert found["wer"]["score"] == pytest.approx(score)
+
+
+@BOTH
+@given(PAIRS)
+def test_corpora_equal_jiwer(name: str, pairs: list[tuple[str, str]]) -> None:
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    found = rate(name, predictions, references)
+    assert found == pytest.approx(official(name, predictions, references))
+
+
+@BOTH
+@given(PAIRS, st.booleans(), st.booleans())
+def test_samples_and_parameters_equal_jiwer(
+    name: str, pairs: list[tuple[str, str]], lowercase: bool, punctuation: bool
+) -> None:
+    transforms: list[Any] = [jiwer.ToLowerCase()] if lowercase else []
+    transforms += [] if punctuation else [jiwer.RemovePunctuation()]
+    predictions, references = (list(column) for column in zip(*pairs, strict=True))
+    metric = load_metric(name, lowercase=lowercase, punctuation=punctuation)
+    report = Hub(metrics=metric).evaluate(predictions=predictions, references=references)
+    rows = report.samples()[name]
+    for row, pair in enumerate(pairs):
+        expected = official(name, [pair[0]], [pair[1]], *transforms)
+        assert {output: rows[output][row] for output in expected} == pytest.approx(expected)
+
+
+@BOTH
+@given(TEXT, st.lists(TEXT, min_size=1, max_size=4))
+def test_several_references_equal_the_best_of_jiwer(
+    name: str, prediction: str, references: list[str]
+) -> None:
+    each = [official(name, [prediction], [reference]) for reference in references]
+    best = min(each, key=lambda outputs: outputs["score"])
+    assert rate(name, [prediction], [references]) == pytest.approx(best)
+
+
+@BOTH
+@pytest.mark.parametrize("data", [SUMMEVAL, slow(WMT16)])
+def test_real_texts_equal_jiwer(name: str, data: str) -> None:
+    predictions, groups = texts(data)
+    references = [group[0] for group in groups]
+    report = Hub(metrics=name).evaluate(predictions=predictions, references=references)
+    assert report.scores()[name] == pytest.approx(official(name, predictions, references))
+    samples = report.samples()[name]
+    for row, (prediction, reference) in enumerate(zip(predictions, references, strict=True)):
+        expected = official(name, [prediction], [reference])
+        assert {output: samples[output][row] for output in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("number", [100, 200, 40_000])
+def test_many_different_words_are_all_told_apart(number: int) -> None:
+    # Each size of vocabulary is held by another type: ids of 1 byte, of 2, and of more.
+    predictions = " ".join(f"a{i}" for i in range(number))
+    references = " ".join(f"b{i}" for i in range(number))
+    assert rate("wer", [predictions], [references])["score"] == 1
+    assert rate("wer", [references], [references])["score"] == 0
+
+
+@pytest.mark.corpora
+def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
+    predictions, references = texts(WEBNLG)
+    report = Hub(metrics="wer").evaluate(predictions=predictions, references=references)
+    # jiwer over the best reference of each sample: 0.644 pooled, 0.585 as a mean of samples.
+    assert report.scores()["wer"]["score"] == pytest.approx(0.644, abs=5e-4)
+    assert report.samples()["wer"]["score"].mean() == pytest.approx(0.585, abs=5e-4)
