@@ -14,7 +14,6 @@ from metrichub import Hub, Report, load_metric
 from metrichub.errors import JudgeError
 from metrichub.models.embedders import Vectors
 from metrichub.testing import Scripted
-from tests.claim_tables import RAGCHECKER, columns_of, judge_of
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
 
@@ -155,14 +154,6 @@ def test_every_claim_of_both_texts_has_its_verdict() -> None:
     assert words == {"prediction_claims": ["yes", "no"], "reference_claims": ["idk"]}
 
 
-def test_a_corpus_is_the_mean_of_its_samples() -> None:
-    # RAGChecker's example results: TP 8, FP 3, FN 11 and TP 4, FP 1, FN 2.
-    judge = judge_of(*RAGCHECKER)
-    metric = load_metric(NAME, judge=judge, embedder=Angle(None), weights=(1, 0))
-    found = Hub(metric)(**columns_of(*RAGCHECKER))
-    assert found[NAME]["factuality"] == pytest.approx((16 / 30 + 8 / 11) / 2)
-
-
 def test_the_claims_are_shared_with_factual_correctness(stub: Stub) -> None:
     parameters: dict[str, dict[str, Any]] = {NAME: {"weights": (1, 0)}, "factual_correctness": {}}
     hub = Hub([load_metric(name, judge=spec(stub), **parameters[name]) for name in parameters])
@@ -192,16 +183,3 @@ def test_the_score_lies_between_its_parts(
     parts = [value for name, value in found.items() if name != "score"]
     assert min(parts) - 1e-9 <= found["score"] <= max(parts) + 1e-9
     assert 0 <= found.get("factuality", 0) <= 1
-
-
-@given(VERDICTS.flatmap(lambda words: st.tuples(st.just(words), st.permutations(words))))
-@settings(max_examples=25)
-def test_the_order_of_claims_is_irrelevant(words: tuple[list[str], list[str]]) -> None:
-    one, other = (scored(mine, ["yes", "no"]) for mine in words)
-    assert one == other
-
-
-def test_the_signature_says_who_judged_and_who_embedded() -> None:
-    signature = evaluated(["yes"], ["yes"]).signatures()[NAME]
-    assert "judge='scripted'" in signature
-    assert "embedder='angle'" in signature

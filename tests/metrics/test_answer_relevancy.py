@@ -115,10 +115,3 @@ def test_offline_an_answer_to_the_question_is_nearer_than_another() -> None:
 def test_offline_evasion_cannot_be_told() -> None:
     with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
         Hub(load_metric(NAME, noncommittal="all"), judge="offline", embedder="offline")
-
-
-def test_the_signature_says_who_judged_and_who_embedded() -> None:
-    report = evaluated(["0"])
-    signature = report.signatures()[NAME]
-    assert "judge='scripted'" in signature
-    assert "embedder='angles'" in signature

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import JudgeUnavailable
 from metrichub.judge.panel import Panel
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
@@ -143,8 +142,3 @@ def test_a_tie_of_a_panel_is_a_no() -> None:
     voters = tuple(Scripted({NAME: [word]}, word) for word in ("yes", "no"))
     hub = Hub(load_metric(NAME, judge=Panel(judges=voters)))
     assert hub(predictions=["a"]) == {NAME: {"score": 0}}
-
-
-def test_no_rule_over_words_will_do() -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
-        Hub(NAME, judge="offline")

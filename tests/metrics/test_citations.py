@@ -153,14 +153,6 @@ def test_a_text_without_a_statement_is_unanswered(text: str) -> None:
     assert (report.scores()[NAME]["unanswered"], asked) == (1, [])
 
 
-def test_a_corpus_is_the_mean_of_its_texts() -> None:
-    judge = Scribe({}, entailed=[("Old.", (1,))], docs=DOCS)
-    hub = Hub(load_metric(NAME, judge=judge))
-    # 1 and 0 of three sentences: pooled sentences would give 1/4.
-    found = hub(predictions=["Old [1].", "New [1]. Big [2]. Red."], contexts=[DOCS] * 2)[NAME]
-    assert found["recall"] == 1 / 2
-
-
 def test_explanations_list_the_verdicts_with_their_passages() -> None:
     report, _ = judged("Both [1][2].", [("Both.", (1, 2)), ("Both.", (1,))])
     (sentence,) = report.explain(NAME, 0).steps[0]["sentences"]

@@ -219,21 +219,6 @@ def test_score_reports_what_the_mode_says() -> None:
         assert metric.card.scale("score") == metric.card.scale(mode)
 
 
-def test_intervals_paired_tests_and_parts_need_no_row_but_the_pairs() -> None:
-    references = [*"aabc" * 30]
-    better, worse = [*"aabc" * 30], [*"aacb" * 20, *"abbc" * 10]
-    ours, theirs = (evaluated(column, references) for column in (better, worse))
-    intervals = theirs.intervals()["classification"]
-    assert intervals["score"] == intervals["accuracy"]
-    assert intervals["score"].method == "Wilson"
-    assert intervals["macro_f1"].low < theirs["classification"]["macro_f1"]
-    assert ours.compare(theirs)["classification"]["score"].p < 0.01
-    whole = Hub("classification").evaluate(
-        predictions=worse, references=references, samples=False, workers=2
-    )
-    assert whole.scores() == theirs.scores()
-
-
 def test_a_table_shows_the_most_frequent_labels_and_sums_the_rest() -> None:
     predictions = [f"label {number}" for number in range(300)]
     matrix, rates = evaluated(predictions, ["right"] * 300).tables()["classification"].values()

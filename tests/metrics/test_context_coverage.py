@@ -5,7 +5,6 @@ import math
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 
 SENTENCES = ["The bridge was built in 1932.", "The town has a market.", "Fish is sold there."]
@@ -111,9 +110,3 @@ def test_the_reference_that_the_contexts_hold_best_counts() -> None:
         references=[SENTENCES[:2]], contexts=[[SENTENCES[0]]]
     )
     assert found == {"context_recall": {"score": 1.0}}
-
-
-@pytest.mark.parametrize("name", ["context_relevance", "context_recall"])
-def test_missing_contexts_are_named(name: str) -> None:
-    with pytest.raises(MissingColumn, match=f"{name} needs the column 'contexts'"):
-        Hub(name, judge="offline")(questions=["q"], references=["r"])

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -127,11 +126,6 @@ def test_of_several_references_the_one_found_best_counts() -> None:
     assert found[NAME]["score"] == 1.0
 
 
-def test_its_prompt_has_a_rule_for_the_offline_judge() -> None:
-    prompt = load_metric(NAME).prompt("entities")
-    assert (prompt.name, prompt.rule) == ("entities", "names")
-
-
 @given(ENTITIES, ENTITIES, ENTITIES, st.sampled_from(["normalized", "exact"]))
 @settings(max_examples=40)
 def test_more_entities_in_the_contexts_never_lower_the_score(
@@ -147,8 +141,3 @@ def test_neither_order_nor_repetition_matters(lists: tuple[list[str], list[str]]
     one, other = lists
     first = score(one, ["Bern", "1912"])
     assert score(other * 2, ["1912", "Bern", "1912"]) == pytest.approx(first, nan_ok=True)
-
-
-def test_missing_contexts_are_named() -> None:
-    with pytest.raises(MissingColumn, match=f"{NAME} needs the column 'contexts'"):
-        Hub(NAME, judge="offline")(references=["r"])

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Fields, Prompt, Verdict
-from metrichub.errors import MissingColumn
 from metrichub.judge.prompt_files import SHARED_PROMPTS
 from metrichub.testing import Scripted
 
@@ -162,19 +161,7 @@ def test_the_reference_that_gives_the_best_score_counts() -> None:
 
 
 @BOTH
-def test_a_missing_column_is_named(name: str) -> None:
-    with pytest.raises(MissingColumn, match=f"{name} needs the column 'questions'"):
-        Hub(name, judge="offline")(**{NAMES[name]: ["a"], "contexts": [["c"]]})
-
-
-@BOTH
 def test_both_ask_with_the_one_prompt(name: str) -> None:
     prompt = load_metric(name).prompt("useful")
     assert prompt.rule == "covers"
     assert (SHARED_PROMPTS / "useful.md").read_text("utf-8").strip().endswith(prompt.text)
-
-
-@BOTH
-def test_a_signature_names_the_seed_only_if_there_is_one(name: str) -> None:
-    assert "shuffle_seed" not in load_metric(name, judge="offline").label()
-    assert "shuffle_seed=1" in load_metric(name, judge="offline", shuffle_seed=1).label()

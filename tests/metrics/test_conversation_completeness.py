@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 from tests.vectors import vectors
@@ -71,11 +70,6 @@ def test_every_intent_has_its_verdict_and_reason() -> None:
     report = evaluated({"intents": ["egg", "tea"], "satisfied": ["yes", "no"]}, TALK)
     steps = report.explain(NAME, 0).steps[0]["intents"]
     assert [(step["item"], step["verdict"]) for step in steps] == [("egg", "yes"), ("tea", "no")]
-
-
-def test_a_judge_without_a_model_is_refused() -> None:
-    with pytest.raises(JudgeUnavailable):
-        Hub(NAME, judge="offline")
 
 
 @pytest.mark.parametrize("row", vectors(NAME))

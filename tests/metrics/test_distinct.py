@@ -94,18 +94,6 @@ def test_candidates_of_a_sample_count_together() -> None:
     assert report.scores()["distinct"]["score"] == 0.5
 
 
-def test_parts_merge_to_the_whole() -> None:
-    # "a b" twice: the parts have 1 each, the whole 1 of 2 pairs.
-    merged = measured(["a b"]).merge(measured(["a b"]))
-    assert merged.scores()["distinct"]["score"] == 0.5
-
-
-def test_a_saved_report_gives_the_same_scores(tmp_path: Any) -> None:
-    report = measured([["a b a", "今天\n天气"], ["b a b"]], tokenizer="unicode")
-    report.save(tmp_path / "report.json")
-    assert Report.load(tmp_path / "report.json").scores() == report.scores()
-
-
 def test_case_counts_unless_it_is_ignored() -> None:
     # "A" and "a": 2 of 2 words, or 1 of 2.
     assert scored(["A a"], n=1)["score"] == 1

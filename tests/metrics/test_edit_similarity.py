@@ -66,11 +66,6 @@ def test_white_space_counts_in_characters_only() -> None:
     assert similarity([" a  b"], ["a b"], "word")["score"] == 1
 
 
-def test_a_corpus_is_the_mean_of_its_samples() -> None:
-    # 1 of 1 and 0 of 3 characters are wrong.
-    assert similarity(["b", "abc"], ["a", "abc"]) == {"score": 1 / 2, "distance": 1 / 2}
-
-
 def test_the_most_similar_reference_counts() -> None:
     # 1 edit of 5 characters against "lawn", 4 of 5 against "l".
     assert similarity(["lawns"], [["l", "lawn"]]) == {"score": pytest.approx(4 / 5), "distance": 1}

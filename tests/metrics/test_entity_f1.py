@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -192,17 +191,6 @@ def test_labels_have_their_strict_rates_whatever_the_scheme() -> None:
         ["A", 0, 0, 0, 0, 1, 1],
         ["B", 1, 1, 1, 1, 1, 1],
     ]
-
-
-def test_intervals_and_parts_come_from_counts() -> None:
-    right, wrong = [["a", "x"]], [["a", "y"]]
-    predictions, references = [right, wrong, right] * 40, [right, right, [*right, *wrong]] * 40
-    report = evaluated(predictions, references)
-    interval = report.intervals()["entity_f1"]["score"]
-    assert interval.low < report["entity_f1"]["score"] < interval.high
-    parts = [evaluated(predictions[a:b], references[a:b]) for a, b in ((0, 50), (50, 120))]
-    assert parts[0].merge(parts[1]).scores() == report.scores()
-    assert np.isnan(evaluated([], [])["entity_f1"]["score"])
 
 
 def test_of_several_references_the_best_counts_and_those_of_another_form_do_not() -> None:

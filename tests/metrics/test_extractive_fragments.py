@@ -84,15 +84,6 @@ def test_a_longer_run_that_starts_inside_another_is_missed():
     assert scores("a a b", "a a a b")["density"] == pytest.approx(5 / 3)
 
 
-def test_the_corpus_is_the_mean_of_the_samples():
-    # Coverage 1 of one token and 1/3 of three; density 1 and 1/3; compression 3 and 1.
-    hub = Hub(metrics=list(NAMES))
-    found = hub(predictions=["b", "b x y"], sources=["a b c", "b c d"])
-    assert found["coverage"]["score"] == pytest.approx((1 + 1 / 3) / 2)
-    assert found["density"]["score"] == pytest.approx((1 + 1 / 3) / 2)
-    assert found["compression"]["score"] == pytest.approx((3 + 1) / 2)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prediction_without_tokens_scores_zero_as_in_newsroom(name):
     report = Hub(metrics=name).evaluate(predictions=[" \n", "a"], sources=["a b", "a"])

@@ -201,10 +201,3 @@ def test_both_counts_agree_where_equally_many_claims_match(
     mine, its = (["yes"] * same + ["no"] * rest for rest in (more, less))
     one, other = (scored(mine, its, beta=beta, counts=c)["score"] for c in ("separate", "mixed"))
     assert one == pytest.approx(other)
-
-
-@given(VERDICTS.flatmap(lambda words: st.tuples(st.just(words), st.permutations(words))))
-@settings(max_examples=25)
-def test_the_order_of_claims_is_irrelevant(words: tuple[list[str], list[str]]) -> None:
-    one, other = (scored(given_words, ["yes", "no"]) for given_words in words)
-    assert one == other

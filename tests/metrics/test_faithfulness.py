@@ -5,7 +5,6 @@ import math
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 
 
@@ -107,22 +106,6 @@ def test_the_signature_says_who_judged() -> None:
     )
 
 
-def test_a_missing_column_is_named_with_its_aliases() -> None:
-    with pytest.raises(MissingColumn, match=r"faithfulness needs the column 'contexts'.*retrieved"):
-        Hub("faithfulness", judge="offline")(predictions=["a"])
-
-
 def test_the_names_of_other_tools_are_read() -> None:
     rows = [{"user_input": "?", "response": "A b.", "retrieved_contexts": ["A b."]}]
     assert Hub("faithfulness", judge="offline")(rows) == {"faithfulness": {"score": 1.0}}
-
-
-def test_its_prompts_are_the_shared_ones() -> None:
-    metric = load_metric("faithfulness")
-    prompt = metric.prompt("supported")
-    assert (prompt.name, prompt.rule) == ("supported", "supported")
-    assert '"idk"' in prompt.text
-    assert len(prompt.sha) == 16
-    claims = metric.prompt("claims")
-    assert (claims.name, claims.rule) == ("claims", "sentences")
-    assert "<!--" not in claims.text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import ParameterError
 from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub, says
@@ -139,11 +139,6 @@ def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
     report = Hub(load_metric("g_eval", judge=Scripted({}))).evaluate(predictions=[" "])
     assert report.explain("g_eval", 0)[:2] == ("undefined", "there is no prediction")
     assert math.isnan(report.scores()["g_eval"]["score"])
-
-
-def test_the_offline_judge_refuses() -> None:
-    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't .* use a model"):
-        Hub("g_eval", judge="offline")(predictions=["In 1932."])
 
 
 def test_the_signature_has_criteria_steps_and_scale() -> None:

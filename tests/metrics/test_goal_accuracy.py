@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, JudgeUnavailable, MissingColumn
+from metrichub.errors import InputError
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -47,11 +47,6 @@ def inferred(goals: Sequence[str], talk: str) -> Report:
 @pytest.mark.parametrize(("reference", "expected"), [("booked", 1), ("paid", 0)])
 def test_a_given_outcome_is_reached_or_not(reference: str, expected: int) -> None:
     assert evaluated(["it is booked"], [reference]).scores() == {NAME: {"score": expected}}
-
-
-def test_a_corpus_is_the_share_of_conversations_that_reached_their_outcome() -> None:
-    report = evaluated(["a", "b", "c", "d"], ["a", "b", "c", "x"])
-    assert report.scores()[NAME]["score"] == 3 / 4
 
 
 def test_several_references_are_alternatives_or_with_the_mean_goals() -> None:
@@ -99,11 +94,6 @@ def test_with_a_reference_no_goal_is_inferred() -> None:
     assert judge.asked == [(["outcome"], {"conversation": "talk"})]
 
 
-def test_the_reference_is_needed_unless_goals_are_inferred() -> None:
-    with pytest.raises(MissingColumn, match="references"):
-        Hub(NAME, judge="chance")(predictions=["a"])
-
-
 @pytest.mark.parametrize(
     ("talk", "reference", "reason"),
     [("a", " \n", "there is no reference"), ("\t", "a", "there is no conversation")],
@@ -134,18 +124,6 @@ def test_every_goal_has_its_verdict_and_reason() -> None:
             ]
         }
     ]
-
-
-def test_two_agents_are_compared_on_the_same_tasks() -> None:
-    one = evaluated(["a b", "c"], ["a", "b"])
-    other = evaluated(["a b", "b"], ["a", "b"])
-    assert one.compare(other)[NAME]["score"].difference == pytest.approx(-0.5)
-
-
-@pytest.mark.parametrize("way", [True, False])
-def test_no_rule_over_words_will_do(way: bool) -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't"):
-        Hub(load_metric(NAME, inferred=way), judge="offline")
 
 
 TALK = [
@@ -232,8 +210,3 @@ def test_a_table_at_another_time_has_no_part_of_the_task_done() -> None:
     judge = Scripted({"reached": ["no"]})
     metric = load_metric(NAME, judge=judge, task="Book a table at 8")
     assert Hub(metric)(messages=[talk]) == {NAME: {"score": 0}}
-
-
-def test_the_signature_is_as_it_was_without_a_task() -> None:
-    signature = evaluated(["a"], ["a"]).signatures()[NAME]
-    assert "task" not in signature

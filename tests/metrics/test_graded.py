@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable, MissingColumn
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Grade, Sampling
 from metrichub.testing import Scripted
@@ -94,18 +93,6 @@ def test_grades_of_0_2_and_4_over_4_make_the_same_number(one: int, other: int) -
 
 
 @EACH
-def test_a_corpus_is_the_mean_of_its_samples(name: str) -> None:
-    first, second = PROMPTS[name]
-    judge = Scripted({first: lambda fields: 2 if "an answer" in str(fields) else 1, second: 2})
-    columns = {column: values * 2 for column, values in COLUMNS[name].items()}
-    changed = "questions" if name == RELEVANT else "predictions"
-    columns[changed] = ["an answer?", "something else"]
-    found = Hub(load_metric(name, judge=judge))(**columns)
-    # (2 + 2) / 4 and (1 + 2) / 4.
-    assert found == {name: {"score": 0.875}}
-
-
-@EACH
 def test_both_grades_are_explained_with_their_reasons(name: str) -> None:
     step = evaluated(name, (2, 1)).explain(name, 0).steps[0]
     assert step == {
@@ -158,12 +145,6 @@ def test_the_second_prompt_shows_the_texts_in_the_other_order(
 def test_the_answer_and_the_reference_keep_their_names_in_both_prompts() -> None:
     for _, fields, _ in watched(ACCURATE):
         assert (fields["answer"], fields["reference"]) == ("an answer", "a right one")
-
-
-@EACH
-def test_the_offline_judge_refuses(name: str) -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't grade"):
-        Hub(name, judge="offline")(**COLUMNS[name])
 
 
 @pytest.mark.parametrize(
@@ -233,11 +214,3 @@ def test_the_reference_that_gives_the_best_score_counts() -> None:
 
     report = evaluated(ACCURATE, (grade, grade), {"references": [["wrong", "right"]]})
     assert report.scores() == {ACCURATE: {"score": 1.0}}
-
-
-@EACH
-def test_a_missing_column_is_named(name: str) -> None:
-    needed = next(iter(COLUMNS[name]))
-    rest = {column: values for column, values in COLUMNS[name].items() if column != needed}
-    with pytest.raises(MissingColumn, match=f"{name} needs the column '{needed}'"):
-        Hub(name, judge="chance")(**rest)

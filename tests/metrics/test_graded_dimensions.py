@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import JudgeUnavailable
 from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub
@@ -82,12 +81,6 @@ def test_the_explanation_has_the_reason(name: str) -> None:
     hub = Hub(load_metric(name, judge=Scripted({name: 4})))
     step = hub.evaluate(**COLUMNS[name]).explain(name, 0).steps[0]
     assert step == {"grade": {"score": 4.0, "reason": "as scripted", "weights": {}}}
-
-
-@every
-def test_the_offline_judge_refuses(name: str) -> None:
-    with pytest.raises(JudgeUnavailable, match=rf"the offline judge can't grade \({name}\)"):
-        Hub(name, judge="offline")(**COLUMNS[name])
 
 
 def test_all_five_stand_in_one_hub_with_answers_of_their_own() -> None:

@@ -56,12 +56,6 @@ def test_it_is_one_minus_faithfulness(words: list[str]) -> None:
     assert found[NAME]["score"] == pytest.approx(1 - found["faithfulness"]["score"])
 
 
-@given(WORDS.flatmap(lambda words: st.tuples(st.just(words), st.permutations(words))))
-def test_the_order_of_claims_is_irrelevant(both: tuple[list[str], list[str]]) -> None:
-    one, other = (by_claims(words).scores()[NAME] for words in both)
-    assert one == pytest.approx(other)
-
-
 @given(WORDS)
 def test_a_further_invention_never_lowers_the_score(words: list[str]) -> None:
     one, other = (by_claims(found).scores()[NAME]["score"] for found in (words, [*words, "idk"]))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from metric_cards.instruction_following import sentences
 from metric_cards.instruction_following.checks import INSTRUCTIONS, check_of, variants
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError, MissingDependency, ParameterError
+from metrichub.errors import InputError, MissingDependency
 from tests.vectors import answer_vectors
 
 OUTPUTS = ("score", "prompt_loose", "instruction_strict", "instruction_loose")
@@ -208,8 +208,6 @@ def test_without_langdetect_the_error_says_what_to_install(monkeypatch: Any) -> 
 def test_as_many_kwargs_as_instructions_are_needed() -> None:
     with pytest.raises(InputError, match=r"of a sample differ in length \(2 and 1\)"):
         scores(["a"], [["punctuation:no_comma", "startend:quotation"]], [[{}]])
-    with pytest.raises(ParameterError, match="splitter"):
-        load_metric("instruction_following", splitter="spacy")
 
 
 def test_zero_is_a_number_and_any_character_is_a_letter() -> None:

@@ -132,16 +132,6 @@ def test_samples_have_their_own_rates() -> None:
     assert samples["samples_precision"].tolist() == [1, 1, 0]
 
 
-def test_parts_and_reports_without_samples_have_the_scores_of_all() -> None:
-    predictions, references = [["a"], ["b", "c"], []] * 40, [["a", "b"], ["b"], []] * 40
-    whole = evaluated(predictions, references)
-    summed = Hub("multi_label").evaluate(
-        predictions=predictions, references=references, samples=False, workers=2
-    )
-    assert summed.scores() == whole.scores()
-    assert whole.intervals()["multi_label"]["macro_f1"].high < 1
-
-
 def test_several_sets_are_several_predictions_or_references() -> None:
     # Of the references the best counts: 1 of 2 and 1. Each of the predictions does.
     found = scores([[["a"], ["b", "c"]]], [["b", "c"]])

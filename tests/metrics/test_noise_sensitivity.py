@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn
 from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
@@ -178,13 +177,6 @@ def test_both_shares_and_the_invented_claims_are_all_wrong_claims(
     assert sum(shares) == pytest.approx(1 - len(right) / 3)
 
 
-@given(NUMBERS, PASSAGES.flatmap(lambda p: st.tuples(st.just(p), st.permutations(p))))
-@settings(max_examples=25)
-def test_the_order_of_passages_is_irrelevant(right: tuple[int, ...], orders: Any) -> None:
-    one, other = (scored(example(right, *zip(*order, strict=True))) for order in orders)
-    assert one == other
-
-
 @given(NUMBERS, PASSAGES, NUMBERS)
 @settings(max_examples=25)
 def test_another_relevant_passage_never_lowers_the_relevant_share(
@@ -195,8 +187,3 @@ def test_another_relevant_passage_never_lowers_the_relevant_share(
         for given_passages in (passages, [*passages, (more, (0,))])
     )
     assert after >= before
-
-
-def test_missing_contexts_are_named() -> None:
-    with pytest.raises(MissingColumn, match=f"{NAME} needs the column 'contexts'"):
-        Hub(NAME, judge="offline")(predictions=["p"], references=["r"])

@@ -1,7 +1,6 @@
 """Per turn: a metric over the exchanges of a conversation; deepeval's values."""
 
 import json
-import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +9,8 @@ import pytest
 from metrichub import Hub, OpenAIJudge, Report, load_metric
 from metrichub.errors import (
     JudgeUnavailable,
-    MissingColumn,
     ParameterError,
     SpecError,
-    UnknownMetric,
 )
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
@@ -199,8 +196,6 @@ def test_what_an_exchange_lacks_is_a_column_of_the_conversation() -> None:
     metric = load_metric("per_turn(context_recall)", judge=JUDGE)
     assert metric.inputs() == ("messages", "reference")
     assert Hub(metric)(messages=[TALK], expected_outcome=["1932."])[NAME]["score"] == 0.5
-    with pytest.raises(MissingColumn, match="references"):
-        Hub(metric)(messages=[TALK])
 
 
 def test_a_metric_without_a_judge_needs_none() -> None:
@@ -250,12 +245,6 @@ def test_signatures_hold_the_metric_s_parameters_definition_and_prompts() -> Non
     assert "prompts:" in signatures[0]
 
 
-def test_a_copy_by_pickle_is_equal() -> None:
-    metric: Any = load_metric(NAME, judge="offline")
-    copy = pickle.loads(pickle.dumps(metric))  # its own
-    assert (copy, copy.inner) == (metric, metric.inner)
-
-
 def test_a_judge_that_cannot_answer_is_refused_when_the_hub_is_made() -> None:
     with pytest.raises(JudgeUnavailable, match="per_turn"):
         Hub("per_turn(context_recall)")
@@ -274,8 +263,3 @@ def test_a_judge_that_cannot_answer_is_refused_when_the_hub_is_made() -> None:
 def test_an_error_says_which_metrics_can_be_used(spec: str, allowed: str) -> None:
     with pytest.raises(ParameterError, match=allowed):
         load_metric(NAME, metric=spec, judge=JUDGE)
-
-
-def test_an_unknown_metric_is_named() -> None:
-    with pytest.raises(UnknownMetric, match="faithfulnes"):
-        load_metric(NAME, metric="faithfulnes")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
 from metrichub.data.columns import column_of
-from metrichub.errors import JudgeUnavailable, MissingColumn
+from metrichub.errors import MissingColumn
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
@@ -147,8 +147,3 @@ def test_a_harmless_passage_never_lowers_the_score(passages: list[str], strict: 
     assert more["score"] >= one["score"]
     assert more["violated"] == one["violated"] == int("bad" in passages)
     assert (one["score"] == 1) == (not one["violated"])
-
-
-def test_no_rule_over_words_will_do() -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't"):
-        Hub(NAME, judge="offline")

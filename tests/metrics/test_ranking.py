@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError
 from tests.vectors import answer_vectors
 
 GOLDENS = [case.values[0] for case in answer_vectors("ranking")]
@@ -238,24 +237,6 @@ def test_columns_may_have_other_names_and_belong_to_the_system() -> None:
     assert shared(contexts=rows[0], gold=[["b"], ["x"]], questions=["a", "b"])["ranking"]["rr"] == 1
 
 
-def test_intervals_tests_and_sums_without_samples(tmp_path: Any) -> None:
-    random = np.random.default_rng(7)
-    relevant = [[str(n)] for n in random.integers(0, 5, 120)]
-    good = [[*own, "x", "y"] if n % 3 else ["x", *own] for n, own in enumerate(relevant)]
-    bad = [["x", "y", *own] for own in relevant]
-    ours, theirs = (evaluated(own, relevant, mode="rr") for own in (good, bad))
-    assert ours.compare(theirs)["ranking"]["score"].p < 0.001
-    assert ours.intervals()["ranking"]["success_1"].method == "Wilson"
-    metric = load_metric("ranking", mode="rr", cutoffs=(1, 2, 3, 5, 10))
-    summed = Hub(metric).evaluate(retrieved=good, relevant=relevant, samples=False)
-    assert summed["ranking"]["rr"] == pytest.approx(ours["ranking"]["rr"])
-    assert summed.intervals()["ranking"]["rr"].low > 0.7
-    path = tmp_path / "r.jsonl"
-    rows = zip(good, relevant, strict=True)
-    path.write_text("\n".join(json.dumps({"retrieved": a, "relevant": b}) for a, b in rows))
-    assert Hub(metric).evaluate(path)["ranking"] == ours["ranking"]
-
-
 def test_a_deep_ranking_takes_no_room_in_the_others() -> None:
     deep = [str(n) for n in range(200_000)]
     found = scores([deep, *[["1"]] * 500], [["199999"], *[["1"]] * 500])
@@ -263,8 +244,5 @@ def test_a_deep_ranking_takes_no_room_in_the_others() -> None:
     assert found["rr"] > 500 / 501
 
 
-def test_a_cutoff_may_be_written_with_an_at_sign_and_the_message_says_how() -> None:
+def test_a_cutoff_may_be_written_with_an_at_sign() -> None:
     assert load_metric("ranking", mode="ndcg@10") == load_metric("ranking", mode="ndcg_10")
-    allowed = "or success, precision, recall, rr, ap, ndcg or judged with a cut-off, as in ndcg_10"
-    with pytest.raises(ParameterError, match=allowed):
-        load_metric("ranking", mode="success")

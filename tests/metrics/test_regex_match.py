@@ -1,6 +1,5 @@
 """Regex match equals Python's re, with one pattern or one a sample."""
 
-import pickle
 import re
 
 import pytest
@@ -65,9 +64,3 @@ def test_what_is_no_pattern_is_refused(pattern):
 def test_a_pattern_that_is_no_text_is_refused():
     with pytest.raises(InputError, match="the column 'patterns' holds 3"):
         score(["a"], [3])
-
-
-def test_a_metric_with_a_pattern_travels():
-    metric = load_metric("regex_match", pattern="a+", flags=["ignorecase"])
-    assert pickle.loads(pickle.dumps(metric)) == metric
-    assert load_metric(metric.label()) == metric

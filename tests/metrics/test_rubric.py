@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, load_metric
-from metrichub.errors import JudgeUnavailable, ParameterError
+from metrichub.errors import ParameterError
 from metrichub.testing import Scripted
 from tests import judge_toys
 from tests.judge_stub import Stub
@@ -80,11 +80,6 @@ def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
     report = hub.evaluate(predictions=["a"], contexts=[[" "]])
     assert report.explain("rubric", 0)[:2] == ("undefined", "there are no contexts")
     assert math.isnan(report.scores()["rubric"]["score"])
-
-
-def test_the_offline_judge_refuses() -> None:
-    with pytest.raises(JudgeUnavailable, match=r"the offline judge can't grade \(rubric\)"):
-        Hub("rubric", judge="offline")(predictions=["It is said."])
 
 
 @pytest.mark.parametrize(

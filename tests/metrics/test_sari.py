@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import MissingColumn
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts, vectors
 
 VARIANTS = ("xu2016", "hf", "easse")
@@ -154,8 +153,3 @@ def test_case_and_tokenizer_are_parameters():
     assert evaluate(sample).scores()["sari"]["add"] == 0
     assert evaluate([("a", "B", ["b"])]).scores()["sari"]["add"] == pytest.approx(1 / 4)
     assert evaluate([("a", "B", ["b"])], lowercase=False).scores()["sari"]["add"] == 0
-
-
-def test_a_missing_source_is_named():
-    with pytest.raises(MissingColumn, match="sari needs the column 'sources'"):
-        Hub(metrics="sari")(predictions=["a"], references=["a"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from metrichub import Hub, Report, load_metric
+from metrichub import Hub, load_metric
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "A", "é", "语言", "👩‍👧", "\u0301x"]), max_size=9)
@@ -84,18 +84,3 @@ def test_one_text_has_no_score_and_an_empty_one_is_no_reference():
     found = report(["a b", ""]).scores()["self_bleu"]
     assert isnan(found["score"])
     assert found["unanswered"] == 1
-
-
-def test_merged_reports_equal_one_pass():
-    texts = ["the cat sat", "the dog sat", "a cat sat down", "the cat"]
-    merged = report(texts[:1]).merge(report(texts[1:])).scores()
-    assert merged["self_bleu"] == pytest.approx(report(texts).scores()["self_bleu"])
-
-
-def test_a_saved_report_comes_back_with_its_rows(tmp_path):
-    report = Hub("self_bleu").evaluate(predictions=["a b c d", "a b e", "a f c d", "g"])
-    report.save(tmp_path / "report.json")
-    again = Report.load(tmp_path / "report.json")
-    assert again == report
-    found, wanted = (each.samples()["self_bleu"]["score"] for each in (again, report))
-    assert found.tolist() == wanted.tolist()

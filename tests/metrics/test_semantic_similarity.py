@@ -148,10 +148,3 @@ def test_it_is_symmetric_and_in_range(numbers: list[int]) -> None:
 def test_offline_a_text_equals_itself_or_has_no_vector(text: str) -> None:
     found = Hub(NAME, embedder="offline")(predictions=[text], references=[text])[NAME]["score"]
     assert found == pytest.approx(1.0 if any(c.isalnum() for c in text) else math.nan, nan_ok=True)
-
-
-def test_the_signature_says_who_embedded() -> None:
-    signature = evaluated("1 0", "1 0", threshold=0.5).signatures()[NAME]
-    assert signature.startswith(
-        f"{NAME}(embedder='written', threshold=0.5)|definition:1|metrichub:"
-    )

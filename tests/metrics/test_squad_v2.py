@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, InputError, load_metric
-from metrichub.errors import MissingColumn, ParameterError, ReportError
+from metrichub.errors import MissingColumn, ReportError
 from tests.vectors import answer_vectors
 
 # By the vector's note and the output: the script walks through equal probabilities one by one.
@@ -201,14 +201,3 @@ def test_two_systems_have_probabilities_of_their_own() -> None:
 def test_a_probability_out_of_its_range_is_one_line(metric: str, number: object) -> None:
     with pytest.raises(InputError, match=r"squad_v2.*no_answer_probabilities has .* from 0 to 1"):
         Hub(metric)(predictions=["x"], references=["x"], no_answer_probabilities=[number])
-    with pytest.raises(ParameterError, match="threshold"):
-        load_metric("squad_v2", threshold=2.0)
-
-
-def test_sums_without_samples_have_the_same_scores_and_intervals() -> None:
-    rows = {"predictions": ["x", "y", ""] * 40, "references": [["x"], [], []] * 40}
-    kept, summed = (Hub("squad_v2").evaluate(**rows, samples=s) for s in (True, False))
-    assert summed.scores() == kept.scores()
-    intervals = summed.intervals()["squad_v2"]
-    assert intervals["exact"].method == "Wilson"
-    assert intervals["NoAns_exact"].low < 0.5 < intervals["NoAns_exact"].high

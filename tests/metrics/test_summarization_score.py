@@ -5,7 +5,6 @@ import math
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MissingColumn
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
@@ -170,8 +169,3 @@ def test_the_offline_judge_asks_about_every_sentence_of_the_source() -> None:
     assert [answer["verdict"] for answer in step["questions"]] == ["yes", "no"]
     assert "1912" in step["keyphrases"]
     assert report.scores()["summarization_score"]["qa"] == 0.5
-
-
-def test_a_missing_source_is_named() -> None:
-    with pytest.raises(MissingColumn, match="summarization_score needs the column 'sources'"):
-        Hub("summarization_score", judge="offline")(predictions=["a"])

@@ -75,13 +75,6 @@ def test_precision_and_recall_come_from_the_reference_with_the_best_f1():
     assert found == pytest.approx({"score": 4 / 7, "precision": 2 / 3, "recall": 1 / 2})
 
 
-def test_the_corpus_is_the_mean_of_the_samples():
-    # F1 of 1 and of 2/5 ("b" of four tokens); pooled counts would give 2*2/(2+5) = 4/7.
-    found = scores(["b", "b"], ["b", "b c d e"])
-    assert found["score"] == pytest.approx((1 + 2 / 5) / 2)
-    assert found["recall"] == pytest.approx((1 + 1 / 4) / 2)
-
-
 def test_two_texts_without_tokens_score_what_the_parameter_says():
     zero = {"score": 0, "precision": 0, "recall": 0}
     assert scores(["..."], [""]) == zero

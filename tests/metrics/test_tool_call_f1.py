@@ -151,14 +151,6 @@ def test_calls_in_order_are_the_longest_common_subsequence():
     assert three([WEATHER, AIR, AIR], [WEATHER, AIR], order=True, repeats=False) == (1, 1, 1)
 
 
-def test_parameters_of_order_show_in_the_signature_where_they_are_set():
-    columns = {"predictions": ["[]"], "references": ["[]"]}
-    (plain,) = Hub("tool_call_f1").evaluate(**columns).signatures().values()
-    assert "order" not in plain
-    (ordered,) = Hub("tool_call_f1(order=True)").evaluate(**columns).signatures().values()
-    assert "order=True" in ordered
-
-
 def test_a_prediction_that_is_no_list_of_calls_scores_zero():
     for expected in (listed(WEATHER), "[]"):
         found = scores("It is sunny.", expected)
@@ -173,16 +165,6 @@ def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
     )
     assert math.isnan(report.scores()["tool_call_f1"]["score"])
     assert report.scores()["tool_call_f1"]["unscored"] == 1
-
-
-def test_a_corpus_is_the_mean_of_its_samples():
-    found = Hub("tool_call_f1")(
-        predictions=[listed(WEATHER), listed(WEATHER, AIR, INDEX), "[]"],
-        references=[listed(AIR), listed(WEATHER, AIR, INDEX), "[]"],
-    )
-    # 0, 1 and 1; pooled, 3 of 4 calls are shared.
-    assert found["tool_call_f1"]["score"] == pytest.approx(2 / 3)
-    assert found["tool_call_f1"]["parsed"] == 1
 
 
 values = st.none() | st.booleans() | st.sampled_from(["", "x"]) | st.lists(st.booleans())

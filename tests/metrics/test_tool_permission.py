@@ -113,15 +113,3 @@ def test_what_names_no_tool_is_an_error(column, entry, message):
 def test_what_needs_no_schema_needs_no_jsonschema():
     assert load_metric("tool_permission", denied=["read"]).requires() == ()
     assert load_metric("tool_permission", allowed="sample").requires() == ("jsonschema>=4.23",)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_what_names_no_tool_says_of_which_sample(workers):
-    columns = {"messages": [of("read")] * 3, "tools": [["read"], ["read"], [3]]}
-    hub = Hub("tool_permission", block_characters=1)
-    with pytest.raises(InputError, match=r"describe a tool, in sample 2$") as caught:
-        hub.evaluate(**columns, workers=workers)
-    assert caught.value.sample == 2
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    with pytest.raises(InputError, match=r"describe a tool, in sample 2$"):
-        hub.evaluate(iter([rows[:2], rows[2:]]))

@@ -5,11 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeUnavailable
 from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
 
@@ -112,20 +109,6 @@ def test_the_best_of_several_candidates_is_the_lowest(
 
 
 @BOTH
-@settings(max_examples=25)
-@given(words=st.lists(st.sampled_from(["yes", "no"]), min_size=1, max_size=6), data=st.data())
-def test_the_order_of_opinions_is_irrelevant(
-    name: str, word: str, words: list[str], data: st.DataObject
-) -> None:
-    text = ",".join("abcdef"[: len(words)])
-    mixed = data.draw(st.permutations(words))
-    one, other = (evaluated(name, [text], w).scores()[name] for w in (words, mixed))
-    assert one == other
-    assert 0 <= one["score"] <= 1
-    assert one[word] == (one["score"] > 0)
-
-
-@BOTH
 def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
     seen: list[Fields] = []
 
@@ -135,12 +118,6 @@ def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
 
     evaluated(name, ["a,b"], words)
     assert seen == [{"text": "a,b"}]
-
-
-@BOTH
-def test_no_rule_over_words_will_do(name: str, word: str) -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't extract"):
-        Hub(name, judge="offline")(predictions=["You are an idiot."])
 
 
 @BOTH

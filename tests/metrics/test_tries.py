@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -136,16 +135,3 @@ def test_tasks_are_the_units_and_a_share_if_each_was_tried_k_times() -> None:
     assert several["pass_at_k"]["score"] == 20 / 50
     worse = evaluated("pass_at_k", [[False, False]] * 50, k=2)
     assert once.compare(worse)["pass_at_k"]["score"].p < 0.001
-
-
-def test_rows_of_a_file_are_tasks(tmp_path: Any) -> None:
-    path = tmp_path / "tasks.jsonl"
-    rows = [
-        {"id": n, "passed": [n % 2 == 0, False], "trials": 2, "passes": n % 2} for n in range(8)
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    assert Hub("pass_at_k").evaluate(path)["pass_at_k"]["score"] == 0.25
-    hub = Hub("pass_hat_k(passed='passes', tries='trials')")
-    assert hub.evaluate(path)["pass_hat_k"]["score"] == 0.25
-    summed = Hub("pass_at_k").evaluate(path, samples=False)
-    assert summed["pass_at_k"]["score"] == 0.25
