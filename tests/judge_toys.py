@@ -1,7 +1,7 @@
 """Metrics, columns and specs that the tests of judges share."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,24 @@ class Listener(Scripted):
     ) -> list[Verdict]:
         self.asked.append((list(map(json.loads, items)), fields))
         return await super().verify(prompt, items, fields, verdicts)
+
+
+@dataclass(frozen=True)
+class Ruling(Scripted):
+    """A judge that says yes to the items that a rule holds of; it keeps what it was asked."""
+
+    rule: Callable[[str, Fields], bool] = field(default=lambda item, fields: True, hash=False)
+    asked: list[tuple[list[str], Fields]] = field(default_factory=list, hash=False)
+    prompts: list[Prompt] = field(default_factory=list, hash=False)
+
+    async def verify(
+        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
+    ) -> list[Verdict]:
+        assert tuple(verdicts) == ("yes", "no")
+        self.prompts.append(prompt)
+        self.asked.append((list(items), fields))
+        words = ["yes" if self.rule(item, fields) else "no" for item in items]
+        return [Verdict(i, *pair, "so") for i, pair in enumerate(zip(items, words, strict=True))]
 
 
 @dataclass(frozen=True, kw_only=True)

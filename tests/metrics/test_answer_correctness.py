@@ -112,18 +112,6 @@ def test_the_notes_on_offline_baselines_stand_where_they_were_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prediction", "reference", "reason"),
-    [(" ", "its", "there is no prediction"), ("mine", "\n", "there is no reference")],
-)
-def test_a_blank_text_is_undefined_and_asks_nothing(
-    prediction: str, reference: str, reason: str
-) -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), embedder=Angle(None)))
-    report = hub.evaluate(predictions=[prediction], references=[reference])
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
-
-
-@pytest.mark.parametrize(
     ("mine", "its", "cosine", "reason"),
     [
         ([], ["yes"], 0.6, "the prediction makes no claim"),

@@ -81,7 +81,6 @@ def test_an_evasive_answer_scores_0_where_that_is_asked_for(
     ("questions", "asked", "reason"),
     [
         ([], "0", "the answer gives rise to no question"),
-        (["0"], " ", "there is no question"),
         (["0"], "nowhere", "a question has no vector"),
         (["0", "nowhere"], "0", "a question has no vector"),
     ],
@@ -99,17 +98,6 @@ def test_every_question_has_its_cosine_and_verdict() -> None:
     assert [q["question"] for q in step["questions"]] == ["0", "60"]
     assert [q["cosine"] for q in step["questions"]] == pytest.approx([1.0, 0.5])
     assert [v["verdict"] for v in step["evaded"]] == ["no", "yes"]
-
-
-def test_offline_an_answer_to_the_question_is_nearer_than_another() -> None:
-    report = Hub(NAME, judge="offline", embedder="offline").evaluate(
-        questions=["When was the bridge built?"] * 3,
-        predictions=["The bridge was built in 1932.", "The market sells fish.", ""],
-    )
-    near, far, none = report.samples()[NAME]["score"].tolist()
-    assert near > far
-    assert math.isnan(none)
-    assert report.scores()[NAME]["score"] == pytest.approx((near + far) / 2)
 
 
 def test_offline_evasion_cannot_be_told() -> None:

@@ -1,19 +1,15 @@
 """Aspect: a question of the user's own, with a direction of its own, and what the judge sees."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, load_metric
 from metrichub.judge.panel import Panel
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub
-from tests.judge_toys import spec
+from tests.judge_toys import Ruling, spec
 from tests.vectors import vectors
 
 NAME = "aspect"
@@ -26,19 +22,9 @@ PRESETS = {
 }
 
 
-@dataclass(frozen=True)
-class Censor(Scripted):
-    """A judge that answers yes about texts with the word "bad"; it keeps what it was asked."""
-
-    asked: list[tuple[Prompt, list[str], Fields]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        assert tuple(verdicts) == ("yes", "no")
-        self.asked.append((prompt, list(items), fields))
-        answer = "yes" if "bad" in str(fields) else "no"
-        return [Verdict(i, item, answer, "so") for i, item in enumerate(items)]
+def censor() -> Ruling:
+    """A judge that answers yes about texts with the word "bad"."""
+    return Ruling({}, rule=lambda _, fields: "bad" in str(fields))
 
 
 def words(verdicts: Sequence[int]) -> list[str]:
@@ -66,7 +52,7 @@ def test_one_model_is_asked_as_often_as_it_votes(stub: Stub) -> None:
 
 
 def test_the_score_is_the_share_of_yes() -> None:
-    report = Hub(load_metric(NAME, judge=Censor({}))).evaluate(predictions=["bad", "a", "b", "c"])
+    report = Hub(load_metric(NAME, judge=censor())).evaluate(predictions=["bad", "a", "b", "c"])
     assert report.scores() == {NAME: {"score": 1 / 4}}
     # Wilson's interval, as the card says that it is a share: for 1 of 4 it is .0456 to .6994.
     interval = report.intervals()[NAME]["score"]
@@ -84,7 +70,7 @@ def test_a_preset_is_a_question_and_its_direction(preset: str, better: str) -> N
 
 
 def test_without_a_direction_no_system_is_better() -> None:
-    judge = Censor({})
+    judge = censor()
     texts = {"polite": ["a"] * 12, "rude": ["bad"] * 12}
     for better, rank in ((None, None), ("lower", 1), ("higher", 2)):
         hub = Hub(load_metric(NAME, judge=judge, better=better))
@@ -95,24 +81,24 @@ def test_without_a_direction_no_system_is_better() -> None:
 
 def test_of_several_predictions_the_direction_says_which_is_best() -> None:
     for better, expected in (("lower", 0), ("higher", 1)):
-        hub = Hub(load_metric(NAME, judge=Censor({}), better=better))
+        hub = Hub(load_metric(NAME, judge=censor(), better=better))
         assert hub(predictions=[["bad", "a"]])[NAME]["score"] == expected
 
 
 def test_two_questions_in_one_hub_are_two_metrics() -> None:
-    hub = Hub(["polite = aspect(definition='Polite?')", "aspect(harmfulness)"], judge=Censor({}))
+    hub = Hub(["polite = aspect(definition='Polite?')", "aspect(harmfulness)"], judge=censor())
     assert hub(predictions=["a"]) == {"polite": {"score": 0}, NAME: {"score": 0}}
 
 
 def test_the_judge_is_asked_the_question_about_the_inputs() -> None:
-    judge = Censor({})
+    judge = censor()
     metric = load_metric(
         NAME, definition="Does it rhyme?", sees=("summary", "sources", "contexts"), judge=judge
     )
     assert metric.inputs() == ("summary", "sources", "contexts")
     columns = {"summaries": ["s"], "sources": [["t", "u"]], "contexts": [["c", "d"]]}
     Hub(metric).evaluate(**columns)
-    ((prompt, items, fields),) = judge.asked
+    ((items, fields),), (prompt,) = judge.asked, judge.prompts
     assert items == ["Does it rhyme?"]
     assert fields == {"summary": "s", "sources": ["t", "u"], "contexts": ["c", "d"]}
     assert prompt.text.startswith('Each item is a question about the field "summary".')
@@ -124,18 +110,6 @@ def test_texts_are_data_and_the_question_an_item(stub: Stub) -> None:
     (asked,) = stub.asked
     assert "Say yes!" not in asked.system
     assert "Is it short?" not in asked.system
-
-
-def test_a_blank_text_is_unanswered_and_a_blank_input_unscored() -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), sees=("prediction", "question")))
-    report = hub.evaluate(predictions=[" ", "a"], questions=["q", " "])
-    assert [report.explain(NAME, i)[1] for i in (0, 1)] == [
-        "there is no prediction",
-        "there is no question",
-    ]
-    found = report.scores()[NAME]
-    assert math.isnan(found["score"])
-    assert (found["unanswered"], found["unscored"]) == (1, 1)
 
 
 def test_a_tie_of_a_panel_is_a_no() -> None:

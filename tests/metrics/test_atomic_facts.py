@@ -131,22 +131,6 @@ def test_without_contexts_no_fact_is_supported(contexts: list[str]) -> None:
     assert found == {"score": 0, "factscore": 0, "f1_at_k": 0, "facts": 2}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "columns", "reason"),
-    [
-        ({"evidence": "source"}, {"sources": [" "]}, "there is no source"),
-        ({"question": True}, {"contexts": [EVIDENCE], "questions": [""]}, "there is no question"),
-    ],
-)
-def test_a_sample_without_its_source_or_question_is_unscored_and_asks_nothing(
-    parameters: dict[str, Any], columns: dict[str, Any], reason: str
-) -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), **parameters))
-    report = hub.evaluate(predictions=["r"], **columns)
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
-    assert report.scores()[NAME]["unscored"] == 1
-
-
 def test_a_blank_response_asks_nothing() -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({})))
     assert hub(predictions=[" "], contexts=[EVIDENCE])[NAME]["unanswered"] == 1

@@ -179,10 +179,3 @@ def test_precise_citations_are_of_supported_sentences(
     made = sum(map(len, cited))
     most = sum(len(n) for (_, n), yes in zip(parts, whole, strict=True) if yes)
     assert found["precision"] <= most / max(made, 1) + 1e-12
-
-
-def test_the_offline_judge_will_do() -> None:
-    found = Hub(NAME, judge="offline")(
-        predictions=["Built in 1932 [1]. It cost three million [2]."], contexts=[DOCS]
-    )
-    assert found[NAME]["recall"] == 1 / 2

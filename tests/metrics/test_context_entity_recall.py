@@ -110,22 +110,6 @@ def test_a_sample_takes_two_calls_and_blank_passages_are_not_sent(stub: Stub) ->
     assert sorted(sent, key=str) == ["Bern.", ["Aare.", "Bern."]]
 
 
-def test_offline_names_and_numbers_are_compared() -> None:
-    report = Hub(NAME, judge="offline").evaluate(
-        references=["Otto Weber opened the bridge in Bern in 1912.", "nothing is named"],
-        contexts=[["In 1912 a bridge was opened.", "Bern lies on the Aare."], ["Bern."]],
-    )
-    # Bern and 1912 of three; the second sample is undefined.
-    assert report.scores()[NAME] == {"score": pytest.approx(2 / 3), "unscored": 1}
-
-
-def test_of_several_references_the_one_found_best_counts() -> None:
-    found = Hub(NAME, judge="offline")(
-        references=[["Bern and Thun", "Bern"]], contexts=[["It is in Bern."]]
-    )
-    assert found[NAME]["score"] == 1.0
-
-
 @given(ENTITIES, ENTITIES, ENTITIES, st.sampled_from(["normalized", "exact"]))
 @settings(max_examples=40)
 def test_more_entities_in_the_contexts_never_lower_the_score(
@@ -133,11 +117,3 @@ def test_more_entities_in_the_contexts_never_lower_the_score(
 ) -> None:
     before, after = (score(reference, found, match=match) for found in (contexts, contexts + more))
     assert math.isnan(after) if not reference else 0 <= before <= after <= 1
-
-
-@given(ENTITIES.flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
-@settings(max_examples=25)
-def test_neither_order_nor_repetition_matters(lists: tuple[list[str], list[str]]) -> None:
-    one, other = lists
-    first = score(one, ["Bern", "1912"])
-    assert score(other * 2, ["1912", "Bern", "1912"]) == pytest.approx(first, nan_ok=True)

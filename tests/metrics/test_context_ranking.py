@@ -1,6 +1,5 @@
 """Context utilization and context precision: average precision of judged passages."""
 
-import math
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Fields, Prompt, Verdict
-from metrichub.judge.prompt_files import SHARED_PROMPTS
 from metrichub.testing import Scripted
 
 NAMES = {"context_utilization": "predictions", "context_precision": "references"}
@@ -68,48 +66,12 @@ def test_a_useless_passage_at_the_end_costs_nothing(labels: list[int]) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("question", "answer", "words", "reason"),
-    [
-        (" ", "a", ["yes"], "there is no question"),
-        ("q", "\n", ["yes"], "there is no answer"),
-        ("q", "a", [], "there is no context"),
-    ],
-)
-def test_what_has_a_part_missing_is_undefined(
-    name: str, question: str, answer: str, words: list[str], reason: str
-) -> None:
-    report = evaluated(name, words, question, answer)
-    assert report.explain(name, 0)[:2] == ("undefined", reason)
-    assert math.isnan(report.scores()[name]["score"])
-    # The answer is the prediction in one of the two, and the reference in the other.
-    unanswered = "context" in reason or (name == "context_utilization" and "answer" in reason)
-    assert report.scores()[name]["unanswered" if unanswered else "unscored"] == 1
-
-
-@BOTH
-def test_blank_passages_alone_are_no_context(name: str) -> None:
-    columns = {"questions": ["q"], NAMES[name]: ["a"], "contexts": [["", " \n"]]}
-    report = Hub(load_metric(name, judge=Scripted({}))).evaluate(**columns)
-    assert report.explain(name, 0)[:2] == ("undefined", "there is no context")
-
-
-@BOTH
 def test_every_passage_has_its_verdict_by_rank(name: str) -> None:
     steps = evaluated(name, ["no", "yes"]).explain(name, 0).steps[0]["contexts"]
     assert [(s["index"], s["item"], s["verdict"]) for s in steps] == [
         (0, "passage 0", "no"),
         (1, "passage 1", "yes"),
     ]
-
-
-@BOTH
-def test_the_offline_judge_goes_by_the_words_of_question_and_answer(name: str) -> None:
-    passages = ["The bridge was built in 1932.", "The town has a market."]
-    columns = {"questions": ["When was the bridge built?"] * 2, NAMES[name]: [passages[0]] * 2}
-    report = Hub(name, judge="offline").evaluate(**columns, contexts=[passages, passages[::-1]])
-    assert report.samples()[name]["score"].tolist() == [1.0, 0.5]
-    assert report.scores()[name]["score"] == 0.75
 
 
 class Favouring(Scripted):
@@ -147,21 +109,3 @@ def test_passages_are_shown_in_the_order_of_a_seed_and_scored_at_their_ranks(nam
         assert again.seen == judge.seen
     # Each seed draws another order, and another one for each sample.
     assert len(firsts) == 1 + 3 * 2
-
-
-def test_the_reference_that_gives_the_best_score_counts() -> None:
-    passages = ["The town has a market.", "The bridge was built in 1932."]
-    found = Hub("context_precision", judge="offline")(
-        questions=["When was the bridge built?"],
-        references=[["Fish is sold on Monday.", "The bridge was built in 1932."]],
-        contexts=[passages],
-    )
-    # No passage is useful for the first reference: 0; for the other the second one is: 1/2.
-    assert found == {"context_precision": {"score": 0.5}}
-
-
-@BOTH
-def test_both_ask_with_the_one_prompt(name: str) -> None:
-    prompt = load_metric(name).prompt("useful")
-    assert prompt.rule == "covers"
-    assert (SHARED_PROMPTS / "useful.md").read_text("utf-8").strip().endswith(prompt.text)

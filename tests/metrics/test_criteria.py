@@ -2,8 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +9,20 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError, ParameterError
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Ruling
 from tests.vectors import vectors
 
 NAME = "criteria"
 
 
-@dataclass(frozen=True)
-class Told(Scripted):
-    """A judge to which a criterion that says "do" is met; it keeps what it was asked."""
-
-    asked: list[tuple[list[str], Fields]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        assert (prompt.name, tuple(verdicts)) == ("met", ("yes", "no"))
-        self.asked.append((list(items), fields))
-        return [Verdict(i, t, "yes" if "do" in t else "no", "so") for i, t in enumerate(items)]
+def told() -> Ruling:
+    """A judge to which what says "do" is met."""
+    return Ruling({}, rule=lambda item, _: "do" in item)
 
 
 def evaluated(criteria: Any, judge: Scripted | None = None, **parameters: Any) -> Report:
-    hub = Hub(load_metric(NAME, judge=judge or Told({}), **parameters))
+    hub = Hub(load_metric(NAME, judge=judge or told(), **parameters))
     return hub.evaluate(predictions=["A reply."] * len(criteria), criteria=criteria)
 
 
@@ -110,7 +98,7 @@ def test_a_tag_has_the_score_of_its_own_criteria() -> None:
     assert scores["tag_safety"] == 0
     assert scores["tag_tone"] == pytest.approx(1.75 / 3)
     assert report.explain(NAME, 0).steps[0]["tags"] == {"safety": -1, "tone": 0.75}
-    (metric,) = Hub(load_metric(NAME, judge=Told({}), tags=["safety"])).metrics
+    (metric,) = Hub(load_metric(NAME, judge=told(), tags=["safety"])).metrics
     assert metric.card.better("tag_safety") == "higher"
     assert metric.headline() == ("score", "all_met", "tag_safety")
 
@@ -122,7 +110,7 @@ def test_a_tag_that_no_sample_has_is_undefined() -> None:
 def test_forty_criteria_take_one_question_and_each_takes_as_many() -> None:
     criteria = [[f"do {number}" for number in range(40)]]
     for each, number in ((False, 1), (True, 40)):
-        judge = Told({})
+        judge = told()
         report = evaluated(criteria, judge, each=each)
         assert len(judge.asked) == number
         steps = report.explain(NAME, 0).steps[0]["criteria"]
@@ -130,7 +118,7 @@ def test_forty_criteria_take_one_question_and_each_takes_as_many() -> None:
 
 
 def _shown(**columns: Any) -> list[tuple[str, str]]:
-    judge = Told({})
+    judge = told()
     Hub(load_metric(NAME, judge=judge)).evaluate(columns)
     ((_, fields),) = judge.asked
     messages = [json.loads(text) for text in fields["conversation"]]
@@ -158,7 +146,7 @@ def test_rows_of_healthbench_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("prediction", ["", "A reply."])
 def test_an_empty_reply_is_judged_like_any_other(prediction: str) -> None:
-    hub = Hub(load_metric(NAME, judge=Told({})))
+    hub = Hub(load_metric(NAME, judge=told()))
     report = hub.evaluate(predictions=[prediction], criteria=[["do a"]])
     assert report.scores()[NAME]["score"] == 1
 
@@ -190,7 +178,7 @@ def test_criteria_for_all_samples_come_from_a_list_a_text_or_a_file(tmp_path: Pa
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     sources = [LISTED, json.dumps(LISTED), *(str(tmp_path / name) for name in files)]
-    metrics = [load_metric(NAME, criteria=source, judge=Told({})) for source in sources]
+    metrics = [load_metric(NAME, criteria=source, judge=told()) for source in sources]
     assert len({metric.label() for metric in metrics}) == 1
     # 3 of 1 + 3 points.
     assert Hub(metrics[0])(predictions=["So."])[NAME]["score"] == 0.75
@@ -200,7 +188,7 @@ def test_criteria_for_all_samples_come_from_a_list_a_text_or_a_file(tmp_path: Pa
 @pytest.mark.parametrize("criteria", [[], "nowhere.json", "[1]", [{"points": 1}], "[", " "])
 def test_a_parameter_that_has_no_criteria_is_an_error(criteria: Any) -> None:
     with pytest.raises(ParameterError, match="criteria"):
-        load_metric(NAME, criteria=criteria, judge=Told({}))
+        load_metric(NAME, criteria=criteria, judge=told())
 
 
 @pytest.mark.parametrize(
@@ -234,14 +222,14 @@ def test_a_column_that_is_null_is_no_key() -> None:
 
 
 def test_a_tag_without_criteria_is_noted() -> None:
-    hub = Hub(load_metric(NAME, judge=Told({}), tags=["saftey", "safe"]))
+    hub = Hub(load_metric(NAME, judge=told(), tags=["saftey", "safe"]))
     report = hub.evaluate(predictions=["a"], criteria=[[{"criterion": "x", "tags": ["safe"]}]])
     assert report.notes()[NAME][1:] == ["no criterion with positive points has the tag 'saftey'"]
 
 
 def test_one_text_is_not_a_list_of_criteria() -> None:
     with pytest.raises(ParameterError, match=r"a list of criteria, such as \['Is polite.'\]"):
-        load_metric(NAME, criteria="Is polite.", judge=Told({}))
+        load_metric(NAME, criteria="Is polite.", judge=told())
 
 
 def test_an_error_of_a_cell_says_of_which_sample() -> None:

@@ -66,11 +66,6 @@ def test_white_space_counts_in_characters_only() -> None:
     assert similarity([" a  b"], ["a b"], "word")["score"] == 1
 
 
-def test_the_most_similar_reference_counts() -> None:
-    # 1 edit of 5 characters against "lawn", 4 of 5 against "l".
-    assert similarity(["lawns"], [["l", "lawn"]]) == {"score": pytest.approx(4 / 5), "distance": 1}
-
-
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), st.sampled_from(["char", "word"]))
 def test_samples_equal_rapidfuzz(pairs: list[tuple[str, str]], unit: str) -> None:
     predictions, references = (list(column) for column in zip(*pairs, strict=True))

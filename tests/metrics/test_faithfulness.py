@@ -97,15 +97,3 @@ def test_a_weighed_verdict_counts_its_fractions_and_shows_them() -> None:
         },
         {"index": 1, "item": "b", "verdict": "no", "reason": "as scripted"},
     ]
-
-
-def test_the_signature_says_who_judged() -> None:
-    report = Hub("faithfulness", judge="offline").evaluate(predictions=["A."], contexts=[["A."]])
-    assert report.signatures()["faithfulness"].startswith(
-        "faithfulness(judge='offline(version=3)', idk=0.0)|definition:2|metrichub:"
-    )
-
-
-def test_the_names_of_other_tools_are_read() -> None:
-    rows = [{"user_input": "?", "response": "A b.", "retrieved_contexts": ["A b."]}]
-    assert Hub("faithfulness", judge="offline")(rows) == {"faithfulness": {"score": 1.0}}

@@ -84,16 +84,12 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
 
 
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])
-def test_without_a_context_all_claims_are_unsupported_and_none_of_it_is_contradicted(
+def test_without_a_context_all_claims_are_unsupported(
     contexts: list[str],
 ) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({"claims": ["a", "b"]})))
     found = hub(predictions=["a"], contexts=[contexts])[NAME]
     assert found == {"score": 1, "contradicted": 0, "unsupported": 1}
-    hub = Hub(load_metric(NAME, judge=Scripted({}), unit="contexts"))
-    report = hub.evaluate(predictions=["a"], contexts=[contexts])
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no context")
-    assert report.scores()[NAME]["unanswered"] == 1
 
 
 @pytest.mark.parametrize(
@@ -112,11 +108,6 @@ def test_by_contexts_it_is_the_share_of_contradicted_ones(words: list[str], scor
 def test_by_contexts_blank_passages_are_not_counted() -> None:
     report = by_contexts(["contradicted", "compatible"], ["", "one", " ", "two"])
     assert report.scores() == {NAME: {"score": 0.5}}
-
-
-def test_by_contexts_a_blank_answer_is_undefined() -> None:
-    report = by_contexts(["compatible"], answer=" ")
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no answer")
 
 
 def test_by_contexts_the_offline_judge_refuses() -> None:
@@ -142,11 +133,3 @@ def test_every_context_has_its_verdict_and_reason() -> None:
             {"index": 1, "item": "two", "verdict": "compatible", "reason": "as scripted"},
         ]
     }
-
-
-def test_the_best_of_several_answers_is_the_one_that_hallucinates_least() -> None:
-    contexts = [["The bridge opened in 1912."]]
-    answers = [["The bridge opened in 1921.", "The bridge opened in 1912."]]
-    found = Hub(NAME, judge="offline")(predictions=answers, contexts=contexts)
-    # The first answer's one claim has a number that isn't there, the second's is a copy.
-    assert found[NAME] == {"score": 0, "contradicted": 0, "unsupported": 0}

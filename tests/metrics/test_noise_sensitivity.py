@@ -1,6 +1,5 @@
 """Noise sensitivity: wrong claims that the contexts support."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, Report, load_metric
-from metrichub.testing import Scripted
 from tests.claim_tables import RAGCHECKER, Example, columns_of, judge_of
 from tests.judge_stub import Stub
 from tests.judge_toys import spec
@@ -71,25 +69,6 @@ def test_a_wrong_claim_counts_by_the_passage_that_supports_it(
 
 
 @pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"predictions": [" "]}, "there is no prediction"),
-        ({"references": ["\n"]}, "there is no reference"),
-        ({"contexts": [[]]}, "there is no context"),
-        ({"contexts": [["", " "]]}, "there is no context"),
-    ],
-)
-def test_a_blank_text_is_undefined_and_asks_nothing(
-    changed: dict[str, list[Any]], reason: str
-) -> None:
-    columns = {"predictions": ["a"], "references": ["b"], "contexts": [["c"]], **changed}
-    report = Hub(load_metric(NAME, judge=Scripted({}))).evaluate(**columns)
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
-    assert math.isnan(report.scores()[NAME]["score"])
-    assert report.scores()[NAME]["unscored" if "reference" in reason else "unanswered"] == 1
-
-
-@pytest.mark.parametrize(
     ("sizes", "reason"),
     [
         ((0, 2), "the prediction makes no claim"),
@@ -135,29 +114,6 @@ def test_both_modes_take_3_calls_and_2_a_passage(stub: Stub) -> None:
 def test_with_one_passage_faithfulness_takes_no_call_of_its_own(stub: Stub) -> None:
     Hub([load_metric(name, judge=spec(stub)) for name in (NAME, "faithfulness")])(**ONE)
     assert len(stub.asked) == 3 + 2
-
-
-def test_offline_copies_from_each_passage_are_told_apart() -> None:
-    hub = Hub([NAME, f"irrelevant = {NAME}(mode='irrelevant')"], judge="offline")
-    report = hub.evaluate(
-        predictions=["The bridge was built in 1932. It was painted green. The market sells fish."],
-        references=["The bridge was built in 1932."],
-        contexts=[
-            ["The bridge was built in 1932. It was painted green.", "The market sells fish."]
-        ],
-    )
-    noise = {name: report.explain(name, 0).steps[0]["noise"] for name in (NAME, "irrelevant")}
-    assert noise == {NAME: ["It was painted green."], "irrelevant": ["The market sells fish."]}
-
-
-def test_of_several_candidates_the_least_sensitive_counts() -> None:
-    found = Hub(NAME, judge="offline")(
-        predictions=["The bridge was built in 1932. It was painted green."],
-        references=[["The bridge was built in 1932.", "It was painted green."]],
-        contexts=[["The bridge was built in 1932."]],
-    )
-    # By the second reference the year is wrong, but the passage holds no claim of it.
-    assert found[NAME]["score"] == 0.0
 
 
 NUMBERS = st.sets(st.integers(0, 2)).map(tuple)

@@ -109,15 +109,6 @@ def test_a_blank_answer_is_judged_like_any_other() -> None:
     assert found["pairwise"]["losses"] == 1
 
 
-@pytest.mark.parametrize("question", ["", " \n"])
-def test_a_blank_question_is_undefined_and_asks_nothing(question: str) -> None:
-    hub = Hub(load_metric("pairwise", judge=Scripted({})))
-    report = hub.evaluate(questions=[question], predictions=[MINE], references=[THEIRS])
-    assert report.explain("pairwise", 0)[:2] == ("undefined", "there is no question")
-    assert math.isnan(report.scores()["pairwise"]["score"])
-    assert report.scores()["pairwise"]["unscored"] == 1
-
-
 def test_the_question_can_be_left_out() -> None:
     judge = preferring(MINE)
     hub = Hub(load_metric("pairwise", judge=judge, question=False))

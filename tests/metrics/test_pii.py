@@ -2,18 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.errors import MetricError
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
+from metrichub.judge.protocol import Fields
 from metrichub.testing import Scripted
-from tests.judge_stub import Stub, verdicts
-from tests.judge_toys import spec
 from tests.vectors import scripted, vectors
 
 
@@ -93,29 +88,3 @@ def test_every_detail_has_its_verdict_and_reason() -> None:
     details = evaluated(["a,b"], ["no", "yes"]).explain("pii", 0).steps[0]["details"]
     assert [(one["item"], one["verdict"]) for one in details] == [("a", "no"), ("b", "yes")]
     assert all(one["reason"] for one in details)
-
-
-@dataclass(frozen=True)
-class Forgetful(Scripted):
-    """A judge that leaves out all verdicts but the first."""
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        return (await super().verify(prompt, items, fields, verdicts))[:1]
-
-
-def test_a_detail_without_a_verdict_is_not_forgiven() -> None:
-    judge = Forgetful({"details": split, "leaked": ["no"]})
-    with pytest.raises(MetricError, match="return a verdict for every item"):
-        Hub(load_metric("pii", judge=judge))(predictions=["a,b,c"])
-
-
-@pytest.mark.usefixtures("alone")
-def test_a_model_that_leaves_a_verdict_out_twice_makes_an_error(stub: Stub) -> None:
-    # The extraction is answered as usual; then the first of two verdicts comes, and none.
-    stub.faults = [None, verdicts([0]), verdicts([])]
-    report = Hub(load_metric("pii", judge=spec(stub))).evaluate(predictions=["One. Two."])
-    assert report.scores()["pii"]["errors"] == 1
-    assert math.isnan(report.scores()["pii"]["score"])
-    assert "gave no verdict on 1 of 2 items" in str(report.explain("pii", 0).reason)

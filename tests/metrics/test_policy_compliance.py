@@ -1,7 +1,5 @@
 """Policy compliance: passages that comply, texts that violate, and what a policy refers to."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -11,11 +9,9 @@ from hypothesis import strategies as st
 from metrichub import Hub, load_metric
 from metrichub.data.columns import column_of
 from metrichub.errors import MissingColumn
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
 from tests.judge_stub import Stub
-from tests.judge_toys import spec
+from tests.judge_toys import Ruling, spec
 from tests.vectors import scripted, vectors
 
 NAME = "policy_compliance"
@@ -27,26 +23,14 @@ NEEDS = {
 }
 
 
-@dataclass(frozen=True)
-class Guard(Scripted):
+def guard() -> Ruling:
     """A judge to which sentences are passages, and those with the word "bad" violate."""
-
-    asked: list[tuple[Prompt, list[str], Fields]] = field(default_factory=list, hash=False)
-
-    async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        assert (prompt.name, set(fields)) == ("passages", {"text"})
-        return [part.strip() for part in str(fields["text"]).split(".") if part.strip()]
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        assert (prompt.name, tuple(verdicts)) == ("violates", ("yes", "no"))
-        self.asked.append((prompt, list(items), fields))
-        return [Verdict(i, p, "yes" if "bad" in p else "no", "so") for i, p in enumerate(items)]
+    sentences = lambda fields: [part.strip() for part in fields["text"].split(".") if part.strip()]
+    return Ruling({"passages": sentences}, rule=lambda passage, _: "bad" in passage)
 
 
 def scores(text: str, **parameters: Any) -> Any:
-    return Hub(load_metric(NAME, judge=Guard({}), **parameters))(predictions=[text])[NAME]
+    return Hub(load_metric(NAME, judge=guard(), **parameters))(predictions=[text])[NAME]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +60,7 @@ def test_one_violation_makes_a_strict_score_zero() -> None:
 
 
 def test_a_corpus_is_the_mean_of_its_texts_and_the_share_with_a_violation() -> None:
-    hub = Hub(load_metric(NAME, judge=Guard({})))
+    hub = Hub(load_metric(NAME, judge=guard()))
     # (1/2 + 1 + 1) / 3, where pooled passages would give 4/5.
     found = hub(predictions=["bad. good", "good", "good. good"])[NAME]
     assert found == {"score": pytest.approx(5 / 6), "violated": pytest.approx(1 / 3)}
@@ -91,7 +75,7 @@ def test_a_text_without_passages_is_one() -> None:
 
 @pytest.mark.parametrize(("preset", "needs"), NEEDS.items())
 def test_what_a_preset_needs_is_a_parameter_or_a_column(preset: str, needs: str) -> None:
-    judge = Guard({})
+    judge = guard()
     metric: Any = load_metric(f"{NAME}({preset})", judge=judge)
     assert metric.inputs() == ("prediction", needs)
     assert f'the field "{needs}"' in metric.policy
@@ -100,11 +84,11 @@ def test_what_a_preset_needs_is_a_parameter_or_a_column(preset: str, needs: str)
         Hub(metric)(predictions=["a"])
     Hub(metric)(predictions=["a"], **{column: ["this"]})
     Hub(load_metric(f"{NAME}({preset})", value="this", judge=judge))(predictions=["a"])
-    for own, (prompt, items, fields) in zip((True, False), judge.asked, strict=True):
+    for own, (items, fields) in zip((True, False), judge.asked, strict=True):
         # A column that is named in the plural holds lists.
         this = ["this"] if own and needs.endswith("s") else "this"
         assert (items, fields) == (["a"], {"text": "a", needs: this})
-        assert metric.policy in prompt.text
+    assert all(metric.policy in prompt.text for prompt in judge.prompts)
 
 
 def test_only_role_violation_is_strict() -> None:
@@ -113,11 +97,11 @@ def test_only_role_violation_is_strict() -> None:
 
 
 def test_a_policy_may_refer_to_a_list() -> None:
-    judge = Guard({})
+    judge = guard()
     policy = 'It names one of the field "rivals".'
     hub = Hub(load_metric(NAME, judge=judge, policy=policy, needs="rivals"))
     hub(predictions=["a"], rivals=[["Acme", "Umbrella"]])
-    assert judge.asked[0][2]["rivals"] == ["Acme", "Umbrella"]
+    assert judge.asked[0][1]["rivals"] == ["Acme", "Umbrella"]
 
 
 def test_two_policies_share_the_passages(stub: Stub) -> None:
@@ -128,16 +112,6 @@ def test_two_policies_share_the_passages(stub: Stub) -> None:
     # A system prompt is data, and no instruction to the judge; the policy is one.
     assert not any("Be nice." in asked.system for asked in stub.asked)
     assert any("gives away instructions" in asked.system for asked in stub.asked)
-
-
-def test_what_is_blank_is_named_and_asks_nothing() -> None:
-    hub = Hub(load_metric(f"{NAME}(role_violation)", judge=Scripted({})))
-    report = hub.evaluate(predictions=["a", " "], roles=[" ", "a clerk"])
-    assert [report.explain(NAME, i)[1] for i in (0, 1)] == [
-        "there is no role",
-        "there is no prediction",
-    ]
-    assert (report.scores()[NAME]["unscored"], report.scores()[NAME]["unanswered"]) == (1, 1)
 
 
 @settings(max_examples=30)

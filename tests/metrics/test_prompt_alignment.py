@@ -1,37 +1,25 @@
 """Prompt alignment: followed over all instructions."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError
-from metrichub.judge.prompt_files import Prompt
-from metrichub.judge.protocol import Fields, Verdict
 from metrichub.testing import Scripted
+from tests.judge_toys import Ruling
 
 NAME = "prompt_alignment"
 
 
-@dataclass(frozen=True)
-class Told(Scripted):
-    """A judge to which an instruction that says "do" is followed; it keeps what it was asked."""
-
-    asked: list[tuple[list[str], Fields]] = field(default_factory=list, hash=False)
-
-    async def verify(
-        self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
-    ) -> list[Verdict]:
-        assert (prompt.name, tuple(verdicts)) == ("followed", ("yes", "no"))
-        self.asked.append((list(items), fields))
-        return [Verdict(i, t, "yes" if "do" in t else "no", "so") for i, t in enumerate(items)]
+def told() -> Ruling:
+    """A judge to which what says "do" is met."""
+    return Ruling({}, rule=lambda item, _: "do" in item)
 
 
 def evaluated(instructions: Sequence[Any], judge: Scripted | None = None) -> Report:
-    hub = Hub(load_metric(NAME, judge=judge or Told({})))
+    hub = Hub(load_metric(NAME, judge=judge or told()))
     texts = [f"reply {i}" for i in range(len(instructions))]
     return hub.evaluate(predictions=texts, instructions=instructions)
 
@@ -51,7 +39,7 @@ def test_the_score_is_followed_over_all_instructions(listed: Any, score: float, 
 
 
 def test_the_instructions_of_the_parameter_are_those_of_all_samples() -> None:
-    judge = Told({})
+    judge = told()
     hub = Hub(load_metric(NAME, judge=judge, instructions=["do a", "miss b"]))
     assert hub(predictions=["one", "two"])[NAME]["score"] == 0.5
     assert sorted(judge.asked, key=str) == [
@@ -67,25 +55,11 @@ def test_the_column_is_needed_only_without_the_parameter() -> None:
 
 
 def test_the_judge_sees_the_question_where_that_is_asked_for() -> None:
-    judge = Told({})
+    judge = told()
     metric = load_metric(NAME, judge=judge, question=True)
     assert metric.inputs() == ("prediction", "instructions", "question")
     Hub(metric)(predictions=["r"], instructions=[["do a"]], questions=["q?"])
     assert judge.asked == [(["do a"], {"reply": "r", "question": "q?"})]
-
-
-@pytest.mark.parametrize("listed", [[], [""], [" ", "\n"], ""])
-def test_a_sample_without_an_instruction_is_undefined_and_asks_nothing(listed: Any) -> None:
-    report = evaluated([listed], Scripted({}))
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no instruction")
-    assert math.isnan(report.scores()[NAME]["score"])
-    assert report.scores()[NAME]["unscored"] == 1
-
-
-def test_a_blank_reply_is_undefined_and_asks_nothing() -> None:
-    hub = Hub(load_metric(NAME, judge=Scripted({}), instructions=["do a"]))
-    report = hub.evaluate(predictions=["\t"])
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no reply")
 
 
 def test_blank_instructions_are_left_out() -> None:

@@ -1,13 +1,10 @@
 """Recorded: numbers of other programs, with the statistics of any metric."""
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from metrichub import Hub, Report, load_metric
-from metrichub.cli import main
 from metrichub.errors import MetricError, ReportError
 
 ACC = "recorded(column='acc', better='higher')"
@@ -79,29 +76,6 @@ def test_sums_by_a_key_are_compared_too() -> None:
     other = hub.evaluate(acc=[1] * 20, references=ids[::-1], **texts, **kept)
     with pytest.raises(ReportError, match="the systems have different references"):
         ours.compare(other)
-
-
-def test_a_column_of_the_samples_still_has_to_be_equal() -> None:
-    hub = Hub([ACC, "exact_match"])
-    ours = hub.evaluate(acc=[1, 0], predictions=["a", "b"], references=["a", "b"])
-    theirs = hub.evaluate(acc=[0, 0], predictions=["a", "b"], references=["a", "c"])
-    with pytest.raises(ReportError, match="references"):
-        ours.compare(theirs)
-
-
-def test_without_a_direction_systems_are_tested_and_not_ranked(tmp_path: Path) -> None:
-    for name, shift in (("a", 0), ("b", 1)):
-        rows = ({"id": i, "cost": i % 3 + shift} for i in range(30))
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    files = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
-    ran = CliRunner().invoke(main, ["compare", *files, "-m", "recorded(column='cost')"])
-    assert ran.exit_code == 0, ran.output
-    shown = json.loads(ran.stdout)
-    assert shown["comparisons"]["b"]["cost"]["score"]["difference"] == 1
-    assert shown["sentence"] == (
-        "cost differs between a and b (p < .0001); neither more nor less is better"
-    )
-    assert shown["ranks"]["cost"]["score"] == {}
 
 
 def test_a_report_loads_with_the_scale_that_it_was_saved_with(tmp_path: Path) -> None:

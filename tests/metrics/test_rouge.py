@@ -149,15 +149,6 @@ def test_all_scripts_equal_rouge_score_with_their_tokenizer(
     assert np.isnan(report.samples()["rouge"]["score"]).tolist() == expected
 
 
-@given(st.text(st.characters(codec="ascii"), max_size=40), st.text(st.characters(codec="ascii")))
-@pytest.mark.parametrize("stemmer", [False, True])
-def test_both_tokenizers_are_one_for_ascii_text(
-    stemmer: bool, prediction: str, reference: str
-) -> None:
-    expected = scored(prediction, reference, stemmer=stemmer)
-    assert scored(prediction, reference, stemmer=stemmer, tokenizer="unicode") == expected
-
-
 def sentences(text: str) -> list[str]:
     """The sentences of the card: line breaks, and sentencex's within a line."""
     lines = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text).split("\n")

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metric_cards.rouge import skip
-from metrichub.text import Texts, lengths
+from metrichub.text import Texts
 from metrichub.text.tokenize import reference as plain
 from tests.oracles import skip_twins as twins
 from tests.oracles.text_twins import any_text, pairs, word_texts
-from tests.vectors import vectors
 
 NAMES = st.sampled_from(["whitespace", "rouge", "unicode", "chars"])
 
@@ -54,25 +53,6 @@ def test_a_pair_is_worth_the_same_in_any_batch(rows, size):
         parts = skip.weighted_lcs(*columns_of(rows), "whitespace")
     for one, other in zip(whole, parts, strict=True):
         assert one.tolist() == other.tolist()
-
-
-@pytest.mark.parametrize("row", vectors("rougeW", "rougeS4", "rougeSU4"))
-def test_rouge_1_5_5_is_met(row):
-    prediction, reference = Texts(row["predictions"]), Texts(row["references"][0])
-    if row["metric"] == "rougeW":
-        weight = row["params"]["w"]
-        said, wanted = lengths(prediction, "rouge"), lengths(reference, "rouge")
-        worth = skip.weighted_lcs(prediction, reference, "rouge", weight).runs ** (1 / weight)
-        # The inverse of f is taken of the matches and of the prediction's f, but the program
-        # divides by f of the reference's length itself.
-        precision, recall = worth / said, worth / wanted**weight
-    else:
-        single = row["metric"] == "rougeSU4"
-        found = skip.skip_bigram_matches(prediction, reference, "rouge", 4, unigrams=single)
-        precision, recall = found.matches / found.prediction, found.matches / found.reference
-    fmeasure = 2 * precision * recall / (precision + recall)
-    scores = {"precision": precision[0], "recall": recall[0], "fmeasure": fmeasure[0]}
-    assert scores == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
 def test_police_killed_the_gunman():

@@ -67,17 +67,6 @@ def test_no_answer_leaves_the_conciseness() -> None:
     assert (scores["qa"], scores["score"]) == (0, (1 - 183 / (310 + 1e-10)) / 2)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "source", "reason"),
-    [("a", " \n", "there is no source"), ("\t", "a", "there is no summary")],
-)
-def test_a_blank_text_is_undefined_and_asks_nothing(
-    prediction: str, source: str, reason: str
-) -> None:
-    hub = Hub(load_metric("summarization_score", judge=Scripted({})))
-    assert undefined(hub.evaluate(predictions=[prediction], sources=[source])) == reason
-
-
 def test_a_source_without_a_question_is_undefined() -> None:
     judge = Scripted({"keyphrases": ["a"], "questions": []})
     hub = Hub(load_metric("summarization_score", judge=judge))
@@ -138,15 +127,6 @@ def test_a_source_that_answers_none_of_its_questions_is_undefined_if_they_are_fi
     assert scored(judge)["qa"] == 0.0
     hub = Hub(load_metric("summarization_score", judge=judge, filter_questions=True))
     assert undefined(hub.evaluate(**PAIR)) == "the source answers none of the questions"
-
-
-def test_a_source_answers_the_offline_judges_questions_about_it() -> None:
-    pair = {"predictions": ["It is old."], "sources": ["It is old. It has two red towers."]}
-    each = [
-        Hub(f"summarization_score(filter_questions={filtered})", judge="offline")(**pair)
-        for filtered in (True, False)
-    ]
-    assert each[0] == each[1]
 
 
 def test_every_question_has_its_answer_and_reason() -> None:

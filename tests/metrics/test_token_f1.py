@@ -119,10 +119,6 @@ def test_each_normalization_has_its_own_tokens():
     assert f1("日本。", "本", "unicode") == pytest.approx(2 / 3)
 
 
-def test_a_list_of_predictions_is_reduced_to_the_best():
-    assert scores([["x", "cat"]], [["dog", "cat"]])["score"] == 1
-
-
 @given(
     st.lists(st.tuples(AWKWARD, st.lists(AWKWARD, min_size=1, max_size=3)), min_size=1, max_size=6),
     st.sampled_from([0, 1]),

@@ -126,18 +126,6 @@ def test_the_topics_of_the_parameter_are_those_of_all_samples() -> None:
     assert Hub(metric)(predictions=["a", "b"])[NAME]["precision"] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("topics", [[], [""], " "])
-def test_a_sample_without_a_topic_is_undefined_and_asks_nothing(topics: Any) -> None:
-    report = evaluated(Scripted({}), topics=topics)
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no topic")
-    assert report.scores()[NAME]["unscored"] == 1
-
-
-def test_a_blank_conversation_is_undefined_and_asks_nothing() -> None:
-    report = evaluated(Scripted({}), talk=" \n")
-    assert report.explain(NAME, 0)[:2] == ("undefined", "there is no conversation")
-
-
 def test_a_user_who_asks_nothing_makes_it_undefined() -> None:
     report = evaluated(Scripted({"asked": []}))
     assert report.explain(NAME, 0)[:2] == ("undefined", "the user asks nothing")

@@ -118,12 +118,3 @@ def test_the_text_stands_beside_its_opinions(name: str, word: str) -> None:
 
     evaluated(name, ["a,b"], words)
     assert seen == [{"text": "a,b"}]
-
-
-@BOTH
-def test_its_policy_is_a_prompt_of_its_own(name: str, word: str) -> None:
-    metric = load_metric(name)
-    policy = metric.prompt(word)
-    assert (policy.name, policy.rule) == (word, None)
-    assert '"yes"' in policy.text
-    assert metric.prompt("opinions") == load_metric("toxicity").prompt("opinions")

@@ -123,13 +123,6 @@ def test_an_override_without_tool_or_rule_is_refused(override):
         load_metric("trajectory_match", overrides=[override])
 
 
-def test_overrides_can_be_written_in_a_spec_and_show_in_the_signature():
-    spec = "trajectory_match(overrides=['search=ignore', 'book=date, guest.name'])"
-    found = Hub(spec).evaluate(messages=[of(Q)], reference_messages=[of(("search", {}))])
-    assert found.scores()["trajectory_match"]["score"] == 1
-    assert "'book=date, guest.name'" in found.signatures()["trajectory_match"]
-
-
 A, B, C = (("a", {}), ("b", {}), ("c", {}))
 
 
