@@ -450,91 +450,64 @@ def test_a_convention_of_its_own_for_samples_keeps_the_law(make: Make) -> None:
     laws.score_broadcasts(make(code))
 
 
+def concluding(rows: str) -> dict[str, str]:
+    """The change to a metric that measures rows and concludes from them."""
+    return {
+        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        'return {"hits"': f'return {rows}\n        return {{"hits"',
+        "def score(self, hits, words)": "def conclude(self, rows)",
+    }
+
+
+CONCLUDED = concluding("list(zip(hits, words))")
+ROWS = "hits, words = map(np.array, zip(*rows, strict=True))\n        "
+POOLED = f"{ROWS}return {{'score': hits.sum() / words.sum()}}\n\n    "
+RESAMPLED = f"{POOLED}def resampler(self, rows):\n        {ROWS}return lambda counts: "
+CONDENSED = f"{POOLED}def condense(self, rows):\n        return "
+WEIGHED = """return {{'score': float(np.mean([h for h, _ in rows]))}}
+
+    def survey(self, rows):
+        return {}
+
+    def weigh(self, rows, corpus):
+        return {{'share': np.array([h for h, _ in rows]) / {}}}
+
+    def score(self, share):
+        return {{'score': share}}"""
+
+
 @pytest.mark.parametrize(
-    ("share", "said"),
+    "body",
     [
-        ("counts @ hits / (counts @ words)", None),
-        ("(counts > 0) @ hits / ((counts > 0) @ words)", "the resampler gives score as"),
-        ("counts @ hits / sum(words)", "the resampler gives score as"),
+        RESAMPLED + "{'score': counts @ hits / (counts @ words)}",
+        CONDENSED + "[(sum(h for h, _ in rows), sum(w for _, w in rows))]",
+        WEIGHED.format("len(rows)", "corpus"),
     ],
 )
-def test_a_resampler_that_does_not_give_what_is_concluded_breaks_the_law(
-    make: Make, share: str, said: str | None
-) -> None:
-    rows = "hits, words = map(np.array, zip(*rows, strict=True))"
-    changes = {
-        "class Toy(Metric)": "class Toy(CorpusMetric)",
-        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
-        "def score(self, hits, words)": "def conclude(self, rows)",
-        'return {"score": hits / words}': (
-            f"{rows}\n        return {{'score': hits.sum() / words.sum()}}\n\n"
-            f"    def resampler(self, rows):\n        {rows}\n"
-            f"        return lambda counts: {{'score': {share}}}"
-        ),
-    }
-    if said is None:
-        laws.score_broadcasts(make(changes))
-        return
-    with pytest.raises(Broken, match=said):
-        laws.score_broadcasts(make(changes))
+def test_a_shortcut_that_gives_what_is_concluded_keeps_the_law(make: Make, body: str) -> None:
+    laws.score_broadcasts(make(CONCLUDED | {'return {"score": hits / words}': body}))
 
 
 @pytest.mark.parametrize(
-    ("condensed", "said"),
+    ("body", "said"),
     [
-        ("[(sum(h for h, _ in rows), sum(w for _, w in rows))]", None),
-        ("rows[:1]", "condensed rows give score as"),
-        ("[(sum(h for h, _ in rows), 1)]", "condensed rows give score as"),
-    ],
-)
-def test_condensed_rows_that_conclude_to_another_score_break_the_law(
-    make: Make, condensed: str, said: str | None
-) -> None:
-    changes = {
-        "class Toy(Metric)": "class Toy(CorpusMetric)",
-        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
-        "def score(self, hits, words)": "def conclude(self, rows)",
-        'return {"score": hits / words}': (
-            "hits, words = map(np.array, zip(*rows, strict=True))\n"
-            "        return {'score': hits.sum() / words.sum()}\n\n"
-            f"    def condense(self, rows):\n        return {condensed}"
+        (
+            RESAMPLED + "{'score': (counts > 0) @ hits / ((counts > 0) @ words)}",
+            "the resampler gives score as",
         ),
-    }
-    if said is None:
-        laws.score_broadcasts(make(changes))
-        return
-    with pytest.raises(Broken, match=said):
-        laws.score_broadcasts(make(changes))
-
-
-@pytest.mark.parametrize(
-    ("survey", "weighed", "said"),
-    [
-        ("len(rows)", "np.array([h for h, _ in rows]) / corpus", None),
+        (RESAMPLED + "{'score': counts @ hits / sum(words)}", "the resampler gives score as"),
+        (CONDENSED + "rows[:1]", "condensed rows give score as"),
+        (CONDENSED + "[(sum(h for h, _ in rows), 1)]", "condensed rows give score as"),
         # What isn't of the whole corpus, and what isn't a row's own.
-        ("0", "np.array([h for h, _ in rows]) / len(rows)", "rows weighed in two passes give"),
-        ("len(rows)", "np.array([h for h, _ in rows]) / 2", "rows weighed in two passes give"),
+        (WEIGHED.format("0", "len(rows)"), "rows weighed in two passes give"),
+        (WEIGHED.format("len(rows)", "2"), "rows weighed in two passes give"),
     ],
 )
-def test_rows_that_two_passes_weigh_to_another_score_break_the_law(
-    make: Make, survey: str, weighed: str, said: str | None
+def test_a_shortcut_that_gives_another_score_breaks_the_law(
+    make: Make, body: str, said: str
 ) -> None:
-    changes = {
-        "class Toy(Metric)": "class Toy(CorpusMetric)",
-        'return {"hits"': 'return list(zip(hits, words))\n        return {"hits"',
-        "def score(self, hits, words)": "def conclude(self, rows)",
-        'return {"score": hits / words}': (
-            "return {'score': float(np.mean([h for h, _ in rows]))}\n\n"
-            f"    def survey(self, rows):\n        return {survey}\n\n"
-            f"    def weigh(self, rows, corpus):\n        return {{'share': {weighed}}}\n\n"
-            "    def score(self, share):\n        return {'score': share}"
-        ),
-    }
-    if said is None:
-        laws.score_broadcasts(make(changes))
-        return
     with pytest.raises(Broken, match=said):
-        laws.score_broadcasts(make(changes))
+        laws.score_broadcasts(make(CONCLUDED | {'return {"score": hits / words}': body}))
 
 
 # 7 and 8: splits and order are irrelevant.
@@ -641,9 +614,8 @@ def test_a_metric_that_cannot_be_pickled_breaks_the_law(make: Make) -> None:
 
 def test_rows_that_a_file_cannot_hold_break_the_law(make: Make) -> None:
     changes = {
-        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        **CONCLUDED,
         'return {"hits"': 'return [frozenset([1]) for _ in words]\n        return {"hits"',
-        "def score(self, hits, words)": "def conclude(self, rows)",
         "hits / words": "1.0",
     }
     with pytest.raises(Broken, match=r"its report can't be saved: .*frozenset"):
@@ -725,9 +697,8 @@ def test_a_metric_that_raises_on_no_rows_breaks_the_law(make: Make) -> None:
 
 def test_a_corpus_metric_with_a_row_for_no_sample_breaks_the_law(make: Make) -> None:
     changes = {
-        "class Toy(Metric)": "class Toy(CorpusMetric)",
+        **CONCLUDED,
         'return {"hits"': 'return [*words, 0]\n        return {"hits"',
-        "def score(self, hits, words)": "def conclude(self, rows)",
         "hits / words": "1.0",
     }
     with pytest.raises(TypeError, match=r"measure returned 1 rows for 0"):
