@@ -18,6 +18,7 @@ from metrichub.text.answers import (
 )
 
 LETTERS = "ABCDE"
+COLOURS = ("red", "light blue", "blue")
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,20 @@ def test_the_last_number_has_no_separators_of_thousands(reply: str, expected: st
         ("Answer: apple", None),
         ("The answer is F", None),
         ("It's the best", None),
+        ("(A) or (A)", "A"),
+        ("(Z) is no choice, (B) is", "B"),
+        ("I know", None),
+        ("The answer is I think B", None),
+        ("The answer is a banana", None),
+        ("The answer is b banana", None),
+        ("The answer is A: banana", "A"),
+        ("The answer is A 3", "A"),
+        ("The answer is A", "A"),
+        ("The answer is AB", None),
+        ("The answer is A's", None),
+        (r"The answer is \text{(E)}", "E"),
+        ("One line\nand (D) too", "D"),
+        ("<think>(A)</think>(B)", "B"),
     ],
 )
 def test_a_letter_counts_alone_and_never_as_a_word(reply: str, expected: str | None) -> None:
@@ -246,20 +261,6 @@ def test_a_letter_is_read_in_the_styles_of_models(reply: str) -> None:
 )
 def test_no_letter_is_read_where_none_is_given(reply: str) -> None:
     assert chosen_letter(reply, LETTERS) is None
-
-
-def test_a_choice_is_also_taken_by_its_words() -> None:
-    colours = ("red", "light blue", "blue")
-    assert chosen_letter("The answer is red.", LETTERS, colours) == "A"
-    assert chosen_letter("The answer is reddish.", LETTERS, colours) is None
-    # "light blue" holds "blue", too.
-    assert chosen_letter("The answer is light blue.", LETTERS, colours) is None
-    assert chosen_letter("red or blue", LETTERS, colours) is None
-    # What the reply says before it gives an answer doesn't count.
-    assert chosen_letter("Red or blue? The answer is red.", LETTERS, colours) == "A"
-    # The third choice has no letter.
-    assert chosen_letter("The answer is blue.", "AB", ("red", "green", "blue")) is None
-    assert chosen_letter("The answer is blue.", "ABC", ("red", "green", "blue")) == "C"
 
 
 @given(st.text())
@@ -367,29 +368,6 @@ def test_folding_makes_ascii_of_letters_and_minus_signs_alone(text: str, plain: 
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("(A) or (A)", "A"),
-        ("(Z) is no choice, (B) is", "B"),
-        ("I know", None),
-        ("The answer is I think B", None),
-        ("The answer is a banana", None),
-        ("The answer is b banana", None),
-        ("The answer is A: banana", "A"),
-        ("The answer is A 3", "A"),
-        ("The answer is A", "A"),
-        ("The answer is AB", None),
-        ("The answer is A's", None),
-        (r"The answer is \text{(E)}", "E"),
-        ("One line\nand (D) too", "D"),
-        ("<think>(A)</think>(B)", "B"),
-    ],
-)
-def test_a_letter_is_taken_where_only_one_can_be_meant(reply: str, letter: str | None) -> None:
-    assert chosen_letter(reply, LETTERS) == letter
-
-
-@pytest.mark.parametrize(
     ("reply", "letters", "choices", "letter"),
     [
         ("The answer is **.**", "AB", ("red", ""), None),
@@ -399,6 +377,14 @@ def test_a_letter_is_taken_where_only_one_can_be_meant(reply: str, letter: str |
         ("It is\nred", "AB", ("blue", "red"), "B"),
         ("It is\nred", "AB", ("red", "red"), None),
         ("It is\nred", "AB", (), None),
+        ("The answer is reddish.", "ABC", COLOURS, None),
+        # "light blue" holds "blue", too.
+        ("The answer is light blue.", "ABC", COLOURS, None),
+        ("red or blue", "ABC", COLOURS, None),
+        # What the reply says before it gives an answer doesn't count.
+        ("Red or blue? The answer is red.", "ABC", COLOURS, "A"),
+        ("The answer is blue.", "AB", ("red", "green", "blue"), None),
+        ("The answer is blue.", "ABC", ("red", "green", "blue"), "C"),
     ],
 )
 def test_words_of_a_choice_stand_for_its_letter(

@@ -29,6 +29,8 @@ def test_lists_of_texts_are_a_sequence_of_lists(rows: list[list[str]]) -> None:
             column[place]
     assert repr(column) == f"RaggedTexts.of({rows!r})"
     assert column.counts.tolist() == list(map(len, rows))
+    assert column.rows.tolist() == [i for i, row in enumerate(rows) for _ in row]
+    assert list(RaggedTexts.of([["A", "É"], [], ["b"]]).lower()) == [["a", "é"], [], ["b"]]
     again = RaggedTexts(Texts([text for row in rows for text in row]), column.offsets)
     assert list(again) == list(RaggedTexts(list(again.items), column.offsets.tolist())) == rows
 
@@ -85,6 +87,8 @@ def test_letters_are_counted_alike_whatever_was_computed_before(
 def test_rows_that_are_taken_keep_number_strings_and_lower_case() -> None:
     column = Texts(["A b", "中 É", "c"])
     assert column.take(np.array([0, 1, 2])) is column
+    assert column.tokens("13a") is column.tokens("13a")
+    assert column.lower() is column.lower()
     taken = column.take(np.array([1, 0, 1]))
     assert (list(taken), taken.number) == (["中 É", "A b", "中 É"], column.number)
     assert taken.strings("nospace") == ["中É", "Ab", "中É"]

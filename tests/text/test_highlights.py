@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metrichub import text as text_package
 from metrichub.text import (
     RaggedTexts,
     Texts,
@@ -30,10 +29,6 @@ def marked(segments: Sequence[Segment]) -> str:
     """The text with copied tokens in brackets and partly copied ones in parentheses."""
     around = {"copied": "[{}]", "partly": "({})", "novel": "{}", "outside": "{}"}
     return "".join(around[s.kind].format(s.text) for s in segments)
-
-
-def test_highlights_are_an_attribute_of_their_package() -> None:
-    assert text_package.__getattr__("highlight") is highlights
 
 
 def test_a_cut_knows_where_its_tokens_stand() -> None:

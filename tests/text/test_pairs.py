@@ -52,11 +52,6 @@ def test_equal_ends_of_texts_are_no_longer_than_they_are():
     assert shared.referenced.tolist() == [[3, 2, 1, 0]]
 
 
-def test_no_pairs_give_no_rows():
-    assert shared_ngrams(Texts([]), Texts([]), "nospace", 6).matches.shape == (0, 6)
-    assert shared_ngrams(Texts([]), Texts([]), "13a", 4).matches.shape == (0, 4)
-
-
 def test_the_best_pair_is_the_first_of_those_that_score_best():
     references = RaggedTexts.of([["a", "b", "c"], ["d"], ["e", "f"]])
     scores = np.array([0.1, 0.5, 0.5, 0.0, -1.0, -2.0])

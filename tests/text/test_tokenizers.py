@@ -18,7 +18,7 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from metrichub.errors import MissingDependency, ParameterError
-from metrichub.text import RaggedTexts, Texts
+from metrichub.text import Texts
 from metrichub.text.tokenize import reference as plain
 from metrichub.text.tokenize import tokens
 from metrichub.text.tokenize.tokenizers import TOKENIZERS
@@ -159,30 +159,10 @@ def test_a_function_is_applied_to_every_token(collide, column):
     assert upper.all_strings() == [[t.upper() + "!" for t in text.split()] for text in column]
 
 
-def test_tokens_and_lower_are_computed_once():
-    column = Texts(["a b", "c"])
-    assert column.tokens("13a") is column.tokens("13a")
-    assert column.lower() is column.lower()
-    assert column.take(np.arange(2)) is column
-
-
-@given(rows=st.lists(st.lists(any_text, max_size=3), max_size=5))
-def test_groups_are_the_lists_they_were_made_of(rows):
-    groups = RaggedTexts.of(rows)
-    assert list(groups) == rows
-    assert [groups[i] for i in range(len(groups))] == rows
-    assert groups[-2:] == rows[-2:]
-    assert groups.counts.tolist() == [len(row) for row in rows]
-    assert groups.rows.tolist() == [i for i, row in enumerate(rows) for _ in row]
-    assert list(groups.lower()) == [[text.lower() for text in row] for row in rows]
-
-
-def test_a_long_text_has_all_its_tokens():
-    assert Texts(["word, " * 100_000]).tokens("13a").lengths.tolist() == [200_000]
-
-
-def test_a_long_token_is_one_token():
-    assert Texts(["x" * 100_000 + " y"]).tokens("13a").strings(0) == ["x" * 100_000, "y"]
+def test_a_long_text_and_a_long_token_are_whole():
+    texts = Texts(["word, " * 100_000, "x" * 100_000 + " y"]).tokens("13a")
+    assert texts.lengths.tolist() == [200_000, 2]
+    assert texts.strings(1) == ["x" * 100_000, "y"]
 
 
 def test_an_unknown_tokenizer_is_a_parameter_error():

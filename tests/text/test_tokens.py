@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from metrichub.text import RaggedTexts, Texts, Tokens, positions_within, row_sums, start_runs
-from metrichub.text.ngrams.interning import InternedIds, alphabet, intern_both, intern_one
+from metrichub.text.ngrams.interning import alphabet, intern_both, intern_one
 from metrichub.text.ragged import offsets_of, take_rows
 from metrichub.text.tokenize.characters import Characters
 
@@ -159,14 +159,6 @@ def test_what_two_columns_share_is_computed_once_for_both() -> None:
     assert intern_both(first, second, "none") is intern_both(first, second, "whitespace")
     assert intern_both(first, second, "none") is not intern_both(first, Texts(["c"]), "none")
     assert intern_one(first, "none") is intern_one(first, "none")
-
-
-@pytest.mark.parametrize(
-    ("highest", "kind"), [(255, bytes), (256, str), (0x10F7FF, str), (0x10F800, list)]
-)
-def test_numbers_are_kept_in_the_smallest_sequence(highest: int, kind: type) -> None:
-    ids = InternedIds(integers(1, highest), integers(0, 2), integers(0, 2), integers(0))
-    assert [type(one) for one in ids.sequences] == [kind]
 
 
 def test_an_alphabet_numbers_the_code_points_that_occur() -> None:
