@@ -170,6 +170,15 @@ def test_equals_sacrebleu_on_real_text(name):
         assert score * 100 == pytest.approx(expected, abs=1e-9)
 
 
+def test_other_tokenizers_of_sacrebleu_are_reached():
+    # sacrebleu's ko-mecab and ja-mecab need MeCab; a missing one is named, not guessed.
+    try:
+        sacrebleu.BLEU(tokenize="ja-mecab")
+    except (ImportError, RuntimeError):
+        with pytest.raises(Exception, match="ja"):
+            ours({"tokenize": "ja-mecab"}, ["x"], ["x"])
+
+
 def test_a_corpus_too_short_for_any_4_gram_is_noted():
     texts = ["Paris", "London is big"]
     (note,) = ours({}, texts, [[text] for text in texts]).notes()["bleu"]

@@ -205,6 +205,7 @@ def test_what_is_no_label_is_named(
 def test_of_several_references_any_will_do_and_else_the_first_counts() -> None:
     report = evaluated(["b", "c", "c"], [["a", "b"], ["a", "b"], "c"])
     assert report["classification"]["accuracy"] == 2 / 3
+    assert report.samples()["classification"]["score"].tolist() == [1, 0, 1]
     _, *matrix = report.tables()["classification"]["confusion matrix"]
     assert matrix == [["a", 0, 0, 1], ["b", 0, 1, 0], ["c", 0, 0, 1]]
     both = Hub(["classification", "exact_match"])(predictions=["b"], references=[["a", "b"]])

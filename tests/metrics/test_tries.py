@@ -135,3 +135,8 @@ def test_tasks_are_the_units_and_a_share_if_each_was_tried_k_times() -> None:
     assert several["pass_at_k"]["score"] == 20 / 50
     worse = evaluated("pass_at_k", [[False, False]] * 50, k=2)
     assert once.compare(worse)["pass_at_k"]["score"].p < 0.001
+
+
+def test_a_column_with_a_plural_name_has_one_number_a_task() -> None:
+    hub = Hub("pass_hat_k(passed='passes', tries='trials')")
+    assert hub(passes=[0, 1] * 4, trials=[2] * 8)["pass_hat_k"]["score"] == 0.25
