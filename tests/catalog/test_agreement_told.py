@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from metrichub import list_metrics
 from metrichub.catalog.card import Card
@@ -81,54 +78,3 @@ def test_what_is_measured_stands_in_its_block_and_nowhere_else() -> None:
     assert with_block == {entry.name for entry in OURS if shown(entry)}
     outside = {e.name: " ".join(_BLOCK.sub("", text).split()) for e, text in told.items()}
     assert [name for name, text in outside.items() if re.search(r"[Ww]e measured", text)] == []
-
-
-CARD = """---
-name: toy
-title: Toy
-summary: A toy.
-inputs: [prediction]
-scores:
-  score: {{range: [0, 1], better: higher}}
-tags: {{task: [testing], dimension: [novelty], family: toy}}
-license: MIT
----
-
-# Toy
-
-## Agreement with people
-
-{told}
-
-## Citation
-
-```bibtex
-@misc{{smith2020, author = {{Smith, Ann}}, year = {{2020}}}}
-```
-
-## Further reading
-
-- Jones et al. (2021), [a study](https://localhost/study)
-"""
-
-
-@pytest.mark.parametrize(
-    ("told", "is_sourced"),
-    [
-        ("It agrees with people.", True),
-        ("It correlates at 0.43.", False),
-        ("Smith (2020) reports 0.43.", True),
-        ("It correlates at 0.43 (Jones et al. 2021).", True),
-        # Another year, or nobody whom the card lists.
-        ("Jones et al. (2022) report 0.43.", False),
-        ("Brown (2020) reports 0.43.", False),
-        ("Smith (2020) looked at it.\n\nIt agrees in 85% of the pairs.", False),
-        ("Smith (2020) reports:\n\n| a |\n| --- |\n| −0.43 |", True),
-        ("We found:\n\n| a |\n| --- |\n| −0.43 |", False),
-    ],
-)
-def test_a_figure_needs_a_source_that_the_card_lists(
-    tmp_path: Path, told: str, is_sourced: bool
-) -> None:
-    (tmp_path / "README.md").write_text(CARD.format(told=told), encoding="utf-8")
-    assert (unsourced(Card.read(tmp_path / "README.md")) == []) == is_sourced
