@@ -51,13 +51,6 @@ def test_the_resampling_options_hold_for_the_page() -> None:
     assert "the seed 3" in page
 
 
-def test_several_files_are_tested_against_the_first() -> None:
-    result = run("score", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--report", "ab.html")
-    assert result.exit_code == 0, result.stderr
-    assert data("ab.html")["systems"] == ["a", "b"]
-    assert "<h1>b vs a: " in Path("ab.html").read_text("utf-8")
-
-
 def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
     result = run(
         "compare", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--trials", "32", "--report", "c.html"
@@ -66,20 +59,8 @@ def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
     assert "two-sided\n(32 trials)" in Path("c.html").read_text("utf-8")
     assert data("c.html")["texts"] is True
     assert data("c.html")["ids"] == ["x", "y"]
-
-
-def test_compare_tests_once_for_its_tables_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("compare", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--trials", "32", "--report")
-    run(*arguments, "c.html")
-
-    def again(*_: object, **__: object) -> None:
-        raise AssertionError("tested twice")
-
-    monkeypatch.setattr("metrichub.report.html.document.compare_all", again)
-    result = run(*arguments, "d.html")
-    assert result.exit_code == 0, result.stderr
-    page = Path("d.html").read_text("utf-8").replace("d.html", "c.html")
-    assert page == Path("c.html").read_text("utf-8")
+    assert data("c.html")["systems"] == ["a", "b"]
+    assert "<h1>b vs a: " in Path("c.html").read_text("utf-8")
 
 
 def test_a_page_says_how_it_was_made_but_no_folder_and_no_secret(tmp_path: Path) -> None:
@@ -139,14 +120,13 @@ def test_saved_reports_are_compared_on_a_page_without_texts() -> None:
     assert data("c.html")["texts"] is False
 
 
-@pytest.mark.parametrize("command", ["score", "compare"])
-def test_a_page_is_written_after_the_plain_install(command: str) -> None:
+def test_a_page_is_written_after_the_plain_install() -> None:
     # The extra `plots` is matplotlib, which no page needs.
     program = (
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
         "from metrichub.cli import main\n"
-        f"main([{command!r}, 'a.jsonl', 'b.jsonl', '-m', 'wer', *{FEW}, '--report', 'a.html'])\n"
+        f"main(['score', 'a.jsonl', 'b.jsonl', '-m', 'wer', *{FEW}, '--report', 'a.html'])\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -173,20 +153,3 @@ def test_the_best_system_is_marked_for_a_paper() -> None:
     every = run(*both, "--format", "markdown", "--outputs", "all").stdout
     assert "| system | token_f1 ↑ | token_f1 precision ↑ | token_f1 recall ↑ |" in every
     assert "| a | **0.750** (1) | 0.750 | 0.750 |" in every
-
-
-def test_what_no_test_tells_apart_is_not_bold() -> None:
-    table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
-    assert "| a | 0.750 (1) |\n| b | 0.000 (1) ≈ |\n" in table
-
-
-def test_systems_are_called_by_their_files_without_folders_where_that_is_clear() -> None:
-    for folder in ("one", "two"):
-        Path(folder).mkdir()
-    for name, copy in (("a", "one/a"), ("b", "two/b"), ("b", "two/a")):
-        Path(f"{copy}.jsonl").write_bytes(Path(f"{name}.jsonl").read_bytes())
-    asked = ("-m", "wer", "--report", "page.html", *FEW)
-    assert run("score", "one/a.jsonl", "two/b.jsonl", *asked).exit_code == 0
-    assert data("page.html")["systems"] == ["a", "b"]
-    assert run("score", "one/a.jsonl", "two/a.jsonl", *asked).exit_code == 0
-    assert data("page.html")["systems"] == ["one", "two"]
