@@ -14,7 +14,7 @@ import pytest
 from metrichub.data import files
 from metrichub.hub import Hub
 from metrichub.report.report import Report
-from tests.commands import ROWS, error, program, run, scored, write, write_systems
+from tests.commands import ROWS, error, run, scored, write, write_systems
 
 ONE = ("-m", "abstractness", "-m", "wer", "-m", "distinct")
 
@@ -92,10 +92,6 @@ def test_compare_takes_workers_too(asked: list[dict[str, Any]]) -> None:
     assert [call["workers"] for call in asked] == [1, 1, 2, 2]
 
 
-def test_a_wrong_number_of_workers_exits_with_2() -> None:
-    assert "--workers" in error(run("score", "a.jsonl", "-m", "wer", "--workers", "0"), 2)
-
-
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
     ("row", "message"),
@@ -161,17 +157,6 @@ def test_a_saved_report_of_a_stream_knows_the_samples_that_it_read() -> None:
 def test_a_missing_file_is_told_before_another_is_measured(asked: list[dict[str, Any]]) -> None:
     assert "none.jsonl: no such file" in error(run("score", "a.jsonl", "none.jsonl", *ONE), 3)
     assert asked == []
-
-
-def test_a_real_process_scores_with_workers() -> None:
-    # Enough text for several parts, as each part is at least a million characters.
-    Path("big.jsonl").write_text(
-        f"{json.dumps({'prediction': 'a ' * 400_000, 'reference': 'a ' * 400_000})}\n" * 3,
-        encoding="utf-8",
-    )
-    ran = program("score", "big.jsonl", "-m", "exact_match", "--workers", "2")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert json.loads(ran.stdout)["scores"]["exact_match"]["score"] == 1
 
 
 def test_cells_that_may_be_missing_values_are_counted_in_a_note(tmp_path: Path) -> None:
