@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,10 @@ ROOT = Path(__file__).parents[2]
 LM_EVAL = ROOT / "examples" / "logs"
 LOGS = ROOT / "tests" / "bridges" / "logs"
 MODELS = ("large", "small")
+FACTS, RESULTS = (
+    f"logs/small/{next((LM_EVAL / 'small').glob(name)).name}"
+    for name in ("samples_facts_*", "results_*")
+)
 
 
 def results(model: str, task: str) -> dict[str, float]:
@@ -108,18 +110,54 @@ def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
     for model in MODELS:
         own = results(model, "sums")["exact_match,flexible-extract"]
         assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
-    ran = run("score", str(LM_EVAL), "--as-recorded", "--where", "filter=loose")
-    assert ran.exit_code == 3
-    assert "the file has no samples with filter=loose" in ran.stderr
 
 
-def test_a_column_that_one_task_has_chooses_its_samples() -> None:
-    ran = run("score", str(LM_EVAL / "small"), "--as-recorded", "--where", "choices.0=Mars")
-    assert ran.exit_code == 0, ran.stderr
-    assert "left out tasks without samples with choices.0=Mars: sums" in ran.stderr
-    ran = run("score", str(LM_EVAL / "small"), "--as-recorded", "--where", "colour=red")
-    assert ran.exit_code == 3
-    assert "the column 'colour', which doesn't exist" in ran.stderr
+TOGETHER = "the metrics of -m score the samples of facts and sums together; choose one task with"
+ALONE = "one system; give another FILE, the baseline first"
+AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m"
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("score logs/small -m wer --where task=facts", 0, "also has acc and acc_norm as recorded"),
+        (f"score {FACTS} -m recorded(column='acc')", 0, "also has acc_norm as recorded"),
+        ("score logs/small -m exact_match", 0, f"{TOGETHER} --where task=facts"),
+        ("compare logs -m exact_match", 0, f"{TOGETHER} --where task=facts"),
+        ("score logs/small --as-recorded --where choices.0=Mars", 0, "with choices.0=Mars: sums"),
+        # Choices that nothing meets.
+        ("score logs --as-recorded --where filter=loose", 3, "has no samples with filter=loose"),
+        ("score logs/small --as-recorded --where colour=red", 3, "the column 'colour', which does"),
+        ("score logs --as-recorded --where tasks=facts", 3, "--where also takes task and model"),
+        ("score logs --as-recorded --where task=fact", 2, "task=fact; did you mean 'facts'?"),
+        ("score logs --as-recorded --where task=zzz", 2, "task=zzz (there are: facts and sums)"),
+        ("score logs --as-recorded --where model=larger", 2, "=larger; did you mean 'large'?"),
+        # Nothing to score or to compare.
+        (f"score {LOGS}/lm_eval -m wer", 3, "the task last_word has none; choose another, such as"),
+        (f"score {LOGS}/lm_eval -m wer", 3, "choose one task with --where task=mass"),
+        ("score logs/none.eval --as-recorded", 3, "no such file"),
+        (f"score {RESULTS} --as-recorded", 2, f"they are beside it: give {FACTS}, or the folder"),
+        ("score logs/small --as-recorded --extract answer", 2, AS_THEY_ARE),
+        ("score logs/small --as-recorded --columns predictions=resps", 2, AS_THEY_ARE),
+        (f"score {LOGS}/ragas.jsonl --as-recorded", 2, "ragas.jsonl has no recorded numbers"),
+        ("compare", 2, "give at least two files, the baseline first, or a folder with logs"),
+        ("compare --as-recorded", 2, "give at least two files, the baseline first, or a folder"),
+        ("compare logs/small --as-recorded", 2, f"logs/small has {ALONE}"),
+        ("compare logs --as-recorded --where model=large", 2, "logs has one system, 'large'; give"),
+        ("compare logs/large logs/large/ --as-recorded", 2, "large is given twice"),
+        ("compare logs", 2, "for example: metrichub compare logs -m chrf"),
+        ("compare logs", 2, "or --as-recorded for the numbers in another tool's log"),
+    ],
+)
+def test_what_is_left_out_or_refused_is_said(
+    monkeypatch: pytest.MonkeyPatch, command: str, status: int, said: str
+) -> None:
+    monkeypatch.chdir(LM_EVAL.parent)
+    ran = run(*command.split())
+    assert ran.exit_code == status, ran.output
+    assert said in ran.stderr.replace("\n", " ")
+    # One task alone, or the numbers that were recorded, are no mixture.
+    assert (TOGETHER in ran.stderr) == (TOGETHER in said)
 
 
 def test_metrics_score_the_samples_of_a_folder_again() -> None:
@@ -139,20 +177,10 @@ def test_other_metrics_may_stand_beside_what_was_recorded() -> None:
     assert found["scores"]["exact_match"] == found["scores"]["acc"]
 
 
-def test_recorded_numbers_that_no_metric_reads_are_named() -> None:
-    ran = run("score", str(LM_EVAL / "small"), "-m", "exact_match", "--where", "task=facts")
-    assert "also has acc and acc_norm as recorded; --as-recorded reports such numbers" in ran.stderr
-    log = next((LM_EVAL / "small").glob("samples_facts_*"))
-    ran = run("score", str(log), "-m", "recorded(column='acc')")
-    assert "also has acc_norm as recorded" in ran.stderr
-
-
 def test_a_log_from_stdin_is_scored_without_that_note() -> None:
     (path,) = (LM_EVAL / "small").glob("samples_facts_*")
-    command = [sys.executable, "-m", "metrichub", "score", "-", "-m", "exact_match"]
-    with path.open("rb") as log:
-        ran = subprocess.run(command, stdin=log, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = run("score", "-", "-m", "exact_match", stdin=path.read_text("utf-8"))
+    assert (ran.exit_code, ran.stderr) == (0, "")
     scores = json.loads(ran.stdout)["scores"]
     assert scores["exact_match"]["score"] == results("small", "facts")["acc,none"]
 
@@ -167,25 +195,6 @@ def test_the_mean_over_several_tasks_is_said(tmp_path: Path) -> None:
         "acc is the mean over the samples of last_word and mass; choose one with --where "
         "task=last_word" in ran.stderr
     )
-
-
-def test_metrics_that_score_several_tasks_together_say_it() -> None:
-    said = "note: the metrics of -m score the samples of facts and sums together; choose "
-    for command in (["compare", LM_EVAL], ["score", LM_EVAL / "small"]):
-        ran = run(*map(str, command), "-m", "exact_match")
-        assert f"{said}one task with --where task=facts" in ran.stderr
-        one = run(*map(str, command), "-m", "exact_match", "--where", "task=sums")
-        assert "together" not in one.stderr
-    recorded = run("score", str(LM_EVAL / "small"), "--as-recorded")
-    assert "together" not in recorded.stderr
-
-
-def test_a_task_without_replies_is_named() -> None:
-    ran = run("score", str(LOGS / "lm_eval"), "-m", "exact_match")
-    assert ran.exit_code == 3
-    said = "'predictions' is missing or null in sample 0; the task last_word has none; choose "
-    assert f"{said}another, such as mass" in ran.stderr
-    assert "choose one task with --where task=mass" in ran.stderr
 
 
 def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
@@ -222,21 +231,6 @@ def test_systems_without_a_task_or_a_number_in_common_are_refused(tmp_path: Path
     both = ["--where", "task=sums", "--where", "model=small"]
     error = refused("score", tmp_path / "logs", "--as-recorded", *both)
     assert "the systems have no such logs (large: sums; small: facts)" in error
-    error = refused("score", LOGS / "ragas.jsonl", "--as-recorded")
-    assert "ragas.jsonl has no recorded numbers" in error
-
-
-def test_a_task_or_a_model_that_no_log_has_is_named() -> None:
-    for condition, what in {
-        "task=fact": "no log has task=fact; did you mean 'facts'?",
-        "task=zzz": "no log has task=zzz (there are: facts and sums)",
-        "model=larger": "no log has model=larger; did you mean 'large'?",
-    }.items():
-        assert what in refused("score", LM_EVAL, "--as-recorded", "--where", condition)
-    ran = run("score", str(LM_EVAL), "--as-recorded", "--where", "tasks=facts")
-    assert ran.exit_code == 3
-    assert "'tasks', which doesn't exist" in ran.stderr
-    assert "of logs, --where also takes task and model" in ran.stderr
 
 
 def test_a_later_log_of_the_same_model_and_task_counts(
@@ -283,21 +277,6 @@ def test_what_is_no_log_has_to_name_its_column(tmp_path: Path) -> None:
     assert f"there are no logs in {tmp_path} (metrichub reads those of deepeval, " in error
 
 
-def test_results_without_samples_name_the_file_beside_them() -> None:
-    (path,) = (LM_EVAL / "small").glob("results_*")
-    error = refused("score", path, "--as-recorded")
-    assert "has no samples; they are beside it: give " in error
-    assert "samples_facts_2026-11-25T19-04-41.688911.jsonl, or the folder" in error
-
-
-def test_numbers_as_recorded_take_no_extraction_or_columns() -> None:
-    facts = ["score", str(LM_EVAL / "small"), "--where", "task=facts", "--as-recorded"]
-    for option in (["--extract", "answer"], ["--columns", "predictions=resps"]):
-        error = refused(*facts, *option)
-        assert "--as-recorded takes the numbers as they are; add a metric with -m" in error
-    assert run(*facts, "--extract", "answer", "-m", "exact_match").exit_code == 0
-
-
 def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
     sums = ["score", str(LM_EVAL / "small"), "--where", "task=sums", "--as-recorded"]
     for spec in ("exact_match(gsm8k)", "exact_match = exact_match(gsm8k)"):
@@ -306,24 +285,6 @@ def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
         assert 'name: -m "mine = exact_match(gsm8k)"' in error
     found = document(*sums, "-m", "mine = exact_match(gsm8k)")
     assert list(found["scores"]) == ["exact_match", "mine"]
-
-
-def test_one_system_is_nothing_to_compare(tmp_path: Path) -> None:
-    saved = tmp_path / "saved.json"
-    Hub("recorded(column='acc')").evaluate(acc=[1, 0]).save(saved)
-    for arguments in ([], [saved], ["--as-recorded"]):
-        error = refused("compare", *arguments)
-        assert "give at least two files, the baseline first, or a folder with logs" in error
-    folder = LM_EVAL / "small"
-    error = refused("compare", folder, "--as-recorded")
-    assert f"{folder} has one system; give another FILE, the baseline first" in error
-    error = refused("compare", LM_EVAL, "--as-recorded", "--where", "model=large")
-    assert f"{LM_EVAL} has one system, 'large'; give another FILE, the baseline first" in error
-
-
-def test_a_folder_is_not_compared_with_itself() -> None:
-    error = refused("compare", LM_EVAL / "large", f"{LM_EVAL / 'large'}/", "--as-recorded")
-    assert "large is given twice" in error
 
 
 def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
@@ -455,12 +416,6 @@ def test_samples_without_a_score_are_unscored(tmp_path: Path) -> None:
     assert ran.stderr == "metrichub: note: match: 1 unscored: no match is recorded\n"
 
 
-def test_a_missing_log_is_no_such_file(tmp_path: Path) -> None:
-    for name in ("log.json", "log.jsonl", "log.eval"):
-        ran = run("score", str(tmp_path / name), "--as-recorded")
-        assert (ran.exit_code, "no such file" in ran.stderr) == (3, True)
-
-
 def test_warnings_of_readers_are_notes_that_are_printed_once() -> None:
     for verbose in ([], ["--verbose"]):
         ran = run("compare", str(LOGS / "promptfoo.json"), "--as-recorded", *verbose)
@@ -498,12 +453,6 @@ def test_a_direction_that_one_log_shows_holds_for_the_other(tmp_path: Path) -> N
     (tmp_path / "b.json").write_text(json.dumps(run_of), encoding="utf-8")
     found = document("compare", tmp_path, "--as-recorded")
     assert found["ranks"]["Exact_Match"]["score"] == {"a": 1, "b": 1}
-
-
-def test_without_a_metric_the_example_names_the_folder() -> None:
-    error = refused("compare", LM_EVAL)
-    assert f"for example: metrichub compare {LM_EVAL} -m chrf" in error.replace("\n", " ")
-    assert "or --as-recorded for the numbers in another tool's log" in error.replace("\n", " ")
 
 
 def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
