@@ -44,12 +44,6 @@ def test_samples_may_come_in_parts(references: list[str]) -> None:
     assert metric.compute() == {"bleu": whole}
 
 
-def test_several_predictions_of_a_sample_are_read() -> None:
-    columns = {"predictions": [["a b", "a c"], ["d", "e"]], "references": [["a c"], ["d"]]}
-    assert module("exact_match").compute(**columns) == {"exact_match": 1.0}
-    assert Hub("exact_match")(**columns)["exact_match"]["score"] == 1.0
-
-
 def test_combined_keys_neither_clash_nor_move() -> None:
     alone = module("rouge").compute(predictions=PREDICTIONS, references=ONE)
     names = ["rouge", "bleu2 = bleu(max_order=2)", "bleu", "wer"]
@@ -67,25 +61,6 @@ def test_the_line_of_the_guide() -> None:
     found = combined.compute(predictions=PREDICTIONS, references=ONE)
     assert found["wer"] == 2 / 13
     assert found["bleu"] == module("bleu").compute(predictions=PREDICTIONS, references=ONE)["bleu"]
-
-
-def test_combined_with_a_module_of_another_author(tmp_path: Path) -> None:
-    class Length(evaluate.Metric):
-        def _info(self) -> evaluate.MetricInfo:
-            import datasets
-
-            text = datasets.Value("string")
-            features = datasets.Features({"predictions": text, "references": text})
-            return evaluate.MetricInfo(description="", citation="", features=features)
-
-        def _compute(self, predictions: list[str], references: list[str]) -> dict[str, float]:
-            return {"score": sum(map(len, predictions))}
-
-    found = evaluate.combine([module("bleu"), Length(), module("wer")]).compute(
-        predictions=PREDICTIONS, references=ONE
-    )
-    assert found["score"] == sum(map(len, PREDICTIONS))
-    assert {"bleu", "wer"} <= set(found)
 
 
 def test_outputs_are_chosen() -> None:
