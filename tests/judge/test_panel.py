@@ -19,7 +19,6 @@ from metrichub.errors import (
     ReportError,
 )
 from metrichub.judge.panel import Panel, PanelVerdict
-from metrichub.judge.protocol import SelfDescribed
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
 from tests.judge_stub import KEY, Asked, Reply, Stub, answer, completion, failure, serving
@@ -61,41 +60,30 @@ def choice(*answers: Any) -> Choice:
     return run(panel(*answers).choose(ASKED, ["x", "y"], {}))
 
 
-def test_a_panel_is_a_judge_that_describes_itself() -> None:
-    assert isinstance(panel(["yes"], ["no"]), SelfDescribed)
-
-
 # Verdicts.
 
 
-def test_the_majority_decides() -> None:
-    found = verdict("no", "yes", "no")
-    assert (found.verdict, found.weights) == ("no", {"no": 1.0})
-    assert found.reason == "no 2, yes 1: as scripted"
+@pytest.mark.parametrize(
+    ("vote", "answers", "weights", "word"),
+    [
+        ("majority", ("no", "yes", "no"), {"no": 1}, "no"),
+        # Tied words count in equal parts, and the less affirmative is shown.
+        ("majority", ("yes", "no"), {"yes": 0.5, "no": 0.5}, "no"),
+        ("majority", ({"yes": 0.4, "idk": 0.6}, "yes", "idk"), {"idk": 1}, "idk"),
+        ("mean", ("yes", "no", "yes", "idk"), {"yes": 0.5, "no": 0.25, "idk": 0.25}, "yes"),
+        # (0.5 + 1) / 2 and (0.5 + 0) / 2.
+        ("mean", ({"yes": 0.5, "idk": 0.5}, "yes"), {"yes": 0.75, "idk": 0.25}, "yes"),
+    ],
+)
+def test_votes_decide_on_words(
+    vote: By, answers: tuple[Any, ...], weights: dict[str, float], word: str
+) -> None:
+    found = verdict(*answers, vote=vote)
+    assert (found.weights, found.verdict) == (weights, word)
 
 
-def test_tied_verdicts_count_in_equal_parts_and_say_so() -> None:
-    found = verdict("yes", "no")
-    assert found.weights == {"yes": 0.5, "no": 0.5}
-    assert found.reason.startswith("yes 1, no 1, a tie")
-    # The less affirmative word is shown.
-    assert found.verdict == "no"
-
-
-def test_the_mean_counts_each_word_by_its_fraction_of_the_votes() -> None:
-    found = verdict("yes", "no", "yes", "idk", vote="mean")
-    assert found.weights == {"yes": 0.5, "no": 0.25, "idk": 0.25}
-    assert found.verdict == "yes"
-
-
-def test_the_mean_takes_the_fractions_of_a_judge_that_weighs() -> None:
-    # (0.5 + 1) / 2 and (0.5 + 0) / 2.
-    found = verdict({"yes": 0.5, "idk": 0.5}, "yes", vote="mean")
-    assert found.weights == {"yes": 0.75, "idk": 0.25}
-
-
-def test_the_majority_takes_its_word() -> None:
-    assert verdict({"yes": 0.4, "idk": 0.6}, "yes", "idk").weights == {"idk": 1.0}
+def test_a_tie_says_so() -> None:
+    assert verdict("yes", "no").reason.startswith("yes 1, no 1, a tie")
 
 
 def test_every_vote_is_kept_with_its_reason() -> None:
@@ -116,11 +104,8 @@ def test_items_are_decided_one_by_one_in_their_order() -> None:
     ]
 
 
-def test_the_first_judge_extracts_for_all() -> None:
+def test_the_first_judge_that_does_not_fail_extracts_for_all() -> None:
     assert run(panel(["x", "y"], failing).extract(ASKED, {}, 1)) == ["x"]
-
-
-def test_where_the_first_judge_fails_the_next_one_extracts() -> None:
     assert run(panel(failing, failing, ["x"], ["y"]).extract(ASKED, {})) == ["x"]
     with pytest.raises(JudgeError, match=r"none of the panel's judges answered: no verdict; no ve"):
         run(panel(failing, failing).extract(ASKED, {}))
@@ -164,22 +149,22 @@ def test_grades_without_a_majority_are_their_median(given: tuple[int, ...], medi
     assert found.reason.startswith("no majority, so the median of ")
 
 
-def test_the_mean_of_grades_holds_their_fractions() -> None:
-    found = grade(5, 2, 5, vote="mean")
-    assert found.score == pytest.approx(4)
-    assert found.weights == pytest.approx({5: 2 / 3, 2: 1 / 3})
-
-
-def test_the_mean_of_grades_mixes_the_weights_of_a_judge() -> None:
-    # The first judge's own mean is 4.5; with 2 it is 3.25.
-    found = grade({4: 0.5, 5: 0.5}, 2, vote="mean")
-    assert found.score == pytest.approx(3.25)
-    assert found.weights == pytest.approx({4: 0.25, 5: 0.25, 2: 0.5})
-
-
-def test_grades_between_whole_numbers_have_no_fractions() -> None:
-    found = grade(4.5, 2, vote="mean")
-    assert (found.score, dict(found.weights)) == (3.25, {})
+@pytest.mark.parametrize(
+    ("answers", "score", "weights"),
+    [
+        ((5, 2, 5), 4, {5: 2 / 3, 2: 1 / 3}),
+        # The first judge's own mean is 4.5.
+        (({4: 0.5, 5: 0.5}, 2), 3.25, {4: 0.25, 5: 0.25, 2: 0.5}),
+        # What lies between whole numbers has no fractions.
+        ((4.5, 2), 3.25, {}),
+    ],
+)
+def test_the_mean_of_grades_mixes_their_weights(
+    answers: tuple[Any, ...], score: float, weights: dict[int, float]
+) -> None:
+    found = grade(*answers, vote="mean")
+    assert found.score == pytest.approx(score)
+    assert found.weights == pytest.approx(weights)
 
 
 def test_a_grade_off_the_scale_is_an_error_though_the_mean_is_on_it() -> None:
@@ -441,6 +426,10 @@ def test_metrics_without_a_vote_are_run_anew_beside_one_that_votes(stub: Stub) -
     assert "repeats:2" in found.signatures()["faithfulness"]
     assert "repeats:" not in found.signatures()["hallucination"]
     assert set(found.repeated()) == {"faithfulness"}
+    # A vote leaves no runs to compare.
+    voted = Hub("faithfulness", judge=spec(stub), vote="majority").evaluate(**columns(1), repeats=2)
+    with pytest.raises(ReportError, match="in a hub without a vote"):
+        voted.repeated()
 
 
 def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
@@ -457,14 +446,6 @@ def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     assert "judge 3 gave no verdict on 2 more" in found.notes()["faithfulness"][0]
 
 
-def test_a_wrong_key_of_one_ends_the_run(stub: Stub) -> None:
-    judges = [spec(stub, model=model) for model in ("a", "b")]
-    Hub("faithfulness", judge=judges).evaluate(**columns(1))
-    stub.always = failure(401)
-    with pytest.raises(JudgeUnavailable):
-        Hub("faithfulness", judge=[*judges, spec(stub, model="e")]).evaluate(**columns(1))
-
-
 def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b")]
     hub = Hub("answer_relevancy", judge=judges, embedder="offline")
@@ -479,12 +460,6 @@ def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -
     assert not any(
         said in note for note in alone.evaluate(**sample).notes().get("answer_relevancy", ())
     )
-
-
-def test_a_vote_leaves_no_runs_to_compare_and_says_so(stub: Stub) -> None:
-    hub = Hub("faithfulness", judge=spec(stub), vote="majority")
-    with pytest.raises(ReportError, match="in a hub without a vote"):
-        hub.evaluate(**columns(1), repeats=2).repeated()
 
 
 @pytest.mark.parametrize("repeats", [0, -2, 1.5])
