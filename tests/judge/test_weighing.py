@@ -57,32 +57,19 @@ def weighed(tokens: Sequence[str], likely: Mapping[str, float], place: int = 1) 
 # Several answers.
 
 
-def test_as_many_answers_are_asked_for_as_samples_and_a_second_run_asks_for_none(
-    stub: Stub,
-) -> None:
-    first = grade(judge(stub), Sampling(samples=5))
+def test_samples_are_further_calls_of_the_same_request_and_are_kept(stub: Stub) -> None:
+    one = grade(judge(stub), Sampling())
+    # The stub gives the middle of 1 to 5; one answer has no weights.
+    assert (one.score, dict(one.weights)) == (3.0, {})
+    five = grade(judge(stub), Sampling(samples=5))
     assert len(stub.asked) == 5
-    assert grade(judge(stub), Sampling(samples=5)) == first
+    assert grade(judge(stub), Sampling(samples=5)) == five
     assert len(stub.asked) == 5
-
-
-def test_the_samples_are_the_same_request_to_the_server(stub: Stub) -> None:
-    grade(judge(stub), Sampling(samples=3))
+    # Without the store they are calls of their own, too, though they are in flight together.
+    grade(judge(stub, cache=False), Sampling(samples=4))
+    assert len(stub.asked) == 5 + 4
     assert all(asked.body == stub.asked[0].body for asked in stub.asked)
     assert not {"logprobs", "top_logprobs", "n"} & stub.asked[0].body.keys()
-
-
-def test_samples_in_flight_together_are_calls_of_their_own_without_the_call_store(
-    stub: Stub,
-) -> None:
-    grade(judge(stub, cache=False), Sampling(samples=4))
-    assert len(stub.asked) == 4
-
-
-def test_more_samples_ask_only_for_the_further_ones(stub: Stub) -> None:
-    grade(judge(stub), Sampling())
-    grade(judge(stub), Sampling(samples=4))
-    assert len(stub.asked) == 4
 
 
 def test_the_grade_of_several_answers_is_their_mean(stub: Stub) -> None:
@@ -97,12 +84,6 @@ def test_the_reason_is_that_of_the_answer_nearest_to_the_mean(stub: Stub) -> Non
     stub.faults = [graded(1, "low"), graded(4, "near"), graded(5, "high")]
     # The mean is 10 / 3.
     assert grade(judge(stub), Sampling(samples=3)).reason == "near"
-
-
-def test_one_answer_has_no_weights(stub: Stub) -> None:
-    found = grade(judge(stub), Sampling())
-    # The stub gives the middle of 1 to 5.
-    assert (found.score, dict(found.weights)) == (3.0, {})
 
 
 def test_a_sample_off_the_scale_is_asked_for_again(stub: Stub) -> None:
@@ -137,19 +118,10 @@ def test_the_grade_is_the_mean_by_the_probabilities_at_the_score(
     assert found.score == pytest.approx(4.8)
     assert dict(found.weights) == {4: pytest.approx(0.2), 5: pytest.approx(0.8)}
     assert found.reason == "so"
-
-
-def test_the_probabilities_are_asked_for_in_the_request(stub: Stub) -> None:
-    stub.faults = [weighed(['{"reason":"so","score":', "5", "}"], FOUR_OR_FIVE)]
-    grade(judge(stub), LOGPROBS)
     sent = stub.asked[0].body
     assert (sent["logprobs"], sent["top_logprobs"]) == (True, 20)
-
-
-def test_the_probabilities_are_stored_with_the_answer(stub: Stub) -> None:
-    stub.faults = [weighed(['{"reason":"so","score":', "5", "}"], FOUR_OR_FIVE)]
-    first = grade(judge(stub), LOGPROBS)
-    assert grade(judge(stub), LOGPROBS) == first
+    # They are stored with the answer.
+    assert grade(judge(stub), LOGPROBS) == found
     assert len(stub.asked) == 1
 
 
