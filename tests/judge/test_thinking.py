@@ -33,6 +33,8 @@ DRAFT, FINAL = '{"reason": "draft", "score": 1}', '{"reason": "final", "score": 
         f"<analysis>{DRAFT}</analysis>{FINAL}",
         f"<|channel|>analysis<|message|>{DRAFT}<|end|><|channel|>final<|message|>{FINAL}",
         f"<think step='1'>{DRAFT}</think >{FINAL}",
+        f"Here it is:\n```json\n{FINAL}\n```\nI hope this helps {{or not}}.",
+        f"{{not json}} {FINAL}",
         # A closing tag in a text that is quoted ends no thinking.
         f'So: {FINAL[:-1]}, "quoted": "</think>"}}',
     ],
