@@ -18,7 +18,6 @@ from metrichub.testing import Scripted
 
 QUESTIONS: Sequence[Question] = ("extract", "verify", "grade", "choose")
 MODEL = OpenAIJudge(model="m", base_url="http://127.0.0.1:1/v1")
-BASELINES = (OfflineJudge(), ChanceJudge(), OfflineEmbedder())
 SAMPLE: dict[str, Any] = {"predictions": ["It is old."], "contexts": [["It is old."]]}
 
 
@@ -32,24 +31,11 @@ class Silent:
     script = {"claims": ["It is old."], "supported": ["yes"]}  # noqa: RUF012  # nobody changes it
 
 
-@pytest.mark.parametrize("judge", [MODEL, OfflineJudge(), ChanceJudge(), Scripted({})])
-def test_every_judge_of_the_hub_describes_itself(judge: object) -> None:
-    assert isinstance(judge, SelfDescribed)
-
-
 def test_only_a_model_says_that_it_is_one() -> None:
     for asked in (MODEL, OpenAIEmbedder()):
         assert (about(asked).is_model, about(asked).note) == (True, None)
     for asked in (OfflineJudge(), ChanceJudge(), Scripted({}), OfflineEmbedder()):
         assert not about(asked).is_model
-
-
-def test_a_baseline_has_a_note_for_the_readers_of_its_scores() -> None:
-    assert [str(about(asked).note).split()[0] for asked in BASELINES] == [
-        "judged",
-        "judged",
-        "compared",
-    ]
 
 
 def test_a_judge_that_is_silent_about_itself_is_taken_for_a_model() -> None:

@@ -16,7 +16,6 @@ from metrichub.models import resolve
 from metrichub.models.embedders import OfflineEmbedder
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
-from tests import commands
 
 SAVED = Path(__file__).parents[1] / "data" / "report_before_judges_were_chosen.json"
 SAMPLE: dict[str, Any] = {"predictions": ["It is old."], "contexts": [["It is old."]]}
@@ -104,16 +103,6 @@ def test_a_parameter_without_a_default_is_asked_for_in_words() -> None:
             Hub("semantic_similarity", embedder=embedder)
 
 
-def test_the_command_line_says_the_same_and_takes_the_judge(tmp_path: Path) -> None:
-    path = str(tmp_path / "samples.jsonl")
-    commands.write(path, [{"prediction": "It is old.", "contexts": ["It is old."]}])
-    said = commands.error(commands.run("score", path, "-m", "faithfulness"), 4)
-    assert "faithfulness needs a judge, and none is set" in said
-    assert "; add --judge \"openai(model='…')\"" in said
-    ran = commands.run("score", path, "-m", "faithfulness", "--judge", "offline")
-    assert ran.exit_code == 0, ran.output
-
-
 def test_the_judge_of_the_hub_is_asked_where_a_metric_has_none() -> None:
     assert judge_in(Hub("faithfulness", judge="offline")) == "offline"
     assert judge_in(Hub(load_metric("faithfulness"), judge=YES)) is YES
@@ -174,10 +163,6 @@ def test_an_empty_variable_chooses_nobody(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("METRICHUB_JUDGE", "")
     with pytest.raises(JudgeUnavailable, match="none is set"):
         Hub("faithfulness")
-
-
-def test_metrics_that_ask_nobody_need_nobody() -> None:
-    assert Hub("exact_match")(**PAIR) == {"exact_match": {"score": 1.0}}
 
 
 def test_a_part_that_is_not_measured_needs_nobody() -> None:
@@ -283,13 +268,6 @@ def test_a_report_saved_while_judges_had_a_default_still_loads() -> None:
         "judged",
         "compared",
     }
-
-
-def test_a_report_keeps_who_was_asked(tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    Hub("faithfulness", judge="offline").evaluate(**SAMPLE).save(path)
-    (result,) = Report.load(path).results.values()
-    assert getattr(result.metric, "judge", None) == "offline"
 
 
 def test_an_old_report_is_not_merged_with_answers_of_other_rules() -> None:

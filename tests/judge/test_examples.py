@@ -112,12 +112,6 @@ def test_examples_stand_beside_a_prompt_of_the_users_own(tmp_path: Path) -> None
     assert metric.prompt("claims").text == "Liste auf."
 
 
-def test_examples_stand_beside_a_prompt_in_any_folder(tmp_path: Path) -> None:
-    (tmp_path / "claims.md").write_text("List.", encoding="utf-8")
-    write(tmp_path, "claims", CLAIMS)
-    assert Prompt.read(tmp_path / "claims.md").examples[0].question == "extract"
-
-
 def test_examples_are_hashed_into_the_signature(tmp_path: Path) -> None:
     before = load_metric("faithfulness", judge="offline").label()
     write(tmp_path, "claims", CLAIMS)
@@ -141,13 +135,6 @@ def test_estimates_count_examples(stub: Stub, tmp_path: Path) -> None:
     hub.evaluate(**columns(1))
     sent = [[asked.body["messages"], asked.schema] for asked in stub.asked]
     assert estimate.prompt_tokens == sum(map(tokens_in, sent))
-
-
-def test_the_offline_judge_ignores_examples(tmp_path: Path) -> None:
-    write(tmp_path, "claims", CLAIMS)
-    hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge="offline")
-    given = {"predictions": ["It is old."], "contexts": [["It is old."]]}
-    assert hub(given) == {"faithfulness": {"score": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -227,23 +214,6 @@ def test_an_example_lists_texts_that_differ_and_invents_no_name_or_number(path: 
             for word in _NAME_OR_NUMBER.findall(item)
             if word not in shown.data
         ]
-
-
-def test_models_are_shown_the_hubs_own_examples(stub: Stub) -> None:
-    Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1))
-    (shown,) = Prompt.read(SHARED_PROMPTS / "claims.md").examples
-    claims, verdicts = (asked.body["messages"] for asked in stub.asked)
-    assert [message["content"] for message in claims[1:3]] == [shown.data, shown.reply]
-    assert len(verdicts) == 2
-
-
-def test_a_prompt_of_the_users_own_comes_without_the_hubs_examples(
-    stub: Stub, tmp_path: Path
-) -> None:
-    (tmp_path / "claims.md").write_text("Liste auf.", encoding="utf-8")
-    hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge=spec(stub))
-    hub.evaluate(**columns(1))
-    assert len(stub.asked[0].body["messages"]) == 2
 
 
 @pytest.mark.parametrize(

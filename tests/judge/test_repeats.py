@@ -19,7 +19,6 @@ from metrichub.errors import ParameterError, ReportError
 from metrichub.evaluation.repeats import _deviation, together
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
-from metrichub.testing import Scripted
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged, says
 from tests.judge_toys import columns, spec
@@ -178,34 +177,12 @@ def test_replies_that_were_not_kept_are_none(stub: Stub, tmp_path: Path) -> None
 # Prompts of one's own.
 
 
-def test_a_prompt_of_ones_own_is_asked_and_signed(stub: Stub, tmp_path: Path) -> None:
-    (tmp_path / "claims.md").write_text("Liste jede Behauptung auf.\n", encoding="utf-8")
-    metric = load_metric("faithfulness", judge=spec(stub), prompts=str(tmp_path))
-    Hub(metric).evaluate(**columns(1))
-    assert stub.asked[0].system.startswith("Liste jede Behauptung auf.")
-    assert "evidence" in stub.asked[1].system
-    before = metric.label()
-    assert f"claims:{metric.prompt('claims').sha}" in before
-    (tmp_path / "claims.md").write_text("Nenne jede Behauptung.\n", encoding="utf-8")
-    assert metric.label() != before
-
-
 def test_a_prompt_that_the_metric_does_not_ask_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"claims.*it has: nothing"):
         load_metric("faithfulness", prompts=str(tmp_path))
     (tmp_path / "clams.md").write_text("x", encoding="utf-8")
     with pytest.raises(ParameterError, match="it has: clams"):
         load_metric("faithfulness", prompts=str(tmp_path))
-
-
-def test_a_scripted_answer_may_depend_on_the_fields() -> None:
-    judge = Scripted(
-        {"claims": lambda fields: fields["text"].split(), "supported": lambda _: ["yes", "no"]}
-    )
-    hub = Hub(load_metric("faithfulness", judge=judge))
-    # Two claims of which one is supported, then one that is.
-    report = hub.evaluate(predictions=["a b", "c"], contexts=[["x"], ["x"]])
-    assert report.samples()["faithfulness"]["score"].tolist() == [0.5, 1.0]
 
 
 def test_statistics_of_several_numbers_are_the_means_of_the_runs_that_scored_them() -> None:
