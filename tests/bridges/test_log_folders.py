@@ -138,6 +138,8 @@ AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m
         ("score logs/none.eval --as-recorded", 3, "no such file"),
         (f"score {RESULTS} --as-recorded", 2, f"they are beside it: give {FACTS}, or the folder"),
         ("score logs/small --as-recorded --extract answer", 2, AS_THEY_ARE),
+        # For a metric beside them, an extraction is of use.
+        (f"score {FACTS} --as-recorded --extract answer -m exact_match", 0, ""),
         ("score logs/small --as-recorded --columns predictions=resps", 2, AS_THEY_ARE),
         (f"score {LOGS}/ragas.jsonl --as-recorded", 2, "ragas.jsonl has no recorded numbers"),
         ("compare", 2, "give at least two files, the baseline first, or a folder with logs"),

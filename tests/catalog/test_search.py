@@ -136,7 +136,7 @@ def test_a_question_without_an_answer_says_so() -> None:
     ("option", "tag", "hint"),
     [
         ("--task", "summarisation", "no metric has the task 'summarisation'; did you mean 'summ"),
-        ("--task", "juggling", "no metric has the task 'juggling' (task: agents, "),
+        ("--family", "zzz", "no metric has the family 'zzz' (family: "),
     ],
 )
 def test_an_unknown_tag_is_named_with_those_that_exist(option: str, tag: str, hint: str) -> None:
