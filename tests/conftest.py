@@ -11,11 +11,10 @@ import pytest
 from hypothesis import settings
 
 from metrichub.catalog.registry import registry
-from tests import allowed_skips, judge_stub
-from tests.allowed_skips import pytest_addoption
-from tests.left_out import LeftOut
+from tests import judge_stub
+from tests.allowed_skips import pytest_sessionfinish
 
-__all__ = ["pytest_addoption"]
+__all__ = ["pytest_sessionfinish"]
 
 # Thousands of short processes would each compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -26,22 +25,6 @@ sys.dont_write_bytecode = False
 settings.register_profile("metrichub", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("search", deadline=None, max_examples=600)
 settings.load_profile("metrichub")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Register the plugins."""
-    allowed_skips.pytest_configure(config)
-    config.pluginmanager.register(LeftOut(config), "left-out")
-
-
-COLLECTED = pytest.StashKey[list[str]]()
-"""The names of all tests, before any is left out."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note the names."""
-    config.stash[COLLECTED] = [item.nodeid for item in items]
 
 
 @pytest.fixture(autouse=True, scope="module")

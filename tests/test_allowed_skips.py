@@ -1,4 +1,4 @@
-"""A skip that isn't allowed fails a session, wherever it comes from, with workers and without."""
+"""In continuous integration a skip that isn't allowed fails a session, wherever it comes from."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from tests.allowed_skips import ALLOWED
 
 pytest_plugins = ["pytester"]
 
-TESTS = {
-    "test_allowed.py": """
+MODULES = {
+    "test_allowed": """
         import pytest
 
         def test_corpus():
@@ -19,86 +19,50 @@ TESTS = {
         def test_known_difference():
             assert False
         """,
-    "test_marked.py": """
+    "test_marked": """
         import pytest
 
         @pytest.mark.skipif(True, reason="a new reason")
         def test_marked():
             raise AssertionError
         """,
-    "test_module.py": """
+    "test_module": """
         import pytest
 
         pytest.importorskip("a_package_that_nobody_has")
         """,
-    "test_fixture.py": """
-        import pytest
-
-        @pytest.fixture
-        def absent():
-            pytest.skip("absent")
-
-        def test_needs_it(absent):
-            raise AssertionError
-        """,
 }
-FORBIDDEN = {
-    "test_marked.py": "test_marked.py::test_marked - a new reason",
-    "test_module.py": "test_module.py - could not import 'a_package_that_nobody_has'",
-    "test_fixture.py": "test_fixture.py::test_needs_it - absent",
-}
+FORBIDDEN = [
+    "test_marked.py::test_marked - a new reason",
+    "test_module.py - could not import 'a_package_that_nobody_has'",
+]
 
 
-@pytest.fixture
-def session(pytester, monkeypatch):
-    """Run some of the tests above with this project's plugin; the variable `CI` is not set."""
-    pytester.makeconftest("from tests.allowed_skips import *")
-    for name in ("CI", "PYTEST_ADDOPTS"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.mark.parametrize(
+    ("modules", "ci", "workers", "forbidden"),
+    [
+        (MODULES, "true", "2", FORBIDDEN),
+        (MODULES, "true", "0", FORBIDDEN),
+        (["test_allowed"], "true", "0", []),
+        (MODULES, "", "0", []),
+    ],
+    ids=["workers", "alone", "allowed", "not in CI"],
+)
+def test_a_skip_that_is_not_allowed_fails_the_session_and_is_named(
+    pytester, monkeypatch, modules, ci, workers, forbidden
+):
+    pytester.makeconftest("from tests.allowed_skips import pytest_sessionfinish")
+    pytester.makepyfile(**{name: MODULES[name] for name in modules})
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     # Workers are processes of their own.
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
-
-    def ran(*files, arguments=()):
-        for file in files:
-            pytester.makepyfile(**{file.removesuffix(".py"): TESTS[file]})
-        run = pytester.runpytest_subprocess if "-n" in arguments else pytester.runpytest
-        return run(*arguments, *files)
-
-    return ran
-
-
-def named(ran):
-    """The lines about forbidden skips, sorted: workers finish in any order."""
-    return sorted(line for line in ran.outlines if line.startswith("ERROR "))
-
-
-@pytest.mark.parametrize("file", FORBIDDEN)
-def test_a_skip_with_another_reason_fails_the_session_and_is_named(session, file):
-    ran = session("test_allowed.py", file, arguments=["--strict-skips"])
-    assert ran.ret == 1
-    (line,) = named(ran)
-    assert line.startswith(f"ERROR {FORBIDDEN[file]}")
-
-
-def test_allowed_skips_and_known_differences_pass(session):
-    ran = session("test_allowed.py", arguments=["--strict-skips"])
-    assert ran.ret == 0
-    ran.assert_outcomes(skipped=1, xfailed=1)
-
-
-def test_the_variable_of_ci_turns_it_on(session, monkeypatch):
-    monkeypatch.setenv("CI", "true")
-    assert session("test_marked.py").ret == 1
-
-
-def test_without_either_a_skip_passes(session):
-    assert session("test_marked.py").ret == 0
-
-
-def test_skips_of_workers_reach_the_controller(session):
-    ran = session(*TESTS, arguments=["--strict-skips", "-n", "2"])
-    assert ran.ret == 1
-    for line, start in zip(named(ran), sorted(FORBIDDEN.values()), strict=True):
+    run = pytester.runpytest if workers == "0" else pytester.runpytest_subprocess
+    ran = run("-n", workers)
+    # Workers finish in any order.
+    named = sorted(line for line in ran.outlines if line.startswith("ERROR "))
+    assert ran.ret == (1 if forbidden else 0)
+    for line, start in zip(named, forbidden, strict=True):
         assert line.startswith(f"ERROR {start}")
 
 
