@@ -5,7 +5,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -15,22 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HOMES = {"metrichub": ROOT} | {home.name: home for home in sorted(ROOT.glob("plugins/*"))}
 
 
-class Hint(NamedTuple):
-    """One thing that a file says to install, and where the file says so."""
-
-    path: Path
-    wanted: str
-
-    @property
-    def extras(self) -> set[str]:
-        """The extras that it names."""
-        return {
-            extra for found in re.findall(r"\[(.*)\]", self.wanted) for extra in found.split(",")
-        }
-
-
-def hints() -> Iterator[Hint]:
-    """Whatever follows `pip install`, from all code, cards, guides and workflows."""
+def hints() -> Iterator[tuple[Path, str]]:
+    """The files of all code, cards, guides and workflows, and the words behind `pip install`."""
     folders = ["metrichub", "metric_cards", "plugins", "docs", "benchmarks", "scripts"]
     folders += [".ci", ".github"]
     paths = list(ROOT.glob("*.md"))
@@ -40,15 +26,11 @@ def hints() -> Iterator[Hint]:
         if path.suffix in {"", ".html", ".js", ".md", ".py", ".toml", ".txt", ".yml"}:
             text = path.read_text(encoding="utf-8")
             for command in re.findall(r"pip install ([^`\"\n&|;]+)", text):
-                yield from (Hint(path, wanted) for wanted in words_of(command))
-
-
-def words_of(command: str) -> list[str]:
-    """The words of a command, or of as much of it as is no prose."""
-    try:
-        return shlex.split(command, comments=True)
-    except ValueError:
-        return command.split()
+                try:
+                    words = shlex.split(command, comments=True)
+                except ValueError:  # it goes on in prose
+                    words = command.split()
+                yield from ((path, wanted) for wanted in words)
 
 
 def project_of(home: Path) -> dict[str, Any]:
@@ -58,30 +40,22 @@ def project_of(home: Path) -> dict[str, Any]:
     return project
 
 
-HINTS = list(hints())
-
-
-def test_an_extra_that_a_hint_names_is_one() -> None:
-    ours = [hint for hint in HINTS if hint.wanted.partition("[")[0] in HOMES]
-    assert {"metrichub[plots]", "metrichub-neural[torch]"} <= {hint.wanted for hint in ours}
-    for hint in ours:
-        name, home = hint.wanted.partition("[")[0], HOMES[hint.wanted.partition("[")[0]]
-        # pip looks for no distribution that is installed, and so finds an extra of one anywhere.
-        assert hint.extras, f"{hint.path} says to install {name}, which no package index has"
-        assert hint.extras <= project_of(home)["optional-dependencies"].keys(), hint
-        assert name == "metrichub" or home in hint.path.parents, hint
-
-
-def test_a_path_that_a_hint_names_is_a_distribution() -> None:
-    paths = [hint for hint in HINTS if re.match(r"\.(?:/plugins/[\w-]+)?(?:\[|$)", hint.wanted)]
-    assert {".", "./plugins/metrichub-neural[torch]"} <= {hint.wanted for hint in paths}
-    for hint in paths:
-        home = ROOT / hint.wanted.partition("[")[0]
-        assert hint.extras <= project_of(home).get("optional-dependencies", {}).keys(), hint
-
-
-def test_nothing_is_installed_from_a_file_that_nobody_has() -> None:
-    assert not [hint for hint in HINTS if hint.wanted.endswith((".whl", ".tar.gz"))]
+def test_what_a_hint_says_to_install_can_be_installed() -> None:
+    found = list(hints())
+    ours = {"metrichub[plots]", "metrichub-neural[torch]", ".", "./plugins/metrichub-neural[torch]"}
+    assert ours <= {wanted for _, wanted in found}
+    for path, wanted in found:
+        name, _, extras = wanted.partition("[")
+        named = set(extras.partition("]")[0].split(",")) - {""}
+        # Nobody has a file of ours, and no index.
+        assert not wanted.endswith((".whl", ".tar.gz")), path
+        if name in HOMES:
+            # pip looks for no distribution that is installed, and so finds its extras anywhere.
+            assert named, f"{path} says to install {name}, which no package index has"
+            assert name == "metrichub" or HOMES[name] in path.parents, path
+        if name in HOMES or re.fullmatch(r"\.(?:/plugins/[\w-]+)?", name):
+            project = project_of(HOMES.get(name, ROOT / name))
+            assert named <= project.get("optional-dependencies", {}).keys(), (path, wanted)
 
 
 def test_a_metric_of_a_plugin_names_the_plugin_s_folder() -> None:

@@ -1,4 +1,4 @@
-"""The wheel, the sdist and plugins, in an environment with what they name, as a new user has it.
+"""The wheel, the sdist and a plugin, in an environment with what they name, as a new user has it.
 
 Nothing is downloaded: what the wheel needs is linked from the environment that runs the tests.
 """
@@ -106,50 +106,6 @@ def elsewhere(tmp_path):
     return tmp_path
 
 
-def write_plugin(folder, distribution, package, metric, code=None):
-    """A distribution with one metric, its code that of the example plugin unless given."""
-    home = folder / distribution / package / metric
-    home.mkdir(parents=True)
-    (home.parent / "__init__.py").write_text("")
-    source = PLUGIN / "metrichub_example" / "number_recall"
-    card = (source / "README.md").read_text().replace("name: number_recall", f"name: {metric}")
-    (home / "README.md").write_text(card)
-    (home / "__init__.py").write_text(code or (source / "__init__.py").read_text())
-    project = (PLUGIN / "pyproject.toml").read_text()
-    project = project.replace("metrichub-example", distribution).replace(
-        'readme = "README.md"\n', ""
-    )
-    project = project.replace("metrichub_example", package).replace("number_recall", metric)
-    (folder / distribution / "pyproject.toml").write_text(project)
-    return folder / distribution
-
-
-@pytest.fixture(scope="session")
-def wheels(fresh, tmp_path_factory):
-    """The wheels of twins, of a plugin with a built-in's name, and of a broken one."""
-    folder, out = tmp_path_factory.mktemp("plugins"), tmp_path_factory.mktemp("wheels")
-    sources = [
-        write_plugin(folder, "dist-a", "dist_a", "twin"),
-        write_plugin(folder, "dist-b", "dist_b", "twin"),
-        write_plugin(folder, "dist-c", "dist_c", "bleu"),
-        write_plugin(folder, "dist-d", "dist_d", "broken", code="import no_such_package\n"),
-    ]
-    ok(*HERE, "--python", fresh / "python", "wheel", *LOCAL, "--wheel-dir", out, *sources)
-    return {path.name.partition("-")[0].replace("_", "-"): path for path in out.iterdir()}
-
-
-@pytest.fixture
-def installed(wheels, tmp_path):
-    """A function that installs some of the plugins in a folder of the test's own."""
-
-    def install(*names):
-        site = tmp_path / "site"
-        ok(*HERE, "install", *LOCAL, "--target", site, *(wheels[name] for name in names))
-        return site
-
-    return install
-
-
 def files_below(*names):
     """The files of some folders of the tree, by the names that they have in it."""
     paths = (path for name in names for path in (ROOT / name).rglob("*"))
@@ -248,37 +204,3 @@ def test_a_plugin_is_as_good_as_a_built_in(fresh, elsewhere):
         PLUGIN / "tests",
         cwd=elsewhere,
     )
-
-
-def test_two_plugins_with_one_name_are_reached_by_qualified_names(fresh, elsewhere, installed):
-    site = installed("dist-a", "dist-b")
-    program = "from metrichub import load_metric; print(load_metric({!r}).name)"
-    ran = run(fresh / "python", "-c", program.format("twin"), cwd=elsewhere, path=site)
-    assert "AmbiguousMetric" in ran.stderr
-    assert "'dist-a/twin' or 'dist-b/twin'" in ran.stderr
-    qualified = program.format("dist-b/twin")
-    assert ok(fresh / "python", "-c", qualified, cwd=elsewhere, path=site) == "twin\n"
-
-
-def test_a_plugin_with_a_built_in_s_name_changes_nothing(fresh, elsewhere, installed):
-    site = installed("dist-c")
-    program = "from metrichub import load_metric; print(type(load_metric({!r})).__module__)"
-    for name, module in (("bleu", "metric_cards.bleu"), ("dist-c/bleu", "dist_c.bleu")):
-        loaded = ok(fresh / "python", "-c", program.format(name), cwd=elsewhere, path=site)
-        assert loaded == f"{module}\n"
-
-
-def test_a_broken_plugin_is_a_line_and_an_error_on_use_only(fresh, elsewhere, installed):
-    site = installed("dist-d")
-    assert "broken" in ok(fresh / "metrichub", "list", cwd=elsewhere, path=site)
-    doctor = run(fresh / "metrichub", "doctor", cwd=elsewhere, path=site)
-    assert doctor.returncode == 5
-    assert "no_such_package" in doctor.stdout
-    data = elsewhere / "data.jsonl"
-    data.write_text('{"prediction": "a", "reference": "a"}\n')
-    ok(fresh / "metrichub", "score", data, "-m", "exact_match", cwd=elsewhere, path=site)
-    ran = run(fresh / "metrichub", "score", data, "-m", "broken", cwd=elsewhere, path=site)
-    assert ran.returncode == 5
-    assert ran.stderr.count("\n") == 1
-    assert "dist-d/broken" in ran.stderr
-    assert "no_such_package" in ran.stderr
