@@ -206,8 +206,6 @@ def _part(folder: str, metrics: list[str]) -> Part:
 
     parts = Parts.of(metrics, "id", None, 10**9, pickle.dumps)
     batches = parquet.read_table(Path(folder, "all", "0.parquet")).to_batches()
-    if first := parts.first_pass():
-        parts = first.second_pass([first.measure(batches)])
     found = parts.measure(batches)
     start = time.perf_counter()
     parts.merge([found] * WIDTH)

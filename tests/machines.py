@@ -20,13 +20,13 @@ from metrichub.catalog.card import Card
 from metrichub.errors import InputError, MetricError, MissingColumn, ReportError, ScoringError
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric, Row, Unscored
-from tests.toy_metrics import Overlap, Rarity, Variety, card
+from tests.toy_metrics import Overlap, Variety, card
 
 METRICS = [
     *("bleu", "rouge", "wer", Overlap(), "distinct", "distinct5 = distinct(n=5)"),
-    *("cider", "nist", "novelty", "novelty2 = novelty(n=2)", Rarity()),
+    *("cider", "nist", "novelty", "novelty2 = novelty(n=2)"),
 ]
-"""Metrics that add up, in integers and in fractions, and some that don't, or in two passes."""
+"""Metrics that add up, in integers and in fractions, and some that don't."""
 HUB = Hub(METRICS)
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "rains", "it", "is", "not", "there"]
 Rows = list[dict[str, Any]]
@@ -198,11 +198,6 @@ class OnMachines:
         assert found.value.metric == "raises"
         # No engine tries again what would raise again.
         assert marker.read_text() == "x"
-
-    def test_the_first_pass_ends_the_run_with_the_sample(self) -> None:
-        parts = [rows(4), with_text(rows(4, 4), 2, None)]  # type: ignore[arg-type]  # on purpose
-        with pytest.raises(InputError, match=r"predictions\[2\] .*\(the sample with id='q6'\)$"):
-            self.evaluate("cider", parts)
 
     def test_a_sample_that_cannot_be_scored_is_named_by_its_key(self) -> None:
         parts = [rows(4), with_text(rows(4, 4), 2, None)]  # type: ignore[arg-type]  # on purpose

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,7 +11,7 @@ import numpy as np
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
-from metrichub.metric import Array, CorpusMetric, Gathers, Metric, Row, Scores, Unscored
+from metrichub.metric import Array, CorpusMetric, Metric, Row, Scores, Unscored
 from metrichub.text import RaggedTexts, Texts
 
 
@@ -118,26 +117,6 @@ class Variety(CorpusMetric):
         """Distinct over all."""
         words = [word for row in rows for word in row]
         return {"score": len(set(words)) / len(words)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rarity(CorpusMetric):
-    """Words that occur once in all predictions, a sample's share of them (macro), in two passes."""
-
-    card: ClassVar[Card] = card("rarity", "prediction")
-    gathers: ClassVar[Gathers] = "vocabulary"
-
-    def observe(self, prediction: str) -> list[str] | Unscored:
-        """The words; an empty prediction has none."""
-        return prediction.split() or Unscored("there are no words")
-
-    def survey(self, rows: Sequence[Any]) -> Counter[str]:
-        """How often there is each word."""
-        return Counter(word for row in rows for word in row)
-
-    def weigh(self, rows: Sequence[Any], corpus: Counter[str]) -> Mapping[str, Array]:
-        """The share of each row."""
-        return {"score": np.array([sum(corpus[w] == 1 for w in row) / len(row) for row in rows])}
 
 
 @dataclass(frozen=True, kw_only=True)

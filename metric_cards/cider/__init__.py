@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards._bases.corpus_ngrams import CorpusNgrams
 from metric_cards._bases.ptb import words_by_chunk
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
-from metric_cards.cider.weighed import document_frequencies, weighed
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
 from metrichub.text import RaggedTexts, Texts, spans
 
@@ -30,8 +28,6 @@ class Cider(CorpusMetric):
         max_order: The maximum order of n-grams.
         sigma: The width of CIDEr-D's length penalty, in tokens.
     """
-
-    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
 
     variant: Literal["cider-d", "cider"] = "cider-d"
     tokenizer: Literal["ptb", "unicode", "whitespace"] = "ptb"
@@ -66,19 +62,6 @@ class Cider(CorpusMetric):
             return {"score": summed / counts.sum(axis=1)}
 
         return scores
-
-    def survey(self, rows: Sequence[str]) -> CorpusNgrams:
-        """The document frequencies of all n-grams of the references."""
-        return document_frequencies(rows, self.max_order)
-
-    def weigh(self, rows: Sequence[str], corpus: CorpusNgrams) -> Mapping[str, Array]:
-        """The score of each row, (R,), and a caption for each."""
-        similarity = weighed(rows, corpus, self.max_order, self._width)
-        return {"similarity": similarity, "captions": np.ones(len(rows), np.int64)}
-
-    def score(self, similarity: Array, captions: Array) -> Scores:
-        """The mean over the captions."""
-        return {"score": similarity / captions}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How far the words of `ptb` are from those of the Java program."""

@@ -12,11 +12,11 @@ from metrichub.authoring import Array
 from metrichub.text import Integers, NgramCounts, Texts, ngram_counts, offsets_of, row_sums
 
 
-class Captions:
+class Corpus:
     """The S texts of R samples: `partner` is the prediction beside each, `row` its sample.
 
     Each sample is a line for its prediction and one for each reference. `sigma` is None where the
-    n-grams aren't clipped, and the lengths not compared.
+    n-grams aren't clipped, and the lengths not compared. The documents are the samples' references.
     """
 
     def __init__(self, samples: Sequence[str], max_order: int, sigma: float | None) -> None:
@@ -24,31 +24,21 @@ class Captions:
         self.limits = offsets_of(np.fromiter(map(len, lines), np.int64, len(lines)))
         self.row = np.repeat(np.arange(len(samples)), np.diff(self.limits))
         self.partner = self.limits[:-1][self.row]
-        self.tokens = tokens = Texts(list(chain.from_iterable(lines))).tokens("whitespace")
+        tokens = Texts(list(chain.from_iterable(lines))).tokens("whitespace")
         self.is_reference = self.partner != np.arange(len(self.partner))
         self.factor = self.is_reference * 10 / max_order / (np.diff(self.limits) - 1)[self.row]
         if sigma is not None:
             bigrams = np.maximum(tokens.lengths - 1, 0)
             distance = bigrams - bigrams[self.partner]
             self.factor = self.factor * np.exp(-(distance**2) / (2 * sigma**2))
-
-    def sums(self, similar: Array) -> Array:
-        """What the similarities of all texts, (..., S), make of every sample, (..., R)."""
-        return np.asarray(np.add.reduceat(similar * self.factor, self.limits[:-1], axis=-1))
-
-
-class Corpus(Captions):
-    """Samples whose documents can be weighted anew, as resamples do."""
-
-    def __init__(self, samples: Sequence[str], max_order: int, sigma: float | None) -> None:
-        super().__init__(samples, max_order, sigma)
         self.documents = Documents([sample.partition("\n")[2] for sample in samples])
-        counted = ngram_counts(self.tokens, max_order)
+        counted = ngram_counts(tokens, max_order)
         self.orders = [_Order(counts, self, sigma is not None) for counts in counted]
 
     def scores(self, weights: Array) -> Array:
         """The score of every sample, (d, R), where the documents have weights, (d, D)."""
-        return self.sums(sum((order.similarities(weights) for order in self.orders), np.zeros(1)))
+        similar = sum((order.similarities(weights) for order in self.orders), np.zeros(1))
+        return np.asarray(np.add.reduceat(similar * self.factor, self.limits[:-1], axis=-1))
 
 
 class _Order:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log, nan
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from metric_cards._bases.corpus_ngrams import CorpusNgrams
-from metric_cards.nist.corpus import BETA, Corpus, Row, hashed, penalties
-from metric_cards.nist.matches import Order, orders, reference_ngrams
-from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
+from metric_cards.nist.corpus import BETA, Corpus, Row, hashed
+from metric_cards.nist.matches import Order, orders
+from metrichub.authoring import Array, CorpusMetric, Range, Resampler
 from metrichub.text import RaggedTexts, Texts, Words, highlight, spans
 
 
@@ -28,8 +27,6 @@ class Nist(CorpusMetric):
         convention: The implementation to follow; `mteval` and `nltk` differ if there are several
             references, and for word pairs that start with "0".
     """
-
-    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
 
     tokenize: Literal[
         "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200", "spm"
@@ -73,31 +70,6 @@ class Nist(CorpusMetric):
             return None
         return Corpus(hashed(rows), self.max_order, self._ignored()).scores
 
-    def survey(self, rows: Sequence[Row]) -> CorpusNgrams:
-        """How often the references have each n-gram, from which its information follows."""
-        return reference_ngrams(hashed(rows), self.max_order)
-
-    def weigh(self, rows: Sequence[Row], corpus: CorpusNgrams) -> Mapping[str, Array]:
-        """Information, n-grams and length of the references of each order, (R, K), and words."""
-        orders = list(self._orders(rows, corpus))
-        return {
-            "information": np.stack([order.information for order in orders], axis=1),
-            "ngrams": np.stack([order.ngrams for order in orders], axis=1),
-            "reference_length": np.stack([order.reference_length for order in orders], axis=1),
-            "words": np.array([len(prediction) for prediction, _ in rows], np.int64),
-        }
-
-    def score(
-        self, information: Array, ngrams: Array, reference_length: Array, words: Array
-    ) -> Scores:
-        """The score of summed rows."""
-        precision = (information / np.maximum(1, ngrams)).sum(axis=-1)
-        with np.errstate(all="ignore"):
-            ratio = self.max_order * words / reference_length.sum(axis=-1)
-            ratio = np.where(np.isfinite(ratio), ratio, np.nan)
-        penalty = penalties(ratio)
-        return {"score": precision * penalty, "length_penalty": penalty, "length_ratio": ratio}
-
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""
         orders = range(1, self.max_order + 1)
@@ -108,9 +80,9 @@ class Nist(CorpusMetric):
         names = tokens.hashes
         return [names[start:end] for start, end in spans(tokens.offsets)]
 
-    def _orders(self, rows: Sequence[Row], corpus: CorpusNgrams | None = None) -> Iterator[Order]:
+    def _orders(self, rows: Sequence[Row]) -> Iterator[Order]:
         best = self.convention == "nltk"
-        return orders(hashed(rows), self.max_order, self._ignored(), best, corpus)
+        return orders(hashed(rows), self.max_order, self._ignored(), best)
 
     def _ignored(self) -> int | None:
         """The context that is none: the word "0" is false in Perl."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metric_cards._bases.corpus_ngrams import CorpusNgrams, ngram_names, tokens_left
 from metric_cards.nist.corpus import Row, laid_end_to_end
 from metrichub.authoring import Array
 from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
@@ -137,17 +136,14 @@ def orders(
     max_order: int,
     ignored: int | None,
     best: bool,
-    corpus: CorpusNgrams | None = None,
 ) -> Iterator[Order]:
     """What the samples add to each order.
 
     `ignored` is the word that isn't context. With `best`, the matches and the length are those of
     one reference, the one with most information, the longest of several; else those of all.
-    Information is that of the references of these rows, or of a `corpus` that they are part of.
     """
     column = _Column(rows)
-    words = column.referenced.sum() if corpus is None else corpus.total
-    names = ngram_names(column.tokens, max_order)
+    words = column.referenced.sum()
     informed = _best if best and (column.number > 1).any() else _pooled
     left = np.repeat(offsets_of(column.lengths)[1:], column.lengths) - np.arange(len(column.text))
     tokens = grams = _Grams(column, column.tokens, np.arange(len(column.text)))
@@ -164,19 +160,7 @@ def orders(
             if order == 2 and ignored is not None:
                 none = column.tokens[grams.example] == np.uint64(ignored)
                 context[none] = words
-        if corpus is not None:
-            grams.total = corpus.numbers(next(names)[grams.example])
         yield Order(*informed(grams, context), column.ngrams(order))
-
-
-def reference_ngrams(rows: Sequence[Row], max_order: int) -> CorpusNgrams:
-    """How often the references have each n-gram; the total is that of their words."""
-    texts = [reference for _, references in rows for reference in references]
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    words = laid_end_to_end(texts)
-    left = tokens_left(lengths)
-    parts = [names[left >= order] for order, names in enumerate(ngram_names(words, max_order), 1)]
-    return CorpusNgrams.of(np.concatenate(parts), len(words))
 
 
 def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:

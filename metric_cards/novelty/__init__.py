@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from metric_cards._bases.resampling import Documents, drawn_sums
 from metric_cards.novelty.drawn import New
 from metric_cards.novelty.known import (
     Known,
-    Training,
     absent,
     different_by_row,
     names_of,
@@ -69,8 +68,6 @@ class Novelty(CorpusMetric):
         tokenizer: How texts are split into tokens; `unicode` ignores case and punctuation.
     """
 
-    gathers: ClassVar[Literal["rows", "vocabulary"]] = "vocabulary"
-
     n: Annotated[int, Range(1)] = 4
     corpus: Annotated[str | None, LocalPath()] = None
     field: str = "text"
@@ -103,6 +100,17 @@ class Novelty(CorpusMetric):
             )
         )
 
+    def conclude(self, rows: Sequence[StoredRow]) -> Mapping[str, float]:
+        """The fractions of all rows together."""
+        pooled = self._pooled(self._counts(_rows(rows)), np.ones((1, len(rows))))
+        return {name: float(values[0]) for name, values in pooled.items()}
+
+    def samples(self, rows: Sequence[StoredRow]) -> Mapping[str, Sequence[float]]:
+        """What is new of each row among the training texts of all."""
+        novel, total, new = self._counts(_rows(rows))
+        with np.errstate(invalid="ignore"):
+            return {"score": (novel / total).tolist(), "texts": new.tolist()}
+
     def resampler(self, rows: Sequence[StoredRow]) -> Resampler:
         """What is new depends on which references are drawn, or with a file on nothing."""
         named = _rows(rows)
@@ -121,23 +129,6 @@ class Novelty(CorpusMetric):
             return self._pooled(_Counts(novel, counted.total, new), counts)
 
         return scores
-
-    def survey(self, rows: Sequence[StoredRow]) -> Training:
-        """What the references of these rows know, unless a file has the training texts."""
-        own = rows if self.corpus is None else ()
-        return Training(Known.union(Known(*known) for _, _, *known, _ in own))
-
-    def weigh(self, rows: Sequence[StoredRow], corpus: Training) -> Mapping[str, Array]:
-        """New and all n-grams of each row, and new and all texts, (R,) each."""
-        novel, total, new = self._counts(_rows(rows), corpus.known)
-        some = ~np.isnan(new)
-        new_texts = np.where(some, new, 0).astype(np.int64)
-        return {"novel": novel, "total": total, "new_texts": new_texts, "texts": some}
-
-    def score(self, novel: Array, total: Array, new_texts: Array, texts: Array) -> Scores:
-        """The fractions of summed rows."""
-        with np.errstate(invalid="ignore"):
-            return {"score": novel / total, "texts": new_texts / texts}
 
     def explain(self, prediction: str, references: Sequence[str] = ()) -> highlight.Step:
         """The prediction with the n-grams of the file marked, and the counts.
@@ -161,10 +152,10 @@ class Novelty(CorpusMetric):
                 "texts": drawn_sums(new, counts) / drawn_sums(some, counts),
             }
 
-    def _counts(self, rows: Sequence[Row], known: Known | None = None) -> _Counts:
+    def _counts(self, rows: Sequence[Row]) -> _Counts:
         if self.corpus is not None:
             known = read(self.corpus, self.field, self.tokenizer, self.n)
-        elif known is None:
+        else:
             known = Known.union(row.known for row in rows)
         total = np.array([len(row.ngrams) for row in rows], np.int64)
         none = np.zeros(0, np.uint64)

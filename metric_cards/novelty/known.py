@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -56,17 +55,6 @@ class Known(NamedTuple):
             _different(np.concatenate([empty, *(part.ngrams for part in listed)])),
             _different(np.concatenate([empty, *(part.texts for part in listed)])),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What is known of a corpus, for the pass in which its samples are scored."""
-
-    known: Known
-
-    def __add__(self, other: Training) -> Training:
-        """What either knows."""
-        return Training(Known.union((self.known, other.known)))
 
 
 def names_of(column: Texts, tokenizer: str, n: int) -> Names:

@@ -16,9 +16,9 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from metrichub import Hub, Report
 from metrichub.authoring import CorpusMetric
@@ -39,8 +39,7 @@ from metrichub.errors import (
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import merged
-from metrichub.evaluation.run import measured, surveyed
-from metrichub.evaluation.two_passes import Survey, two_passes
+from metrichub.evaluation.run import measured
 
 Pickler = Callable[[object], bytes]
 WIDTH = 64
@@ -49,28 +48,12 @@ _MINUTE = 60.0
 _log = logging.getLogger("metrichub")
 
 
-class Pass(Protocol):
-    """What is done to the samples of each part, and to what comes of several."""
-
-    def measure(self, batches: Iterable[Any]) -> bytes:
-        """What some Arrow batches give, or the error that they raise."""
-        ...
-
-    def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts give together, or the first error of them; None of none."""
-        ...
-
-    def merging(self) -> Pass:
-        """What merges as this does, and holds nothing else: it travels to each worker."""
-        ...
-
-
 @dataclass(frozen=True)
 class Parts:
     """How parts are measured and merged: a hub, the key, columns by their names in the data.
 
     `dumps` pickles what a script defines, too; `gathered` is the largest number of samples whose
-    rows are gathered for a metric that doesn't add up. `corpora` has what the first pass found.
+    rows are gathered for a metric that doesn't add up.
     """
 
     hub: Hub
@@ -78,7 +61,6 @@ class Parts:
     columns: Mapping[str, str] | None
     gathered: int
     dumps: Pickler
-    corpora: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -131,29 +113,10 @@ class Parts:
 
         return self.to_bytes(work)
 
-    def first_pass(self) -> FirstPass | None:
-        """The pass before this one, if a metric needs one."""
-        metrics = two_passes(self.hub.metrics)
-        return FirstPass(self, tuple(metrics)) if metrics else None
-
-    def surveyed(self, metrics: tuple[CorpusMetric, ...], batches: Iterable[Any]) -> bytes:
-        """What some of the metrics have to know of the corpus, of the samples of Arrow batches."""
-
-        def work() -> object:
-            with self._located(batches) as seen:
-                measure = replace(self._measure(), metrics=metrics)
-                return surveyed(measure, metrics, self._batches(seen))
-
-        return self.to_bytes(work)
-
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
         """What several parts add together, or the first error of them; None of none."""
         listed = list(parts)
         return self.to_bytes(lambda: self._joined(listed)) if listed else None
-
-    def merging(self) -> Parts:
-        """The same without what the first pass found, which can be as large as the data."""
-        return replace(self, corpora={})
 
     def report(self, parts: Iterable[bytes]) -> Report:
         """The report of all parts; raises the first error of them."""
@@ -182,7 +145,7 @@ class Parts:
 
     def _measure(self) -> Measure:
         hub = self.hub
-        return Measure(hub.metrics, hub.reduce, hub.block_characters, corpora=self.corpora)
+        return Measure(hub.metrics, hub.reduce, hub.block_characters)
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
         """Several parts as one; raises the first error of them."""
@@ -217,39 +180,6 @@ class Parts:
         except MetrichubError as error:
             result = error
         return zlib.compress(self.dumps(result), 1)
-
-
-@dataclass(frozen=True)
-class FirstPass:
-    """The pass before that of `parts`, for metrics whose samples all together weigh each."""
-
-    parts: Parts
-    metrics: tuple[CorpusMetric, ...]
-
-    def measure(self, batches: Iterable[Any]) -> bytes:
-        """What the corpus has to be known for, of the samples of some Arrow batches."""
-        return self.parts.surveyed(self.metrics, batches)
-
-    def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts say of the corpus together, or their first error; None of none."""
-        listed = list(parts)
-        return self.parts.to_bytes(lambda: self._joined(listed)) if listed else None
-
-    def merging(self) -> FirstPass:
-        """This pass, which holds nothing that grows with the data."""
-        return self
-
-    def _joined(self, parts: Iterable[bytes]) -> dict[str, Any]:
-        sums = [Survey(metric) for metric in self.metrics]
-        for part in map(_from_bytes, parts):
-            for survey in sums:
-                survey.add(part[survey.metric.name])
-        return {survey.metric.name: survey.total() for survey in sums}
-
-    def second_pass(self, parts: Iterable[bytes]) -> Parts:
-        """The second pass, with what the first found in all parts."""
-        survey = self.merge(parts) or self.measure(())
-        return replace(self.parts, corpora=_from_bytes(survey))
 
 
 class _Batches:

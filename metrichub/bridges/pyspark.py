@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub import Report
 from metrichub.authoring import MAX_GATHERED
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, told_each_minute, worker_died
+from metrichub.bridges._parts import WIDTH, Parts, told_each_minute, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def evaluate_dataframe(
 
     `key` names the columns that identify a sample, or the document or user that it belongs to.
     `columns` maps a column to its name in the frame. Metrics that don't add up gather the rows of
-    at most `gathered` samples; those that weigh rows by the whole corpus, such as cider, read the
-    frame twice. Metrics and their packages must be installed on all machines.
+    at most `gathered` samples. Metrics and their packages must be installed on all machines.
 
     Raises:
         InputError: not a Spark frame, no key, or samples that can't be scored.
@@ -57,12 +56,10 @@ def evaluate_dataframe(
     # mapInArrow takes a dot in a name for a path.
     quoted = (f"`{name.replace('`', '``')}`" for name in names)
     chosen = frame.select(*(col(name).alias(f"c{i}") for i, name in enumerate(quoted)))
-    if first := parts.first_pass():
-        parts = first.second_pass(_merged(chosen, names, first))
     return parts.report(_merged(chosen, names, parts))
 
 
-def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
+def _merged(frame: DataFrame, names: list[str], parts: Parts) -> list[bytes]:
     """The parts of the partitions, many of them merged to one; `names` are those of the columns."""
 
     def measure(batches: Iterable[Any]) -> Iterator[Any]:
@@ -72,10 +69,8 @@ def _merged(frame: DataFrame, names: list[str], parts: Pass) -> list[bytes]:
         named = (batch.rename_columns(names) for batch in batches)
         yield _batch(context.partitionId() if context else 0, parts.measure(named))
 
-    merging = parts.merging()
-
     def merge(batches: Iterable[Any]) -> Iterator[Any]:
-        merged = merging.merge(part for b in batches for part in b.column("partial").to_pylist())
+        merged = parts.merge(part for b in batches for part in b.column("partial").to_pylist())
         if merged is not None:
             yield _batch(0, merged)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from metrichub import Report
 from metrichub.authoring import MAX_GATHERED
 from metrichub.bridges._hub_scores import Metrics
-from metrichub.bridges._parts import WIDTH, Parts, Pass, told_each_minute, worker_died
+from metrichub.bridges._parts import WIDTH, Parts, told_each_minute, worker_died
 from metrichub.errors import InputError, MissingDependency, what
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def evaluate_dataset(
 
     `key` names the columns that identify a sample, or the document or user that it belongs to.
     `columns` maps a column to its name in the dataset. Metrics that don't add up gather the rows of
-    at most `gathered` samples; those that weigh rows by the whole corpus, such as cider, read the
-    dataset twice. Metrics and their packages must be installed on all machines.
+    at most `gathered` samples. Metrics and their packages must be installed on all machines.
 
     Raises:
         InputError: not a Ray dataset, no key, or samples that can't be scored.
@@ -58,14 +57,12 @@ def evaluate_dataset(
     parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
     chosen = dataset.select_columns(parts.names(dataset.columns() or []))
     try:
-        if first := parts.first_pass():
-            parts = first.second_pass(_packed(_merged(chosen, first)))
         return parts.report(_packed(_merged(chosen, parts)))
     except ray.exceptions.WorkerCrashedError as error:
         raise worker_died("Ray") from error
 
 
-def _merged(dataset: Any, parts: Pass) -> Any:
+def _merged(dataset: Any, parts: Parts) -> Any:
     """The parts of the blocks, many of them merged to one."""
     # By Ray's types, functions take a batch in any of its formats and nothing else: hence Any.
     common: dict[str, Any] = {"batch_format": "pyarrow", "max_retries": _RETRIES}
@@ -74,7 +71,7 @@ def _merged(dataset: Any, parts: Pass) -> Any:
         warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
         measured = dataset.map_batches(_measure, batch_size=None, fn_args=(parts,), **common)
         # Ray would fuse both into one task, which had one part to merge, if they took as much.
-        merge = {"fn_args": (parts.merging(),), "num_cpus": 0.5}
+        merge = {"fn_args": (parts,), "num_cpus": 0.5}
         return measured.map_batches(_merge, batch_size=WIDTH, **merge, **common)
 
 
@@ -94,13 +91,13 @@ def _state() -> str:
     return f"{total - free:g} of {total:g} processors are at work"
 
 
-def _measure(table: Any, parts: Pass) -> Any:
+def _measure(table: Any, parts: Parts) -> Any:
     # Some of Ray's readers return a chunk for each row.
     batches = table.combine_chunks().to_batches(max_chunksize=_ROWS)
     return _table([parts.measure(batches)])
 
 
-def _merge(table: Any, parts: Pass) -> Any:
+def _merge(table: Any, parts: Parts) -> Any:
     merged = parts.merge(table.column("partial").to_pylist())
     return _table([] if merged is None else [merged])
 

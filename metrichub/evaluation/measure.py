@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,7 @@ from metrichub.evaluation.observation import (
 from metrichub.evaluation.reduce import reduce
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_sums import SumResult, WeighedResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.script_coverage import (
     ByTokenizer,
     letters_of,
@@ -57,8 +57,7 @@ class Measure:
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
     calls no server, and only its usage counts. With a `batch` judges answer out of its folder.
-    `corpora` has what a first pass found out for metrics that are measured in two, `signatures`
-    those that are known already, both by the metrics' names.
+    `signatures` has those that are known already, by the metrics' names.
     """
 
     metrics: tuple[Metric, ...]
@@ -68,7 +67,6 @@ class Measure:
     repeat: int = 0
     estimating: bool = False
     batch: BatchRun | None = None
-    corpora: Mapping[str, Any] = field(default_factory=dict)
     signatures: dict[str, Signature] = field(default_factory=dict)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
@@ -160,10 +158,7 @@ class Measure:
             return SumResult.of(metric, signature, Stats.concatenate(rows) if rows else none)
         objects = [row for part in rows for row in part.objects]
         sample = np.concatenate([np.zeros(0, np.int64), *(part.sample for part in rows)])
-        result = RowsResult.of(metric, signature, objects, sample, size)
-        if metric.name in self.corpora:
-            return WeighedResult.of_rows(result, self.corpora[metric.name])
-        return result
+        return RowsResult.of(metric, signature, objects, sample, size)
 
     def _groups(self, batch: Batch) -> dict[int | None, list[Metric]]:
         """The metrics by the size of the blocks that they want; few texts are a block for all."""

@@ -287,7 +287,7 @@ class Measurement:
 
     def without_samples(self) -> Self:
         """The same corpus scores without the samples, but with the sums of their buckets."""
-        return self._with(lambda result: result.concluded() if result.buckets else result.pool())
+        return self._with(lambda result: result if result.buckets else result.pool())
 
     def condense(self) -> Self:
         """The same without samples; corpus metrics keep only what their scores need.

@@ -181,20 +181,11 @@ class Result(ABC):
         """Whether resampled scores come from sums, which takes a moment."""
         return False
 
-    @property
-    def only_sums(self) -> bool:
-        """Whether all that is left are sums, so that parts can be merged as they come."""
-        return False
-
     def without_rows(self, place: NDArray[np.int64], by_position: bool) -> Result:
         """The same with less to keep, where scores and merges need no rows.
 
         `place` is the bucket of every sample, (N,).
         """
-        return self
-
-    def concluded(self) -> Result:
-        """The same, to which no parts are to come."""
         return self
 
     def condense(self) -> Result:

@@ -18,7 +18,7 @@ from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.metric import Array, CorpusMetric, Metric, Unscored, has_two_passes
+from metrichub.metric import Array, CorpusMetric, Metric, Unscored
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class RowsResult(Result):
 
     `left_out` has the samples for which the metric said why they have none. Once pooled, only
     `final`, the concluded scores, and `final_notes` are left. Condensed rows belong to no
-    sample, and are all that is known of `size` samples. `place` has the bucket of every sample
-    where rows are yet to be weighed.
+    sample, and are all that is known of `size` samples.
     """
 
     rows: Sequence[Any]
@@ -37,7 +36,6 @@ class RowsResult(Result):
     final: Mapping[str, float] | None = None
     left_out: Mapping[int, Unscored] = field(default_factory=dict)
     condensed: bool = False
-    place: NDArray[np.int64] | None = None
     final_notes: Sequence[str] = ()
 
     @classmethod
@@ -205,10 +203,6 @@ class RowsResult(Result):
         """The concluded scores without the rows."""
         head = replace(self, final=self.scores(), final_notes=self.notes(), condensed=False)
         return replace(head, rows=(), sample=self.sample[:0], left_out={})
-
-    def without_rows(self, place: NDArray[np.int64], by_position: bool) -> RowsResult:
-        """The same, with the bucket of every sample where its rows are still to be weighed."""
-        return replace(self, place=place) if has_two_passes(self.metric) else self
 
     def condense(self) -> RowsResult:
         """What the metric makes of the rows to conclude from, without the samples."""

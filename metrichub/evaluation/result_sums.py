@@ -1,28 +1,24 @@
-"""What a metric measured whose statistics add up, or do once all samples have weighed its rows."""
+"""What a metric measured whose statistics add up."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.catalog.frontmatter import Scale
-from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.buckets import buckets_for
 from metrichub.evaluation.observation import sample_scores, scores_of, scoring_errors
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
-from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import BucketSums, GroupSums, Stats, sums_of_groups
-from metrichub.metric import Array, Metric, takes_count
-
-_FIXED = "intervals and tests use the weights from all samples, and don't resample them"
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.metric import Array, Metric
 
 
 @dataclass(frozen=True)
@@ -139,11 +135,6 @@ class SumResult(Result):
         return True
 
     @property
-    def only_sums(self) -> bool:
-        """Whether the rows were given up."""
-        return self.pooled
-
-    @property
     def statistics(self) -> Stats | None:
         """The statistics of every sample, None once pooled."""
         return self.rows
@@ -213,82 +204,6 @@ class SumResult(Result):
             totals,
             BucketSums.merged([(part.count + part.unscored, part.bucket_sums) for part in parts]),
         )
-
-
-@dataclass(frozen=True)
-class WeighedResult(SumResult):
-    """Sums of rows that were weighed by the corpus. Parts of one corpus merge until it is `whole`.
-
-    Parts of two corpora have other weights, and their sums mean nothing together.
-    """
-
-    whole: bool = False
-
-    @classmethod
-    def of_rows(cls, observed: RowsResult, corpus: Any) -> WeighedResult:
-        """The result of these rows in a corpus, by what the surveys of all its rows gave.
-
-        A sample's statistics are the sums over its rows.
-        """
-        of, size = observed.sample, observed.size
-        scored = np.zeros(size, np.bool_)
-        scored[of] = True
-        weighed = _weighed(observed, corpus)
-        arrays = {name: sums_of_groups(values, of, size) for name, values in weighed.items()}
-        reasons = {sample: unscored.reason for sample, unscored in observed.left_out.items()}
-        kinds = {s: u.undefined_for for s, u in observed.left_out.items() if u.undefined_for}
-        rows = Stats(arrays, scored, reasons, kinds)
-        count = rows.count
-        head = (count, size - count, rows.why(), Counter(kinds.values()))
-        return cls(observed.metric, observed.signature, *head, rows, rows.totals())
-
-    def pool(self) -> Self:
-        """The sums without the rows, which merge with no others."""
-        return replace(self, rows=None, bucket_sums=None, whole=True)
-
-    def concluded(self) -> Self:
-        """The same, of a corpus to which no part is to come."""
-        return replace(self, whole=True)
-
-    def notes(self) -> Sequence[str]:
-        """What the metric says, and what resamples leave as it is."""
-        return [*super().notes(), *([_FIXED] if self.count and self.bucket_sums else [])]
-
-    @classmethod
-    def merge(cls, parts: Sequence[Result], signature: Signature) -> WeighedResult:
-        """The result of all parts' samples.
-
-        Raises:
-            ReportError: parts that were weighed by corpora of their own.
-        """
-        weighed = [part for part in parts if isinstance(part, WeighedResult) and not part.whole]
-        if len(weighed) < len(parts):
-            raise ReportError(
-                f"{parts[0].metric.name}: reports without samples can't be merged, as the weights "
-                "depend on all samples; evaluate all samples in one call, or with samples=True"
-            )
-        merged = super().merge(weighed, signature)
-        assert isinstance(merged, WeighedResult)
-        return merged
-
-
-def _weighed(observed: RowsResult, corpus: Any) -> Mapping[str, Array]:
-    metric, number = observed.corpus_metric, len(observed.rows)
-    if not number:
-        return {}
-    with scoring_errors(metric):
-        weighed = metric.weigh(observed.rows, corpus)
-    expected = metric.statistics()
-    if expected is not None and set(weighed) != set(expected):
-        raise MetricError(
-            f"{metric.name}: weigh returned {', '.join(sorted(weighed)) or 'nothing'}, but score "
-            f"asks for {', '.join(expected)}"
-        )
-    rows = Stats.of(weighed, number)
-    if not rows.scored.all():
-        raise MetricError(f"{metric.name}: weigh returned nan; leave rows without a score out")
-    count = {"count": np.ones(number, np.int64)} if takes_count(metric) else {}
-    return {**rows.arrays, **count}
 
 
 def _equal(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -27,8 +27,7 @@ from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.stored import StoredSamples
-from metrichub.evaluation.two_passes import PostponedRows, Survey, corpus_rows, two_passes
-from metrichub.metric import CorpusMetric, Metric
+from metrichub.metric import Metric
 
 if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
@@ -212,43 +211,10 @@ def measured(
         measurements = _with_progress(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
-    waiting = [] if samples or condensed else two_passes(measure.metrics)
-    if waiting:
-        names = [metric.name for metric in measure.metrics]
-        whole = _in_two_passes(measurements, waiting, names, by_position=not key)
-    else:
-        whole = _merged_stream(measurements)
-    whole = recorder.complete(whole)
+    whole = recorder.complete(_merged_stream(measurements))
     if samples:
         return whole
     return whole.condense() if condensed else whole.without_samples()
-
-
-def surveyed(
-    measure: Callable[[Batch], Measurement],
-    metrics: Iterable[CorpusMetric],
-    batches: Iterable[Batch],
-) -> dict[str, Any]:
-    """What the first pass over some samples gives, by the names of the metrics."""
-    surveys = {metric.name: Survey(metric) for metric in metrics}
-    for measurement in _located_in_all(map(measure, batches)):
-        for name, survey in surveys.items():
-            survey.add(survey.of(corpus_rows(measurement.results[name]).rows))
-    return {name: survey.total() for name, survey in surveys.items()}
-
-
-def _in_two_passes(
-    measurements: Iterable[Measurement],
-    metrics: Sequence[CorpusMetric],
-    order: Sequence[str],
-    by_position: bool,
-) -> Measurement:
-    """All parts as one, where rows of some metrics wait until all are surveyed."""
-    with PostponedRows(metrics) as postponed:
-        whole = _merged_stream(postponed.first(measurements))
-        weighed = postponed.second(by_position)
-    results = {**whole.results, **weighed}
-    return replace(whole, results={name: results[name] for name in order if name in results})
 
 
 def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
@@ -261,7 +227,7 @@ def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
         for name, result in measurement.results.items():
             own = parts.setdefault(name, [])
             own.append(result)
-            if result.only_sums:
+            if result.adds_up and result.pooled:
                 own[:] = [_merged_results(own)]
     joined = {name: _merged_results(parts.pop(name)) for name in list(parts)}
     assert whole is not None, "a run without samples has an empty batch"

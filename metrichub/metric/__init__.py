@@ -20,7 +20,6 @@ from metrichub.metric.corpus import (
     CorpusMetric,
     Gathers,
     Resampler,
-    has_two_passes,
 )
 from metrichub.metric.loading import (
     SOURCE_UNKNOWN,
@@ -54,7 +53,6 @@ __all__ = [
     "WithTrace",
     "arguments_of",
     "has_sample_scores",
-    "has_two_passes",
     "load_metric",
     "load_metrics",
     "measuring",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from metrichub.errors import MetricError
-from metrichub.metric.base import Array, Metric, Scores, takes_count
+from metrichub.metric.base import Array, Metric, Scores
 
 Gathers = Literal["rows", "vocabulary", "sums"]
 """What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
@@ -23,8 +23,8 @@ class CorpusMetric(Metric):
 
     `observe` or `measure` returns a picklable object per row; None or `Unscored` leaves it out.
 
-    Write `conclude`, or `survey`, `weigh` and `score`, from which it follows, as do `samples`. The
-    rest gives the same numbers and only saves: `resampler` time, `condense` memory.
+    Write `conclude`. The rest gives the same numbers and only saves: `resampler` time, `condense`
+    memory.
     """
 
     resamples: ClassVar[bool] = True
@@ -35,19 +35,13 @@ class CorpusMetric(Metric):
     gathers: ClassVar[Gathers] = "rows"
     """What has to come together for the corpus score, where samples lie on several machines.
 
-    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` or `survey` leaves
-    of them, which grows with the different words or n-grams. sums: likewise, and it doesn't grow.
+    rows: those of all samples, of 1,000,000 at most. vocabulary: what `condense` leaves of them,
+    which grows with the different words or n-grams. sums: likewise, and it doesn't grow.
     """
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
-        """The scores of these rows together; without rows, `nan`.
-
-        A metric that has `weigh` doesn't need it.
-        """
-        if not has_two_passes(self):
-            raise MetricError(f"{type(self).__name__} has no `conclude`")
-        sums = {name: values.sum(axis=0) for name, values in self._weighed(rows).items()}
-        return {name: float(value) for name, value in self.score(**sums).items()}
+        """The scores of these rows together; without rows, `nan`."""
+        raise MetricError(f"{type(self).__name__} has no `conclude`")
 
     def resampler(self, rows: Sequence[Any]) -> Resampler | None:
         """A function that scores many resamples at once, or None to call `conclude` for each.
@@ -94,42 +88,7 @@ class CorpusMetric(Metric):
         """
         return ()
 
-    def survey(self, rows: Sequence[Any]) -> Any:
-        """The facts about the corpus that weighing a row requires, such as word counts.
-
-        A first pass over the samples calls it for the rows of each part, possibly none, and adds
-        the results with `+`.
-        """
-        return 0
-
-    def weigh(self, rows: Sequence[Any], corpus: Any) -> Mapping[str, Array]:
-        """Statistics of each row, (R, ...), given the `survey` of all rows.
-
-        Called in a second pass. The statistics add up over rows, and `score` computes from their
-        sums the scores that `conclude` would compute from the rows, so no process ever holds the
-        rows of all samples.
-        """
-        raise MetricError(f"{type(self).__name__} has no `weigh`")
-
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        """The scores of each row: by default those of a corpus with only this row.
-
-        If the metric has `weigh`, rows are weighed by the corpus of all rows.
-        """
-        if has_two_passes(self):
-            return {
-                name: list(values) for name, values in self.score(**self._weighed(rows)).items()
-            }
+        """The scores of each row: by default those of a corpus with only this row."""
         each = [self.conclude([row]) for row in rows]
         return {name: [scores[name] for scores in each] for name in self.outputs()}
-
-    def _weighed(self, rows: Sequence[Any]) -> Mapping[str, Array]:
-        import numpy as np
-
-        count = {"count": np.ones(len(rows))} if takes_count(self) else {}
-        return {**self.weigh(rows, self.survey(rows)), **count}
-
-
-def has_two_passes(metric: Metric) -> bool:
-    """Whether a corpus metric's rows add up once a first pass has seen all of them."""
-    return isinstance(metric, CorpusMetric) and type(metric).weigh is not CorpusMetric.weigh

@@ -25,7 +25,7 @@ from metrichub.evaluation.lengths import Lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
-from metrichub.evaluation.result_sums import SumResult, WeighedResult
+from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.script_coverage import ByTokenizer, Letters
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
@@ -235,7 +235,10 @@ def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, An
         raise ValueError(f"its prompts aren't those of {saved['signature']}")
     unanswered = _counts(saved.get("unanswered", {}))
     head = (metric, signature, saved["count"], saved["unscored"], reasons, unanswered)
-    if isinstance(metric, CorpusMetric) and "totals" not in saved:
+    if isinstance(metric, CorpusMetric):
+        # Versions before kept sums of some, without the rows that these score by.
+        summed = {"final": saved["scores"], "rows": [], "sample": [], "size": sum(head[2:4])}
+        saved = {**saved, **summed} if "totals" in saved else saved
         final = saved.get("final")
         if final is not None:
             final = {name: float("nan") if v is None else v for name, v in final.items()}
@@ -260,10 +263,7 @@ def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, An
     if "buckets" in saved:
         counts = np.array(saved["bucket_counts"], np.int64)
         sums = BucketSums(_read_arrays(saved["buckets"]), counts, saved["by_position"])
-    totals = _read_arrays(saved["totals"])
-    if isinstance(metric, CorpusMetric):
-        return WeighedResult(*head, None, totals, sums, whole=True)
-    return SumResult(*head, rows, totals, sums)
+    return SumResult(*head, rows, _read_arrays(saved["totals"]), sums)
 
 
 def _same_definition(path: str, saved: Mapping[str, Any], metric: Metric) -> None:

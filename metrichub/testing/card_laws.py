@@ -20,7 +20,7 @@ from metrichub.judge.conversation_metric import ConversationMetric
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Judge, Sampling, Verdict
-from metrichub.metric import MAX_GATHERED, CorpusMetric, Metric, has_two_passes, load_metric
+from metrichub.metric import MAX_GATHERED, CorpusMetric, Metric, load_metric
 from metrichub.testing.under_test import Broken, MetricUnderTest, hold
 
 WRITTEN = ("headline", "definition")
@@ -290,8 +290,7 @@ def _gathered(metric: Metric) -> str:
         "vocabulary": "their vocabulary is",
         "sums": "sums over them are",
     }[metric.gathers]
-    twice = "they are read twice, and " if has_two_passes(metric) else ""
-    note = f"Scores come from all samples together: across machines, {twice}{is_gathered} gathered."
+    note = f"Scores come from all samples together: across machines, {is_gathered} gathered."
     return "\n".join(["", *textwrap.wrap(note, 100), ""])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import sys
 import threading
@@ -15,7 +14,6 @@ import pytest
 from metrichub import Hub, bridges
 from metrichub.bridges import _parts
 from metrichub.errors import MissingDependency
-from metrichub.metric import has_two_passes
 from tests.machines import PAGE, assert_equals_one_process, rows, run_guide, table
 
 
@@ -83,17 +81,6 @@ def test_a_long_run_says_each_minute_how_far_it_is(
     assert not [thread for thread in threading.enumerate() if thread.name == "told each minute"]
 
 
-def test_workers_that_merge_are_not_sent_what_the_first_pass_found() -> None:
-    parts = _parts.Parts.of(["cider", "bleu"], "id", None, 10**6, pickle.dumps)
-    first = parts.first_pass()
-    assert first is not None
-    found = table(rows(300)).to_batches()
-    second = first.second_pass([first.measure(found)])
-    assert len(pickle.dumps(second.merging())) < 2_000 < len(pickle.dumps(second)) / 10
-    one = second.measure(found)
-    assert second.report([second.merging().merge([one]) or b""]) == second.report([one])
-
-
 def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:
     import datasets
 
@@ -119,13 +106,11 @@ def test_one_process_reads_a_file_of_samples(
 def test_the_metrics_of_the_table_are_those_that_do_not_add_up() -> None:
     from metrichub import list_metrics, load_metric
 
-    gathers: dict[str, set[str]] = {"rows": set(), "vocabulary": set(), "twice": set()}
+    gathers: dict[str, set[str]] = {"rows": set(), "vocabulary": set()}
     for card in list_metrics():
         metric = load_metric(card.name)
         if metric.averaging == "corpus" and card.distribution == "metrichub":
-            kind = "twice" if has_two_passes(metric) else metric.gathers  # type: ignore[attr-defined]  # corpus metrics have it
-            gathers[kind].add(card.name)
+            gathers[metric.gathers].add(card.name)  # type: ignore[attr-defined]  # corpus metrics have it
     table = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
-    first, *twice, last = [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table]
+    first, last = [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table]
     assert (first, last) == (gathers["vocabulary"], gathers["rows"])
-    assert set().union(*twice) == gathers["twice"]

@@ -20,7 +20,7 @@ from metrichub.models.usage import Usage
 from metrichub.report import serialize
 from metrichub.report.deserialize import _untagged, load_if_report
 from metrichub.report.serialize import file_text
-from tests.toy_metrics import Overlap, Rarity, Variety
+from tests.toy_metrics import Overlap, Variety
 
 COLUMNS = {"predictions": ["a b", "c"], "references": ["a c", "c"]}
 
@@ -109,7 +109,7 @@ def test_every_part_of_a_trace_comes_back(path: Path) -> None:
 @pytest.mark.parametrize("key", ["id", None])
 def test_sums_of_buckets_come_back_whole(key: str | None, path: Path) -> None:
     rows = [{"prediction": f"a b{i % 3}", "reference": "a b1", "id": i} for i in range(20)]
-    hub = Hub([Overlap(), Rarity()])
+    hub = Hub([Overlap(), "chrf"])
     report = hub.evaluate(rows, samples=False, key=key)
     report.save(path)
     loaded = Report.load(path, metrics=hub.metrics)

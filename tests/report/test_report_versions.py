@@ -166,3 +166,27 @@ def test_a_report_from_before_a_metric_got_an_output_is_read(tmp_path: Path) -> 
     path.write_text(json.dumps(content))
     with pytest.raises(ReportError, match="the installed version gives"):
         Report.load(path)
+
+
+def test_sums_that_are_no_longer_made_keep_their_scores() -> None:
+    # Saved with samples=False when cider and nist were summed in two passes.
+    loaded = Report.load(OLD.with_name("report_of_weighed_sums.json"))
+    rows = {
+        "predictions": [
+            "a man rides a brown horse",
+            "two dogs play in the snow",
+            "a plate of food on a table",
+        ],
+        "references": [
+            ["a man is riding a horse"],
+            ["dogs are playing in snow"],
+            ["a white plate with food"],
+        ],
+    }
+    again = Hub(["cider", "nist"]).evaluate(**rows, samples=False)
+    for name, scores in again.scores().items():
+        assert loaded[name] == pytest.approx(scores)
+    with pytest.raises(ReportError, match="pooled"):
+        loaded.samples()
+    with pytest.raises(ReportError, match="pooled"):
+        loaded.merge(again)

@@ -464,24 +464,12 @@ ROWS = "hits, words = map(np.array, zip(*rows, strict=True))\n        "
 POOLED = f"{ROWS}return {{'score': hits.sum() / words.sum()}}\n\n    "
 RESAMPLED = f"{POOLED}def resampler(self, rows):\n        {ROWS}return lambda counts: "
 CONDENSED = f"{POOLED}def condense(self, rows):\n        return "
-WEIGHED = """return {{'score': float(np.mean([h for h, _ in rows]))}}
-
-    def survey(self, rows):
-        return {}
-
-    def weigh(self, rows, corpus):
-        return {{'share': np.array([h for h, _ in rows]) / {}}}
-
-    def score(self, share):
-        return {{'score': share}}"""
-
 
 @pytest.mark.parametrize(
     "body",
     [
         RESAMPLED + "{'score': counts @ hits / (counts @ words)}",
         CONDENSED + "[(sum(h for h, _ in rows), sum(w for _, w in rows))]",
-        WEIGHED.format("len(rows)", "corpus"),
     ],
 )
 def test_a_shortcut_that_gives_what_is_concluded_keeps_the_law(make: Make, body: str) -> None:
@@ -498,9 +486,6 @@ def test_a_shortcut_that_gives_what_is_concluded_keeps_the_law(make: Make, body:
         (RESAMPLED + "{'score': counts @ hits / sum(words)}", "the resampler gives score as"),
         (CONDENSED + "rows[:1]", "condensed rows give score as"),
         (CONDENSED + "[(sum(h for h, _ in rows), 1)]", "condensed rows give score as"),
-        # What isn't of the whole corpus, and what isn't a row's own.
-        (WEIGHED.format("0", "len(rows)"), "rows weighed in two passes give"),
-        (WEIGHED.format("len(rows)", "2"), "rows weighed in two passes give"),
     ],
 )
 def test_a_shortcut_that_gives_another_score_breaks_the_law(

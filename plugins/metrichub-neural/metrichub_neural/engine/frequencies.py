@@ -14,7 +14,7 @@ from metrichub.text import Integers
 
 @dataclass(frozen=True)
 class Frequencies:
-    """In how many of some texts each token is; parts of a corpus add up."""
+    """In how many of some texts each token is."""
 
     having: Counter[int]
     texts: int
@@ -25,25 +25,7 @@ class Frequencies:
         tokens = [set(ids.tolist()) for ids in texts]
         return cls(Counter(token for each in tokens for token in each), len(tokens))
 
-    def __add__(self, other: Frequencies) -> Frequencies:
-        """Those of both."""
-        return Frequencies(self.having + other.having, self.texts + other.texts)
-
     def weights(self, ids: Integers) -> Array:
         """log((M + 1) / (d + 1)) of each token, of which d of the M texts have any, (n,)."""
         having = np.array([self.having[number] for number in ids.tolist()], np.float64)
         return np.asarray(np.log((self.texts + 1) / (having + 1)))
-
-
-@dataclass(frozen=True)
-class BothFrequencies:
-    """Those of the predictions, and of the references."""
-
-    predictions: Frequencies
-    references: Frequencies
-
-    def __add__(self, other: BothFrequencies) -> BothFrequencies:
-        """Those of both parts."""
-        return BothFrequencies(
-            self.predictions + other.predictions, self.references + other.references
-        )

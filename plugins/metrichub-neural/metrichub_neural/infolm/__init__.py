@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from metrichub.authoring import (
     Published,
     Range,
     Resampler,
-    Scores,
     Unscored,
 )
 from metrichub.errors import ModelError, ParameterError
 from metrichub.text import Integers, Texts
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.frequencies import BothFrequencies, Frequencies
+from metrichub_neural.engine.frequencies import Frequencies
 from metrichub_neural.engine.masked import Masked, masked_of
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.infolm.measures import Measure, divergence, refused
@@ -47,7 +46,6 @@ class InfoLm(WholeMetric, CorpusMetric):
             of a prediction, of the references for those of a reference.
     """
 
-    gathers: ClassVar[Literal["rows", "vocabulary", "sums"]] = "vocabulary"
     checkpoints = (
         Checkpoint("google-bert/bert-base-uncased"),
         Checkpoint("google/bert_uncased_L-2_H-128_A-2"),
@@ -92,39 +90,19 @@ class InfoLm(WholeMetric, CorpusMetric):
         blank = {text for text, each in encoded if each.added.all()}
         return [_row(row, blank) for row in rows]
 
-    def survey(self, rows: Sequence[Row]) -> BothFrequencies:
-        """In how many texts each token is."""
-        encode = self._model().tokenizer.encode
-        sides = ([row[side] for row in rows] for side in (0, 1))
-        return BothFrequencies(
-            *(Frequencies.of(text.ids for text in encode(texts)) for texts in sides)
-        )
-
-    def weigh(self, rows: Sequence[Row], corpus: BothFrequencies) -> Mapping[str, Array]:
-        """The divergence of each row, (R,)."""
-        mine = self._distributions([row[0] for row in rows], corpus.predictions)
-        others = self._distributions([row[1] for row in rows], corpus.references)
-        values = [
-            divergence(
-                self.information_measure,
-                first[None].astype(np.float64),
-                second[None].astype(np.float64),
-                self.alpha,
-                self.beta,
-            )[0]
-            for first, second in zip(mine, others, strict=True)
-        ]
-        return {"divergence": np.array(values), "texts": np.ones(len(rows))}
-
-    def score(self, divergence: Array, texts: Array) -> Scores:
+    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the samples."""
-        return {"score": divergence / texts}
+        return {"score": float(np.mean(self._divergences(rows)))}
+
+    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+        """The divergence of each row, (R,), with the weights of all of them."""
+        return {"score": self._divergences(rows)}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """Without idf, the rows' own scores as often as each was drawn."""
         if self.idf or not rows:
             return None
-        values = self.weigh(rows, self.survey(rows))["divergence"]
+        values = np.array(self._divergences(rows))
         return lambda counts: {"score": counts @ values / counts.sum(axis=1)}
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
@@ -144,11 +122,27 @@ class InfoLm(WholeMetric, CorpusMetric):
             if number
         ]
 
-    def _distributions(self, texts: Sequence[str], frequencies: Frequencies) -> list[FloatArray]:
-        weights: Callable[[Integers], Array] = (
-            frequencies.weights if self.idf else lambda ids: np.ones(len(ids))
-        )
-        return self._model().distributions(texts, weights, self.temperature)
+    def _divergences(self, rows: Sequence[Row]) -> list[float]:
+        sides = (self._distributions([row[side] for row in rows]) for side in (0, 1))
+        return [
+            float(
+                divergence(
+                    self.information_measure,
+                    first[None].astype(np.float64),
+                    second[None].astype(np.float64),
+                    self.alpha,
+                    self.beta,
+                )[0]
+            )
+            for first, second in zip(*sides, strict=True)
+        ]
+
+    def _distributions(self, texts: Sequence[str]) -> list[FloatArray]:
+        model = self._model()
+        weights: Callable[[Integers], Array] = lambda ids: np.ones(len(ids))
+        if self.idf:
+            weights = Frequencies.of(text.ids for text in model.tokenizer.encode(texts)).weights
+        return model.distributions(texts, weights, self.temperature)
 
     def _model(self) -> Masked:
         return masked_of(self.files(), self.dtype)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, CorpusMetric, Resampler, Scores, Unscored
+from metrichub.authoring import Array, Checkpoint, CorpusMetric, Resampler, Unscored
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural.engine.encoder import TokenVectors
-from metrichub_neural.engine.frequencies import BothFrequencies, Frequencies
+from metrichub_neural.engine.frequencies import Frequencies
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.engine.transport import REQUIRES, transported
 
@@ -40,7 +40,6 @@ class MoverScore(EncoderMetric, CorpusMetric):
         stop_words: Tokens that are left out, beside punctuation and the further pieces of a word.
     """
 
-    gathers: ClassVar[Literal["rows", "vocabulary", "sums"]] = "vocabulary"
     checkpoints = (Checkpoint("distilbert/distilbert-base-uncased"),)
 
     idf: bool = True
@@ -72,36 +71,19 @@ class MoverScore(EncoderMetric, CorpusMetric):
         ]
         return [row if row[1] else Unscored("no reference has tokens") for row in rows]
 
-    def survey(self, rows: Sequence[Row]) -> BothFrequencies:
-        """In how many texts each token is."""
-        predictions = [mine for mine, _ in rows]
-        references = [text for _, others in rows for text in others]
-        encode = self.encoder().tokenizer.encode
-        both = [[text.ids for text in encode(texts)] for texts in (predictions, references)]
-        return BothFrequencies(*map(Frequencies.of, both))
-
-    def weigh(self, rows: Sequence[Row], corpus: BothFrequencies) -> Mapping[str, Array]:
-        """The score of each row, the mean over its references, (R,)."""
-        texts = list(dict.fromkeys(text for mine, others in rows for text in (mine, *others)))
-        read = dict(zip(texts, self.encoder().vectors(texts), strict=True))
-        mine = {row[0]: self._bag(read[row[0]], corpus.predictions) for row in rows}
-        references = dict.fromkeys(text for _, others in rows for text in others)
-        others = {text: self._bag(read[text], corpus.references) for text in references}
-        similarity = [
-            np.mean([self._similarity(mine[text], others[other]) for other in row])
-            for text, row in rows
-        ]
-        return {"similarity": np.array(similarity), "texts": np.ones(len(rows))}
-
-    def score(self, similarity: Array, texts: Array) -> Scores:
+    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the samples."""
-        return {"score": similarity / texts}
+        return {"score": float(np.mean(self._similarities(rows)))}
+
+    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+        """The score of each row, (R,), with the weights of all of them."""
+        return {"score": self._similarities(rows)}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """Without idf, the rows' own scores as often as each was drawn."""
         if self.idf or not rows:
             return None
-        similarity = self.weigh(rows, self.survey(rows))["similarity"]
+        similarity = np.array(self._similarities(rows))
         return lambda counts: {"score": counts @ similarity / counts.sum(axis=1)}
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
@@ -121,6 +103,22 @@ class MoverScore(EncoderMetric, CorpusMetric):
             for kind, number in cut.items()
             if number
         ]
+
+    def _similarities(self, rows: Sequence[Row]) -> list[float]:
+        """The mean over the references of each row, (R,)."""
+        predictions = [text for text, _ in rows]
+        references = [text for _, others in rows for text in others]
+        texts = list(dict.fromkeys([*predictions, *references]))
+        read = dict(zip(texts, self.encoder().vectors(texts), strict=True))
+        mine, theirs = self._bags(predictions, read), self._bags(references, read)
+        return [
+            float(np.mean([self._similarity(mine[text], theirs[other]) for other in others]))
+            for text, others in rows
+        ]
+
+    def _bags(self, texts: Sequence[str], read: Mapping[str, TokenVectors]) -> dict[str, _Bag]:
+        frequencies = Frequencies.of(read[text].ids for text in texts)
+        return {text: self._bag(read[text], frequencies) for text in dict.fromkeys(texts)}
 
     def _bag(self, text: TokenVectors, frequencies: Frequencies) -> _Bag:
         dropped = {*self.stop_words, *string.punctuation}
