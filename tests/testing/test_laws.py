@@ -465,6 +465,7 @@ POOLED = f"{ROWS}return {{'score': hits.sum() / words.sum()}}\n\n    "
 RESAMPLED = f"{POOLED}def resampler(self, rows):\n        {ROWS}return lambda counts: "
 CONDENSED = f"{POOLED}def condense(self, rows):\n        return "
 
+
 @pytest.mark.parametrize(
     "body",
     [
