@@ -168,10 +168,13 @@ def test_intervals_are_those_of_the_report() -> None:
     assert (row["low"], row["high"]) == ("", "")
 
 
-def test_what_resamples_keep_fixed_is_noted_only_beside_intervals() -> None:
+def test_what_has_no_intervals_is_noted_only_beside_intervals() -> None:
     sums = ("a.jsonl", "-m", "novelty(n=1)", "--key", "id")
     assert run("score", *sums).stderr == ""
-    assert "intervals and tests use the weights from" in run("score", *sums, "--intervals").stderr
+    assert run("score", *sums, "--intervals").stderr == (
+        "metrichub: note: novelty: no intervals or tests: the metric needs all samples for this, "
+        "and they weren't kept\n"
+    )
 
 
 def test_csv_has_full_precision_and_an_empty_cell_for_nan() -> None:
