@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from metrichub.authoring import Array
+from metrichub.authoring import Array, CorpusMetric, Resampler
 from metrichub.text import Integers
 
 
@@ -29,3 +30,33 @@ class Frequencies:
         """log((M + 1) / (d + 1)) of each token, of which d of the M texts have any, (n,)."""
         having = np.array([self.having[number] for number in ids.tolist()], np.float64)
         return np.asarray(np.log((self.texts + 1) / (having + 1)))
+
+
+class MeanOfWeighted(CorpusMetric):
+    """A metric whose score is the mean over rows, which depend on all rows where `idf` holds."""
+
+    idf: bool
+
+    @property
+    def resamples(self) -> bool:  # type: ignore[override]  # it depends on a parameter
+        """Whether a score depends on its row alone; with idf, each draw has other weights."""
+        return not self.idf
+
+    def scores_of_rows(self, rows: Sequence[Any]) -> list[float]:
+        """The score of each row, (R,), with the weights of all of them."""
+        raise NotImplementedError
+
+    def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
+        """The mean over the rows."""
+        return {"score": float(np.mean(self.scores_of_rows(rows)))}
+
+    def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
+        """The score of each row, (R,), with the weights of all of them."""
+        return {"score": self.scores_of_rows(rows)}
+
+    def resampler(self, rows: Sequence[Any]) -> Resampler | None:
+        """Without idf, the rows' own scores as often as each was drawn."""
+        if self.idf or not rows:
+            return None
+        values = np.array(self.scores_of_rows(rows))
+        return lambda counts: {"score": counts @ values / counts.sum(axis=1)}

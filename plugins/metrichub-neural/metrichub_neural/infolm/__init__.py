@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,17 +11,15 @@ import numpy as np
 from metrichub.authoring import (
     Array,
     Checkpoint,
-    CorpusMetric,
     Published,
     Range,
-    Resampler,
     Unscored,
 )
 from metrichub.errors import ModelError, ParameterError
 from metrichub.text import Integers, Texts
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.frequencies import Frequencies
+from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
 from metrichub_neural.engine.masked import Masked, masked_of
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.infolm.measures import Measure, divergence, refused
@@ -31,7 +29,7 @@ Row = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoLm(WholeMetric, CorpusMetric):
+class InfoLm(WholeMetric, MeanOfWeighted):
     """How far apart the distributions over the vocabulary are that a model gives two texts (macro).
 
     Attributes:
@@ -77,11 +75,6 @@ class InfoLm(WholeMetric, CorpusMetric):
             name, _, allowed = said.partition(": ")
             raise ParameterError(self.name, name, getattr(self, name), allowed)
 
-    @property
-    def resamples(self) -> bool:  # type: ignore[override]  # it depends on a parameter
-        """Whether a score depends on its row alone; with idf, each draw has other weights."""
-        return not self.idf
-
     def measure(self, prediction: Texts, reference: Texts) -> list[Row | Unscored]:
         """Each pair of texts that have tokens."""
         rows = list(zip(prediction, reference, strict=True))
@@ -89,21 +82,6 @@ class InfoLm(WholeMetric, CorpusMetric):
         encoded = zip(texts, self._model().tokenizer.encode(texts), strict=True)
         blank = {text for text, each in encoded if each.added.all()}
         return [_row(row, blank) for row in rows]
-
-    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
-        """The mean over the samples."""
-        return {"score": float(np.mean(self._divergences(rows)))}
-
-    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
-        """The divergence of each row, (R,), with the weights of all of them."""
-        return {"score": self._divergences(rows)}
-
-    def resampler(self, rows: Sequence[Row]) -> Resampler | None:
-        """Without idf, the rows' own scores as often as each was drawn."""
-        if self.idf or not rows:
-            return None
-        values = np.array(self._divergences(rows))
-        return lambda counts: {"score": counts @ values / counts.sum(axis=1)}
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
@@ -122,7 +100,8 @@ class InfoLm(WholeMetric, CorpusMetric):
             if number
         ]
 
-    def _divergences(self, rows: Sequence[Row]) -> list[float]:
+    def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
+        """The divergence of each row, (R,)."""
         sides = (self._distributions([row[side] for row in rows]) for side in (0, 1))
         return [
             float(

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, CorpusMetric, Resampler, Unscored
+from metrichub.authoring import Array, Checkpoint, Unscored
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural.engine.encoder import TokenVectors
-from metrichub_neural.engine.frequencies import Frequencies
+from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.engine.transport import REQUIRES, transported
 
@@ -29,7 +29,7 @@ class _Bag(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoverScore(EncoderMetric, CorpusMetric):
+class MoverScore(EncoderMetric, MeanOfWeighted):
     """How near the tokens of prediction and references are by the transport between them.
 
     Attributes:
@@ -45,11 +45,6 @@ class MoverScore(EncoderMetric, CorpusMetric):
     idf: bool = True
     definition: Literal["pypi", "repository"] = "pypi"
     stop_words: tuple[str, ...] = ()
-
-    @property
-    def resamples(self) -> bool:  # type: ignore[override]  # it depends on a parameter
-        """Whether a score depends on its row alone; with idf, each draw has other weights."""
-        return not self.idf
 
     def default_model(self) -> str:
         """The one of the authors' faster version."""
@@ -71,21 +66,6 @@ class MoverScore(EncoderMetric, CorpusMetric):
         ]
         return [row if row[1] else Unscored("no reference has tokens") for row in rows]
 
-    def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
-        """The mean over the samples."""
-        return {"score": float(np.mean(self._similarities(rows)))}
-
-    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
-        """The score of each row, (R,), with the weights of all of them."""
-        return {"score": self._similarities(rows)}
-
-    def resampler(self, rows: Sequence[Row]) -> Resampler | None:
-        """Without idf, the rows' own scores as often as each was drawn."""
-        if self.idf or not rows:
-            return None
-        similarity = np.array(self._similarities(rows))
-        return lambda counts: {"score": counts @ similarity / counts.sum(axis=1)}
-
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
         try:
@@ -104,7 +84,7 @@ class MoverScore(EncoderMetric, CorpusMetric):
             if number
         ]
 
-    def _similarities(self, rows: Sequence[Row]) -> list[float]:
+    def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The mean over the references of each row, (R,)."""
         predictions = [text for text, _ in rows]
         references = [text for _, others in rows for text in others]
