@@ -248,5 +248,7 @@ class OnMachines:
         assert self.evaluate(hub, parts, gathered=6).size == 6
         with pytest.raises(ReportError, match=r"variety doesn't add up: .* of 5 at most"):
             self.evaluate(hub, parts, gathered=5)
+        with pytest.raises(ReportError, match=r"cider doesn't add up: .* of 5 at most"):
+            self.evaluate("cider", parts, gathered=5)
         # What merges as a vocabulary has no limit.
-        assert self.evaluate(["distinct", "cider"], parts, gathered=5).size == 6
+        assert self.evaluate("distinct", parts, gathered=5).size == 6
