@@ -12,7 +12,6 @@ import pytest
 from benchmarks.exact_texts import corpora
 from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.catalog.frontmatter import Scale
-from metrichub.catalog.registry import registry
 from metrichub.data.columns import column_of
 from metrichub.evaluation.resample import (
     NOT_ESTIMATED,
@@ -59,30 +58,6 @@ def test_the_shares_interval_is_the_published_one() -> None:
     # 81 of 263: Newcombe (1998), "Two-sided confidence intervals for the single proportion".
     found = of(exact_match([True] * 81 + [False] * 182))
     assert [round(end, 4) for end in found[:2]] == [0.2553, 0.3662]
-
-
-def test_a_declared_share_alone_is_taken_for_one() -> None:
-    values = [1.0] * 3 + [0.0]
-    units = UnitCount(4, 4)
-    share, mean = (
-        score_interval(drawn_means(values), 0.75, units, scale, 0.95) for scale in (SHARE, UNIT)
-    )
-    assert share.method == "Wilson"
-    assert mean.why == "4 samples are too few; an interval needs 5"
-
-
-@pytest.mark.parametrize("units", [10, 200])
-def test_resamples_without_a_score_say_nothing_of_one(units: int) -> None:
-    drawn = np.full(1000, np.nan)
-    found = score_interval(drawn, 0.5, UnitCount(units, units), None, 0.95)
-    assert found.why == NOT_ESTIMATED
-    assert np.isnan(found[:4]).all()
-
-
-def test_resamples_that_differ_by_rounding_are_alike() -> None:
-    drawn = np.array([0, 1e-17] * 500)
-    found = difference_interval(drawn, 0.0, UnitCount(10, 10), None, 0.95)
-    assert found.why == "all resamples have the same difference"
 
 
 def test_clusters_count_as_the_samples_that_they_are_worth() -> None:
@@ -147,19 +122,63 @@ def test_an_interval_stays_in_the_range() -> None:
     assert found.high > 0.05
 
 
+FEW, MANY = UnitCount(10, 10), UnitCount(200, 200)
+APART = (0.1, 0.2, -0.1, 0.3, 0.15, 0.05, 0.2)
+
+
 @pytest.mark.parametrize(
-    ("number", "kind", "why"),
+    ("drawn", "observed", "units", "why"),
     [
-        (1, "sample", "1 sample is too few; an interval needs 5"),
-        (4, "cluster", "4 clusters are too few; an interval needs 5"),
+        ([0.2, 0.5, 0.7], 0.5, UnitCount(1, 40), "1 sample is too few; an interval needs 5"),
+        (
+            [0.2, 0.5],
+            0.5,
+            UnitCount(4, 4, "cluster"),
+            "4 clusters are too few; an interval needs 5",
+        ),
+        ([0.4], 0.5, MANY, "1 resample is too few"),
+        ([0.6, 0.7], 0.5, MANY, "2 resamples are too few"),
+        ([0.6] * 20, 0.5, MANY, "all resamples have the same score"),
+        ([nan] * 1000, 0.5, FEW, NOT_ESTIMATED),
+        ([nan] * 1000, 0.5, MANY, NOT_ESTIMATED),
+        # The resamples miss the score.
+        (np.linspace(0.5, 0.8, 1000), 0.02, MANY, NOT_ESTIMATED),
+        (np.linspace(0.5, 0.8, 1000), nan, MANY, None),
     ],
 )
-def test_below_5_units_there_is_none(number: int, kind: str, why: str) -> None:
-    units = UnitCount(number, 40, kind)
-    found = score_interval(np.array([0.2, 0.5, 0.7]), 0.5, units, UNIT, 0.95)
-    assert isnan(found.low)
-    assert isnan(found.high)
+def test_a_score_without_an_interval_says_why(
+    drawn: Sequence[float], observed: float, units: UnitCount, why: str | None
+) -> None:
+    for scale in (None, UNIT):
+        found = score_interval(np.array(drawn), observed, units, scale, 0.95)
+        assert np.isnan(found[:2]).all()
+        assert found.why == why
+
+
+@pytest.mark.parametrize(
+    ("drawn", "observed", "units", "why"),
+    [
+        (drawn_means(APART), 0.13, UnitCount(7, 7), "7 samples are too few; an interval needs 8"),
+        ([0.4], 0.5, MANY, "1 resample is too few"),
+        ([0.6] * 20, 0.5, MANY, "all resamples have the same difference"),
+        # They differ by rounding alone.
+        ([0, 1e-17] * 500, 0.0, FEW, "all resamples have the same difference"),
+        ([1.0] * 100, np.inf, MANY, "the difference is infinite"),
+        ([1.0] * 100, nan, MANY, None),
+    ],
+)
+def test_a_difference_without_an_interval_says_why(
+    drawn: Sequence[float], observed: float, units: UnitCount, why: str | None
+) -> None:
+    found = difference_interval(np.array(drawn), observed, units, UNIT, 0.95)
+    assert np.isnan(found[:2]).all()
     assert found.why == why
+
+
+def test_only_a_declared_share_has_an_interval_of_few_samples() -> None:
+    drawn, units = drawn_means([1.0] * 3 + [0.0]), UnitCount(4, 4)
+    assert score_interval(drawn, 0.75, units, SHARE, 0.95).method == "Wilson"
+    assert score_interval(drawn, 0.75, units, UNIT, 0.95).method == ""
 
 
 def test_none_has_no_width() -> None:
@@ -169,36 +188,6 @@ def test_none_has_no_width() -> None:
     assert of(report, "bleu")[:2] == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
     assert of(report, "wer").why == "all resamples have the same score"
     assert isnan(of(report, "wer").low)
-
-
-def test_a_score_that_resamples_miss_has_none() -> None:
-    found = score_interval(np.linspace(0.5, 0.8, 1000), 0.02, UnitCount(200, 200), UNIT, 0.95)
-    assert found.why == NOT_ESTIMATED
-    texts = [f"the {word} is on the {place}" for word in "abcdef" for place in "uvwxyz"]
-    self_bleu = Hub("self_bleu").evaluate(predictions=texts)
-    assert of(self_bleu, "self_bleu").why == NOT_ESTIMATED
-
-
-@pytest.mark.parametrize(
-    ("drawn", "why"),
-    [
-        ([0.4], "1 resample is too few"),
-        ([0.6, 0.7], "2 resamples are too few"),
-        ([0.6] * 20, "all resamples have the same score"),
-    ],
-)
-def test_a_few_resamples_say_nothing_of_the_score(drawn: list[float], why: str) -> None:
-    units = UnitCount(200, 200)
-    assert score_interval(np.array(drawn), 0.5, units, UNIT, 0.95).why == why
-    apart = difference_interval(np.array(drawn), 0.5, units, UNIT, 0.95)
-    assert apart.why == why.replace("score", "difference")
-
-
-def test_an_infinite_difference_says_so() -> None:
-    units = UnitCount(200, 200)
-    found = difference_interval(np.ones(100), float("inf"), units, UNIT, 0.95)
-    assert found.why == "the difference is infinite"
-    assert difference_interval(np.ones(100), nan, units, UNIT, 0.95).why is None
 
 
 def test_resamples_that_are_not_finite_are_left_out() -> None:
@@ -260,15 +249,6 @@ def test_systems_that_never_differ_leave_room_for_a_difference() -> None:
     assert test.interval[:2] == pytest.approx((-end, end), abs=1e-6)
 
 
-def test_a_difference_takes_8_units_and_some_spread() -> None:
-    apart = np.array([0.1, 0.2, -0.1, 0.3, 0.15, 0.05, 0.2])
-    drawn, mean = drawn_means(apart), float(apart.mean())
-    found = difference_interval(drawn, mean, UnitCount(7, 7), UNIT, 0.95)
-    assert found.why == "7 samples are too few; an interval needs 8"
-    alike = difference_interval(np.full(100, 0.2), 0.2, UnitCount(50, 50), UNIT, 0.95)
-    assert alike.why == "all resamples have the same difference"
-
-
 def test_an_output_that_no_card_describes_is_no_share() -> None:
     # A share has the differences of all outputs computed, also of one without a scale.
     apart = np.linspace(-1, 2, 120)
@@ -282,14 +262,6 @@ def test_a_difference_stays_between_the_ranges_ends() -> None:
     assert found.high == 1
 
 
-def test_an_interval_and_p_of_a_share_agree_on_clear_cases() -> None:
-    worse = exact_match([place % 3 == 0 for place in range(60)])
-    ranking = compare_all({"A": worse, "B": exact_match([True] * 60)})
-    test = ranking.pairs["B", "A"]["exact_match"]["score"]
-    assert test.p < 0.001
-    assert test.interval.low > 0
-
-
 def test_an_interval_holds_0_where_the_test_is_not_significant() -> None:
     # 5 of 8 pairs differ, all one way: p is 2 / 2 ** 5, while Tango's interval leaves 0 out.
     one, other = exact_match([True] * 8), exact_match([True] * 3 + [False] * 5)
@@ -301,27 +273,6 @@ def test_an_interval_holds_0_where_the_test_is_not_significant() -> None:
     alone = difference_interval(drawn_means(apart), 0.625, UnitCount(8, 8), SHARE, 0.95, apart)
     assert alone.low > 0
     assert alone.high == test.interval.high
-
-
-def test_without_resamples_there_is_no_interval_and_no_reason() -> None:
-    from metrichub.report.ranking import quick_tests
-
-    tests, _ = quick_tests({"A": exact_match([True] * 9), "B": exact_match([False] * 9)})
-    assert tests is not None
-    found = tests.pairs["B", "A"]["exact_match"]["score"].interval
-    assert isnan(found.low)
-    assert found.why is None
-
-
-def test_shares_are_declared_by_cards() -> None:
-    shares = {
-        (entry.name, output)
-        for entry in registry().entries
-        for output, scale in entry.card.scores.items()
-        if scale.share
-    }
-    assert {("exact_match", "score"), ("pairwise", "wins"), ("json_validity", "empty")} <= shares
-    assert ("bleu", "score") not in shares
 
 
 REAL = corpora(Path("no such folder"))[0].part(200)
