@@ -25,7 +25,6 @@ from metrichub.errors import (
     UnknownMetric,
     UnknownParameter,
 )
-from metrichub.evaluation import run
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
 
 HUB = Hub([Overlap(), Known(), Length(), Variety()])
@@ -271,32 +270,6 @@ def test_the_size_of_the_blocks_changes_nothing(samples: list[Any], characters: 
     np.testing.assert_equal(cut.scores(), whole.scores())
     np.testing.assert_equal(cut.samples(), whole.samples())
     assert given_columns == before
-
-
-def test_a_metric_that_wants_larger_blocks_gets_them() -> None:
-    seen = []
-
-    class Wide(Errors):
-        block_characters = 100
-
-        def measure(self, prediction: Any, reference: Any) -> Any:
-            seen.append(len(prediction))
-            return super().measure(prediction, reference)
-
-    hub = Hub([Overlap(), Wide(), Known()], block_characters=1)
-    found = hub(predictions=["a", "b", "c"], references=["a", "b", "d"])
-    assert list(found) == ["overlap", "errors", "known"]
-    assert seen == [3]
-
-
-def test_several_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "PART_CHARACTERS", 4)
-    hub = Hub([Overlap(), Variety()])
-    one, two = (
-        hub.evaluate(predictions=PREDICTIONS, references=REFERENCES, workers=n) for n in (1, 2)
-    )
-    assert two.scores() == one.scores()
-    assert two.segments == one.segments
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None])

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.errors import FileError, MetricError, ParameterError, ScoringError
+from metrichub.errors import FileError, MetricError, ScoringError
 from metrichub.evaluation import workers
 from metrichub.metric import Metric
 from metrichub.models import usage
@@ -290,9 +290,3 @@ def test_progress_counts_the_samples_of_each_result_for_each_metric() -> None:
     stream = ({"predictions": texts} for texts in (["a"], ["b", "c"], ["d"]))
     Hub(metrics).evaluate(stream, workers=2, progress=done.append)
     assert done == [2, 4, 2]
-
-
-@pytest.mark.parametrize("number", [0, -1, 1.5])
-def test_a_number_of_workers_is_positive(number: Any) -> None:
-    with pytest.raises(ParameterError, match=r"workers=.* an integer of at least 1"):
-        Hub(Alone(alone=False)).evaluate(predictions=["a"], workers=number)
