@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bucket_totals import simulate
 from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.errors import InputError, MissingColumn, ReportError
 from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, BucketSizes, buckets_for
@@ -145,16 +144,6 @@ def test_intervals_of_buckets_are_as_wide_as_those_of_samples(
             assert metric in ("tool_call_accuracy", "tool_call_f1", "json_schema_match"), metric
             continue
         assert other.high - other.low == pytest.approx(width, rel=0.15, abs=1e-9), metric
-
-
-def test_a_key_of_documents_draws_documents() -> None:
-    hub, samples = Hub(["bleu", "wer"]), rows(SUMMEVAL, 240)
-    kept = hub.evaluate(samples).intervals(cluster="doc_id")
-    summed = hub.evaluate(samples, samples=False, key="doc_id").intervals(cluster="doc_id")
-    for metric in ("bleu", "wer"):
-        one, other = kept[metric]["score"], summed[metric]["score"]
-        # The same documents in another order: other draws of the same bootstrap.
-        assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.2)
 
 
 def test_clusters_are_drawn_whole() -> None:
@@ -301,16 +290,6 @@ def test_sums_merge_with_a_part_without_samples() -> None:
         assert merged.scores() == summed.scores()
 
 
-def test_parts_have_the_buckets_of_all_or_none() -> None:
-    sizes = BucketSizes((), np.bincount([0, 1], minlength=BUCKETS), {})
-    whole = BucketSizes.merged([(2, sizes), (0, None), (2, sizes)])
-    assert whole is not None
-    # By position, the second part comes behind the two samples of the first.
-    assert whole.sizes[:5].tolist() == [1, 1, 1, 1, 0]
-    assert BucketSizes.merged([(2, sizes), (1, None)]) is None
-    assert BucketSizes.merged([]) is None
-
-
 def test_only_columns_that_both_systems_have_need_to_be_the_same() -> None:
     def summed(*metrics: str, **columns: str) -> Report:
         given = {"predictions": "a", "references": "a", "sources": "a"} | columns
@@ -374,17 +353,6 @@ def test_a_report_of_buckets_is_saved_whole(tmp_path: Path) -> None:
     assert loaded.compare(report)["bleu"]["score"].p == 1
 
 
-def test_processes_give_the_buckets_of_one() -> None:
-    samples = rows(SUMMEVAL, 240)
-    hub = Hub(["wer", "rouge"])
-    one, two = (
-        hub.evaluate(iter([samples] * 30), samples=False, key=key, workers=workers)
-        for key, workers in (("id", 1), ("id", 2))
-    )
-    assert sums(one, "wer") == sums(two, "wer")
-    assert one.intervals() == two.intervals()
-
-
 def test_a_pooled_report_has_nothing_left_to_draw() -> None:
     pooled = Hub("wer").evaluate(rows(SUMMEVAL, 9), samples=False).pool()
     assert pooled.results["wer"].buckets is None
@@ -398,15 +366,6 @@ def test_wide_statistics_take_fewer_buckets_and_the_widest_none() -> None:
     assert buckets_for(CELLS // FEW + 1) is None
     # Saved reports hold as many, and merge with those of today.
     assert (BUCKETS, FEW) == (1000, 200)
-
-
-def test_simulated_systems_get_the_same_intervals_and_tests_from_buckets() -> None:
-    found = simulate(samples=600, sets=6, resamples=200, seed=3)
-    widths = {way: np.mean(of.widths) for way, of in found.items()}
-    assert widths["1000 buckets"] == pytest.approx(widths["samples"], rel=0.1)
-    assert widths["200 buckets"] == pytest.approx(widths["samples"], rel=0.2)
-    # Of six sets without a difference hardly two look as if there were one.
-    assert all(sum(of.false) <= 2 for of in found.values())
 
 
 def test_one_value_of_a_cluster_or_a_key_has_no_interval() -> None:
@@ -464,13 +423,6 @@ def test_statistics_too_wide_for_buckets_keep_their_sums_alone() -> None:
     assert report.scores()["too_wide"]["score"] == 3
     why = "the metric needs all samples for this, and they weren't kept"
     assert report.intervals()["too_wide"]["score"].why == why
-
-
-def test_a_pooled_report_has_no_buckets_either() -> None:
-    report = Hub("wer").evaluate(rows(SUMMEVAL, 20), samples=False)
-    assert np.isfinite(report.intervals()["wer"]["score"].low)
-    with pytest.raises(ReportError, match="wer: this report was pooled"):
-        report.pool().intervals()
 
 
 def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:

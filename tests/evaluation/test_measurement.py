@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from metrichub import Hub, Report
 from metrichub.evaluation.explanation import Trace
@@ -90,17 +89,3 @@ def test_a_merged_measurement_has_the_parts_of_both() -> None:
     assert merged.lengths.tolist() == [[2, 1], [1, 1], [2, 1]] * 2
     assert merged.unextracted == {"answer": 0}
     assert merged.buckets is None
-
-
-@pytest.mark.parametrize("part", [0, 1])
-def test_parts_without_texts_or_lengths_leave_none_to_the_whole(part: int) -> None:
-    parts = [full("a"), full("b")]
-    parts[part] = replace(parts[part], texts=None, lengths=None)
-    merged = parts[0].merge(parts[1])
-    assert (merged.texts, merged.lengths) == (None, None)
-    # A part without samples has none, and needs none.
-    empty = Hub("wer").evaluate([])
-    rest = replace(parts[1 - part], runs={}, unextracted={})
-    whole = [rest, empty] if part else [empty, rest]
-    assert whole[0].merge(whole[1]).texts is not None
-    assert whole[0].merge(whole[1]).lengths is not None

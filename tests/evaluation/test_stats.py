@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.evaluation.stats import GroupSums, Stats
 from metrichub.metric import Unscored
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
@@ -37,11 +37,6 @@ def same(one: Stats, other: Stats) -> bool:
         and np.array_equal(one.scored, other.scored)
         and dict(one.reasons) == dict(other.reasons)
     )
-
-
-@given(measured())
-def test_counts_stay_integers_and_the_rest_is_float64(stats: Stats) -> None:
-    assert [a.dtype for a in stats.arrays.values()] == [np.int64, np.int64, np.float64]
 
 
 @given(measured())
@@ -124,27 +119,6 @@ def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
     assert Stats.concatenate([full, blank]).reasons == {2: "no words"}
 
 
-def test_sums_of_other_numbers_of_buckets_have_no_total() -> None:
-    def buckets(number: int) -> BucketSums:
-        return BucketSums({"a": np.ones(number)}, np.ones(number, np.int64), False)
-
-    assert BucketSums.merged([(2, buckets(2)), (3, buckets(3))]) is None
-    whole = BucketSums.merged([(2, buckets(2)), (2, buckets(2))])
-    assert whole is not None
-    assert whole.arrays["a"].tolist() == [2, 2]
-
-
-def test_sums_by_position_and_by_a_key_have_no_total() -> None:
-    by_key, by_position = (
-        BucketSums({"a": np.ones(2)}, np.ones(2, np.int64), position) for position in (False, True)
-    )
-    assert BucketSums.merged([(2, by_key), (2, by_position)]) is None
-    # A part without samples is by neither.
-    whole = BucketSums.merged([(2, by_key), (0, by_position)])
-    assert whole is not None
-    assert (whole.arrays["a"].tolist(), whole.by_position) == ([1, 1], False)
-
-
 @pytest.mark.parametrize("other", [{"b": [1]}, {"a": [1], "b": [1]}, {"a": [[1, 2]]}], ids=str)
 def test_parts_with_other_statistics_are_refused(other: Any) -> None:
     scored = np.array([True, False])
@@ -165,11 +139,6 @@ def test_what_is_no_row_of_numbers_a_sample_is_refused(values: Any) -> None:
 
 def test_truth_values_count_as_one_and_zero() -> None:
     assert Stats.of({"hit": [True, False, True]}, 3).totals()["hit"] == 2
-
-
-def test_reasons_are_counted() -> None:
-    stats = Stats.of({"a": [np.nan, np.nan, 1]}, 3, {0: "empty", 1: "empty"})
-    assert stats.why() == {"empty": 2}
 
 
 def test_the_width_of_sums_is_how_many_numbers_a_group_has() -> None:
@@ -196,22 +165,3 @@ def test_a_row_takes_the_place_of_those_without_a_score_for_their_prediction_too
     assert replaced.arrays["a"].tolist() == [-1, -1, 0, 4]
     assert replaced.scored.tolist() == [True, True, False, True]
     assert (replaced.reasons, replaced.undefined_for) == ({2: "no reference"}, {})
-
-
-def test_buckets_by_position_move_behind_other_samples() -> None:
-    sums = BucketSums({"a": np.array([1.0, 2, 3])}, np.array([1, 1, 0]), True)
-    # Four samples before are one turn of three buckets and one more.
-    moved = sums.shifted(4)
-    assert moved.arrays["a"].tolist() == [3, 1, 2]
-    assert moved.counts.tolist() == [0, 1, 1]
-    by_key = BucketSums(sums.arrays, sums.counts, False)
-    assert by_key.shifted(4) is by_key
-    assert sums.shifted(0) is sums
-
-
-def test_sums_without_a_scored_sample_take_the_others_shape() -> None:
-    none = GroupSums({"a": np.zeros(2)}, np.zeros(2, np.int64))
-    some = GroupSums({"a": np.ones((5, 3), np.int64)}, np.ones(5, np.int64))
-    assert none.like(some).arrays["a"].tolist() == [[0, 0, 0]] * 2
-    assert none.like(some).arrays["a"].dtype == np.int64
-    assert some.like(none) is some
