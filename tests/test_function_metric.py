@@ -255,13 +255,6 @@ def test_other_processes_measure_the_same_and_say_whose_function_it_is(tmp_path:
     assert ran.stdout.endswith("|local:__main__|reduce:mean\n")
 
 
-def test_a_lambda_needs_one_process() -> None:
-    hub = Hub(load_metric(lambda prediction: 1, name="one"))
-    assert hub.evaluate(predictions=["a"]).scores() == {"one": {"score": 1.0}}
-    with pytest.raises(MetricError, match=r"can't be sent to other processes .* or use workers=1"):
-        hub.evaluate(predictions=["a"], workers=2)
-
-
 def starred(*texts: str) -> int:
     return 1
 
