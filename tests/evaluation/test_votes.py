@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from metrichub.evaluation.explanation import Trace, agreement_notes
 
 
@@ -17,51 +19,39 @@ def votes(*items: str) -> Counter[str]:
     return Trace.of(steps, {}, {}).votes
 
 
-def test_three_judges_are_told_with_fleiss_kappa() -> None:
-    assert agreement_notes(votes("yes yes yes", "yes no yes")) == [
-        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200"
-    ]
+@pytest.mark.parametrize(
+    ("cast", "agree"),
+    [
+        (["yes yes yes", "yes no yes"], "3 votes agree on 50.0% of 2 items, Fleiss' kappa -0.200"),
+        # Half agree. The first says yes of both, so chance is 1 * 0.5 + 0 * 0.5: 0 / 0.5.
+        (["yes yes", "yes no"], "2 votes agree on 50.0% of 2 items, Cohen's kappa 0.000"),
+        (["yes yes", "yes yes"], "2 votes agree on 100.0% of 2 items, Cohen's kappa undefined"),
+        (
+            ["yes yes yes", "yes no yes", "no no -"],
+            "3 votes agree on 50.0% of 2 items, Fleiss' kappa -0.200; judge 3 gave no verdict on "
+            "1 more",
+        ),
+        # Two that each say one word agree by chance as often: never.
+        (["yes no"], "2 votes agree on 0.0% of 1 items, Cohen's kappa 0.000"),
+        # P is 1/3 and chance 5/9.
+        (["yes yes no"], "3 votes agree on 0.0% of 1 items, Fleiss' kappa -0.500"),
+        # Reports that were merged: kappa takes the same number of judges throughout.
+        (
+            ["yes yes", "yes yes yes", "yes no yes"],
+            "3 votes agree on 50.0% of 2 items, Fleiss' kappa -0.200",
+        ),
+    ],
+)
+def test_the_note_has_the_share_of_items_and_kappa(cast: list[str], agree: str) -> None:
+    said = agree.replace("votes agree", "votes of the panel agree")
+    assert agreement_notes(votes(*cast)) == [f"the {said}"]
 
 
-def test_two_judges_are_told_with_cohens_kappa() -> None:
-    # Half agree. The first says yes of both, so chance is 1 * 0.5 + 0 * 0.5: (0.5 - 0.5) / 0.5.
-    assert agreement_notes(votes("yes yes", "yes no")) == [
-        "the 2 votes of the panel agree on 50.0% of 2 items, Cohen's kappa 0.000"
-    ]
-
-
-def test_one_word_only_leaves_kappa_undefined() -> None:
-    assert agreement_notes(votes("yes yes", "yes yes")) == [
-        "the 2 votes of the panel agree on 100.0% of 2 items, Cohen's kappa undefined"
-    ]
-
-
-def test_items_without_a_verdict_of_all_are_counted_apart() -> None:
-    assert agreement_notes(votes("yes yes yes", "yes no yes", "no no -")) == [
-        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200; judge 3 gave "
-        "no verdict on 1 more"
-    ]
+def test_no_item_may_have_all_votes() -> None:
     assert agreement_notes(votes("no no -")) == [
         "no item has all 3 votes of the panel; judge 3 gave no verdict on 1 more"
     ]
 
 
-def test_a_single_item_has_its_kappa() -> None:
-    # Two that each say one word agree by chance as often: never. Of three, P is 1/3 and chance 5/9.
-    assert agreement_notes(votes("yes no")) == [
-        "the 2 votes of the panel agree on 0.0% of 1 items, Cohen's kappa 0.000"
-    ]
-    assert agreement_notes(votes("yes yes no")) == [
-        "the 3 votes of the panel agree on 0.0% of 1 items, Fleiss' kappa -0.500"
-    ]
-
-
 def test_without_a_panel_nothing_is_said() -> None:
     assert not Trace.of({0: [{"claims": [{"verdict": "yes"}]}]}, {}, {}).votes
-
-
-def test_votes_of_panels_of_several_sizes_count_for_the_largest() -> None:
-    # As in a report of two that were merged: kappa takes the same number of judges throughout.
-    assert agreement_notes(votes("yes yes", "yes yes yes", "yes no yes")) == [
-        "the 3 votes of the panel agree on 50.0% of 2 items, Fleiss' kappa -0.200"
-    ]
