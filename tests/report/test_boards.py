@@ -1,8 +1,11 @@
-"""Boards: rows, columns and marks of tables of scores and of differences, worked out by hand."""
+"""Boards: what a ranking and a report show as text, for papers, in notebooks and as numbers."""
 
 from __future__ import annotations
 
-import html
+import csv
+import io
+import json
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from math import nan
@@ -12,201 +15,198 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Ranking, Report, compare_all
-from metrichub.errors import ParameterError, ReportError
-from metrichub.evaluation.resample import Interval
+from metrichub.catalog.frontmatter import Scale
+from metrichub.data.values import json_value
+from metrichub.errors import MissingDependency, ParameterError, ReportError
 from metrichub.report import ranking as module
 from metrichub.report.scoreboard import (
-    OutputColumn,
     ScoreFormat,
+    _decimals,
     _is_tie,
-    chosen_outputs,
     decimals_of,
-    differences,
-    hub_table,
-    output_columns,
     rows_of_scores,
     rows_of_tests,
     scoreboard,
 )
-from metrichub.report.tables import Score
 
-COLUMN = OutputColumn("wer", "score", "wer", "wer ↓", 1, 3)
-PERCENT = COLUMN._replace(factor=100, decimals=1)
+SIZE = 16
 HOW: dict[str, Any] = {"resamples": 50, "trials": 10_000}
-REFERENCES = ["a b"] * 16
+COLUMNS: dict[str, Any] = {"predictions": ["a b c", "d"], "references": ["a b d", "d"]}
 
 
 def measured(*texts: str, metrics: str | list[str] = "wer") -> Report:
     """A report of texts for "a b"."""
-    return Hub(metrics).evaluate(predictions=[*texts], references=REFERENCES[: len(texts)])
+    return Hub(metrics).evaluate(predictions=[*texts], references=["a b"] * len(texts))
 
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    """All right, one word of all wrong, and all wrong."""
-    return compare_all(
-        {name: measured(*[text] * 16) for name, text in (("A", "a b"), ("B", "a x"), ("C", "x x"))},
-        **HOW,
-    )
+    """All right, all but one, and none right: by 2 ** -15 the third differs from both others."""
+    texts = {
+        "right_1": ["a b"] * SIZE,
+        "one & off": ["x", *["a b"] * (SIZE - 1)],
+        "[none]": ["x"] * SIZE,
+    }
+    metrics = ["exact_match", "wer"]
+    return compare_all({n: measured(*own, metrics=metrics) for n, own in texts.items()}, **HOW)
 
 
-@pytest.mark.parametrize(
-    ("value", "sign", "number", "percent"),
-    [
-        (0.25, "", "0.250", "25.0"),
-        (0.25, "+", "+0.250", "+25.0"),
-        (-1.5, "+", "-1.500", "-150.0"),
-        (0.0, "+", "+0.000", "+0.0"),
-        (nan, "+", "–", "–"),
-    ],
-)
-def test_a_number_has_the_decimals_of_its_column(
-    value: float, sign: str, number: str, percent: str
-) -> None:
-    assert (COLUMN.number(value, sign), PERCENT.number(value, sign)) == (number, percent)
+def bounds(ranking: Ranking, metric: str, system: str) -> str:
+    """The interval of the difference from the first system, as a table has it."""
+    low, high, *_ = ranking.pairs[system, "right_1"][metric]["score"].interval
+    return f"[{low:+.3f}, {high:+.3f}]"
 
 
-@pytest.mark.parametrize(
-    ("interval", "shown"),
-    [
-        (Interval(0.1, 0.25, 0, 0), "[+0.100, +0.250]"),
-        (Interval(nan, nan, nan, nan, why="few"), "[–]"),
-        (Interval(nan, nan, nan, nan), ""),
-    ],
-)
-def test_an_interval_stands_in_brackets_or_has_a_reason(interval: Interval, shown: str) -> None:
-    assert COLUMN.bounds(interval, "+") == shown
-    assert COLUMN.bounds(interval) == shown.replace("+", "")
-
-
-def test_a_score_has_its_rank_mark_interval_and_the_samples_that_it_is_of() -> None:
-    report = Hub("ttr").evaluate(predictions=["a b", "", "a a", "b"])
-    column = OutputColumn("ttr", "score", "ttr", "ttr", 1, 2)
-    interval = Interval(0.1, 0.9, 0.5, 0.1)
-    score = report["ttr"]["score"]
-    full = Score(f"{score:.2f}", "(3)", "≈", "[0.10, 0.90]", "· 3 of 4")
-    assert column.score(report, interval, 3, "≈") == full
-    assert column.score(report, None) == Score(full.number, scored="· 3 of 4")
-    assert column.score(measured("a"), None) is None
-    assert column._replace(output="none").score(report, None) is None
-    many = Hub("exact_match").evaluate(predictions=["a"] * 1001, references=["a"] * 1001)
-    (result,) = many.results.values()
-    some = replace(many, results={"exact_match": replace(result, count=1000, unscored=1)})
-    shown = column._replace(metric="exact_match").score(some, None)
-    assert shown is not None
-    assert shown.scored == "· 1,000 of 1,001"
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals"), [(0, 3), (9.99, 3), (-10, 2), (10, 2), (99.9, 2), (100, 1), (-1e9, 1)]
-)
-def test_larger_numbers_have_fewer_decimals(value: float, decimals: int) -> None:
-    assert decimals_of(value) == decimals
-
-
-def test_a_board_of_one_system_has_a_row_an_output_and_counts_of_what_lacks_a_score() -> None:
-    report = Hub(["ttr", "exact_match"]).evaluate(
-        predictions=["a", "", "", "b"], references=["a", "a", "a", "a"]
-    )
-    board = scoreboard({"one": report}, None, {}, ScoreFormat())
-    assert board.head == ["metric", "score", "unanswered"]
-    rows = {row[0]: row[1:] for row in board.rows}
-    # One of four is equal, and has no interval beside it.
-    assert rows["exact_match ↑"] == [Score("0.250"), 0]
-    assert [row[1] for name, row in rows.items() if str(name).startswith("ttr")] == [2] * (
-        len(rows) - 1
-    )
-    wide = report.intervals()
-    board = scoreboard({"one": report}, None, {"one": wide}, ScoreFormat(level=0.9))
-    assert board.head[1] == "score [90% interval]"
-    assert scoreboard({"one": report}, None, {"two": wide}, ScoreFormat()).head[1] == "score"
-
-
-def test_systems_of_different_sizes_have_a_column_of_samples() -> None:
-    systems = {"A": measured(*["a b"] * 4), "B": measured(*["a x"] * 2)}
-    board = scoreboard(systems, None, {}, ScoreFormat())
-    assert board.head == ["system", "samples", "wer ↓"]
-    assert board.rows == [["A", 4, Score("0.000")], ["B", 2, Score("0.500")]]
-    assert not board.best
-    same = scoreboard(dict.fromkeys("AB", systems["A"]), None, {}, ScoreFormat())
-    assert (same.head, same.rows[1]) == (["system", "wer ↓"], ["B", Score("0.000")])
-
-
-def test_a_ranked_board_has_the_best_ranks_and_ties(ranking: Ranking) -> None:
-    systems = ranking.reports
-    board = scoreboard(systems, ranking, {}, ScoreFormat(percent=True))
-    assert [[str(cell) for cell in row] for row in board.rows] == [
-        ["A", "0.0 (1)"],
-        ["B", "50.0 (2)"],
-        ["C", "100.0 (3)"],
+def test_a_ranking_is_shown_as_scores_differences_and_what_they_say(ranking: Ranking) -> None:
+    scores, tests = (table.text().splitlines() for table in ranking.tables())
+    # 15 of 16 are right, and 2 of 32 words wrong: 0.9375 and 0.0625, which round to even digits.
+    assert scores == [
+        "system     exact_match ↑  wer ↓",
+        "right_1    1.000 (1)      0.000 (1)",
+        "one & off  0.938 (1) ≈    0.062 (1) ≈",
+        "[none]     0.000 (2)      1.000 (2)",
     ]
-    assert board.best == {(0, 1)}
-    # The best stand in the column of their output, also behind one of samples.
-    small = {**systems, "C": systems["C"].take([0])}
-    assert scoreboard(small, ranking, {}, ScoreFormat()).best == {(0, 2)}
-
-
-@pytest.mark.parametrize(
-    ("p", "level", "tie"),
-    [(0.05, 0.95, False), (0.05 + 1e-9, 0.95, True), (0.1, 0.9, False), (nan, 0.95, False)],
-)
-def test_only_a_p_above_the_level_is_a_tie(p: float, level: float, tie: bool) -> None:
-    tests: Any = SimpleNamespace(options=SimpleNamespace(level=level))
-    test: Any = SimpleNamespace(p=p)
-    assert _is_tie(test, tests) is tie
-    assert not _is_tie(None, tests)
-    assert not _is_tie(test, None)
-
-
-def test_differences_have_a_row_an_output_and_other_system(ranking: Ranking) -> None:
-    table = differences(ranking, ScoreFormat(level=0.9))
-    assert table.head == ["metric", "system", "difference [90% interval]", "p"]
     # No random swap of 16 samples is as extreme: p is 1 of 10,001, times three pairs.
-    assert [[str(cell) for cell in row] for row in table.rows] == [
-        ["wer ↓", "B", "+0.500 [–]", ".0003"],
-        ["wer ↓", "C", "+1.000 [–]", ".0003"],
+    assert [" ".join(line.split()) for line in tests] == [
+        "Difference from right_1; p is corrected for several tests, the intervals aren't",
+        "metric system difference [95% interval] p",
+        f"exact_match ↑ one & off -0.062 {bounds(ranking, 'exact_match', 'one & off')} 1.0000",
+        f"exact_match ↑ [none] -1.000 {bounds(ranking, 'exact_match', '[none]')} .0003",
+        f"wer ↓ one & off +0.062 {bounds(ranking, 'wer', 'one & off')} 1.0000",
+        "wer ↓ [none] +1.000 [–] .0003",
     ]
-    shown = differences(ranking, ScoreFormat(), lambda p: Score(f"{p:.1f}"))
-    assert [str(row[3]) for row in shown.rows] == ["0.0", "0.0"]
+    foot = ranking.foot()
+    assert str(ranking).splitlines() == [*scores, "", *tests, "", *foot]
+    shown = ranking._repr_html_()
+    assert shown.count("<table>") == 2
+    assert "<td>one &amp; off</td><td><strong>0.938</strong> (1) ≈</td>" in shown
+    assert shown.count("<p>") == len(foot)
+    assert "<p>right_1 and one &amp; off beat [none] on exact_match (p ≤ .0004) and wer" in shown
 
 
-@pytest.mark.parametrize(
-    ("metric", "systems", "corrected"),
-    [("wer", 2, False), ("wer", 3, True), ("drop_f1", 2, True), ("rouge", 2, True)],
-)
-def test_p_is_corrected_where_there_are_several_pairs_or_headline_outputs(
-    metric: str, systems: int, corrected: bool
+def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
+    ranking: Ranking,
 ) -> None:
-    texts = ["a b", "a x", "x x"][:systems]
-    reports = {text: measured(*[text] * 16, metrics=metric) for text in texts}
-    caption = differences(compare_all(reports, **HOW), ScoreFormat()).caption
-    said = "; p is corrected for several tests, the intervals aren't"
-    assert caption == f"Difference from a b{said * corrected}"
+    table, caption, *signatures = ranking.to_markdown(percent=True).split("\n\n")
+    assert table.splitlines() == [
+        "| system | exact_match % ↑ | wer % ↓ |",
+        "| --- | --- | --- |",
+        "| right_1 | **100.0** (1) | **0.0** (1) |",
+        "| one & off | **93.8** (1) ≈ | **6.2** (1) ≈ |",
+        "| [none] | 0.0 (2) | 100.0 (2) |",
+    ]
+    assert caption == ranking.captioned().caption
+    assert [text.strip("`\n") for text in signatures] == ranking.signatures()
+    assert [text.partition("(")[0] for text in ranking.signatures()] == ["exact_match", "wer"]
 
 
-def left_out() -> Ranking:
-    texts = ["a a b", "c d e", "f f f", "g h i", "j"] * 4
-    return compare_all(
-        {
-            "full": Hub("ttr").evaluate(predictions=texts),
-            "half": Hub("ttr").evaluate(predictions=[*texts[:18], "", ""]),
-        },
-        **HOW,
-    )
+def test_latex_is_escaped_and_has_intervals_where_they_are_asked_for(ranking: Ranking) -> None:
+    text = ranking.to_latex(intervals=True)
+    assert text.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{lll}\n\\toprule\n")
+    assert "system & exact\\_match $\\uparrow$ & wer $\\downarrow$ \\\\" in text
+    # All of 16 right: Wilson's interval reaches down to 16 / (16 + 1.96 ** 2).
+    assert "right\\_1 & \\textbf{1.000} (1) [0.806, 1.000] & \\textbf{0.000} (1) [--]" in text
+    assert "one \\& off & \\textbf{0.938} (1) \\ensuremath{\\approx} [" in text
+    # A bracket behind the end of a line would be read as its option.
+    assert "\n{}[none] & 0.000 (2) [0.000, 0.194] &" in text
+    assert "\\caption{16 samples. In brackets: 95\\% intervals by the bootstrap (50" in text
+    assert text.endswith("\\end{table}\n")
+    assert "[0.000, 0.194]" in ranking.to_markdown(intervals=True)
+    assert "[0.000, 0.194]" in ranking.tables(intervals=True)[0].text()
+    assert "[0.000, " not in ranking.to_markdown() + ranking.to_latex()
+
+
+def test_csv_and_the_frame_have_a_row_an_output_and_system(ranking: Ranking) -> None:
+    rows = list(csv.DictReader(io.StringIO(ranking.to_csv())))
+    assert [[row[n] for n in ("output", "system", "score", "rank", "difference")] for row in rows][
+        :3
+    ] == [
+        ["score", "right_1", "1.0", "1", ""],
+        ["score", "one & off", "0.9375", "1", "-0.0625"],
+        ["score", "[none]", "0.0", "2", "-1.0"],
+    ]
+    assert [row["metric"] for row in rows] == ["exact_match"] * 3 + ["wer"] * 3
+    assert ranking.to_frame()["score"].tolist() == [float(row["score"]) for row in rows]
+    assert ranking.table().best == {(0, 3), (1, 3), (3, 3), (4, 3)}
+
+
+def test_all_outputs_come_with_both_uncorrected_p_values(ranking: Ranking) -> None:
+    uncorrected = ["p uncorrected", "p sacrebleu bootstrap (too small)"]
+    frame = ranking.to_frame(outputs="all")
+    assert list(frame) == [*ranking.to_frame(), *uncorrected]
+    outputs = [*ranking.scores["right_1"]["wer"]]
+    assert frame["output"].tolist() == [name for name in ["score", *outputs] for _ in range(3)]
+    scores, every = ranking.tables(outputs="all", percent=True)
+    assert every.head[3:] == ["p", *uncorrected]
+    assert len(scores.head) == 2 + len(outputs)
+    test = ranking.pairs["[none]", "right_1"]["exact_match"]["score"]
+    row = next(row for row in every.rows if row[:2] == ["exact_match % ↑", "[none]"])
+    assert str(row[2]).startswith("-100.0 [-100.0, -")
+    assert [str(cell) for cell in row[3:]] == [
+        *(".0003", "< .0001", f"{test.sacrebleu_bootstrap_p:.4f}".removeprefix("0"))
+    ]
+    # Counts are of all words, and only the headline output has a p that is corrected.
+    hits = [[str(cell) for cell in row] for row in every.rows if row[0] == "wer hits ↑"]
+    assert [row[2].partition(" ")[0] for row in hits] == ["-2", "-32"]
+    assert [row[3] for row in hits] == ["–", "–"]
+    assert ranking.captioned(outputs="all", percent=True).head == scores.head
+
+
+def test_a_dictionary_has_scores_and_all_tests_and_is_json(ranking: Ranking) -> None:
+    found = ranking.to_dict()
+    assert (found["baseline"], found["samples"]) == ("right_1", SIZE)
+    assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 2}
+    assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
+    others = ["one & off", "[none]"]
+    assert found["comparisons"] == {name: ranking.pairs[name, "right_1"] for name in others}
+    pair = ranking.pairs["[none]", "one & off"]
+    assert found["pairs"] == [{"system": "[none]", "other": "one & off", "comparisons": pair}]
+    assert found["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
+    assert found["sentence"] == "; ".join(ranking.sentences)
+    assert json.loads(json.dumps(json_value(found)))["scores"] == found["scores"]
+
+
+def test_another_choice_of_outputs_is_refused_and_a_frame_needs_pandas(
+    ranking: Ranking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = ranking.reports["[none]"]
+    shared = ("to_csv", "to_markdown", "to_latex")
+    for one, methods in (
+        (ranking, (*shared, "to_frame", "tables")),
+        (report, (*shared, "flatten")),
+    ):
+        for method in methods:
+            with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
+                getattr(one, method)(outputs="main")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for own in (ranking, report):
+        with pytest.raises(MissingDependency, match="pandas"):
+            own.to_frame()
+
+
+def test_a_system_without_a_metric_has_no_test_in_it() -> None:
+    both = measured(*["a b"] * 8, metrics=["wer", "exact_match"])
+    found = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
+    scores, tests = found.tables()
+    assert scores.rows[1][2] is None
+    assert [row[:2] for row in tests.rows] == [
+        *(["wer ↓", "lacks"], ["wer ↓", "C"], ["exact_match ↑", "C"])
+    ]
+    for every in (False, True):
+        rows = rows_of_tests(found, all_outputs=every).rows
+        assert [row[2] for row in rows if row[:2] == ["wer", "score"]] == ["A", "lacks", "C"]
+        assert [row[2] for row in rows if row[0] == "exact_match"] == ["A", "C"]
 
 
 def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) -> None:
-    some = left_out()
-    (row, *_) = differences(some, ScoreFormat()).rows
-    assert differences(some, ScoreFormat()).head[4:] == ["samples", "left out"]
-    assert row[4:] == [18, 2]
-    table = rows_of_tests(some)
-    assert table.head[9:] == ["samples", "left out"]
-    assert [row[9:] for row in table.rows[:2]] == [[None, None], [18, 2]]
+    texts = ["a a b", "c d e", "f f f", "g h i", "j"] * 4
+    full, half = (Hub("ttr").evaluate(predictions=own) for own in (texts, [*texts[:18], "", ""]))
+    some = compare_all({"full": full, "half": half}, **HOW)
+    _, shown = some.tables()
+    assert (shown.head[4:], shown.rows[0][4:]) == (["samples", "left out"], [18, 2])
+    rows = list(csv.DictReader(io.StringIO(some.to_csv())))
+    assert [(row["samples"], row["left out"]) for row in rows[:2]] == [("", ""), ("18", "2")]
     every = rows_of_tests(some, all_outputs=True)
-    assert every.head[9:] == [
-        *("p uncorrected", "p sacrebleu bootstrap (too small)", "samples", "left out")
-    ]
     test = some.pairs["half", "full"]["ttr"]["score"]
     assert [row for row in every.rows if row[1:3] == ["score", "half"]] == [
         [
@@ -219,69 +219,137 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     assert rows_of_tests(ranking).head[-1] == "p"
 
 
-def test_rows_of_tests_have_every_output_where_all_are_asked_for(ranking: Ranking) -> None:
-    few, every = rows_of_tests(ranking), rows_of_tests(ranking, all_outputs=True)
-    assert [row[1] for row in few.rows] == ["score"] * 3
-    outputs = [*ranking.scores["A"]["wer"]]
-    assert [row[1] for row in every.rows] == [name for name in outputs for _ in "ABC"]
-    assert [row[2] for row in few.rows] == ["A", "B", "C"]
-    assert few.best == every.best == {(0, 3)}
-    assert [row[4] for row in every.rows[:4]] == [1, 2, 3, None]
+@pytest.mark.parametrize(
+    ("p", "level", "tie"),
+    [(0.05, 0.95, False), (0.05 + 1e-9, 0.95, True), (0.1, 0.9, False), (nan, 0.95, False)],
+)
+def test_only_a_p_above_the_level_is_a_tie(p: float, level: float, tie: bool) -> None:
+    tests: Any = SimpleNamespace(options=SimpleNamespace(level=level))
+    test: Any = SimpleNamespace(p=p)
+    assert _is_tie(test, tests) is tie
+
+
+def test_scores_of_a_function_have_no_percent() -> None:
+    def half(prediction: str) -> float:
+        return 0.5
+
+    reports = {name: Hub(half).evaluate(predictions=[name] * 2) for name in ("a", "b")}
+    assert "half %" not in compare_all(reports, **HOW).to_markdown(percent=True)
+
+
+# One report, and boards of several.
+
+
+def test_a_report_has_a_row_an_output_and_counts_what_lacks_a_score() -> None:
+    report = Hub(["ttr", "exact_match"]).evaluate(
+        predictions=["a", "", "", "b"], references=["a"] * 4
+    )
+    assert repr(report).startswith("<Report of 4 samples: ttr ")
+    head, *rows = (line.split() for line in str(report).splitlines())
+    assert head == ["metric", "score", "unanswered"]
+    # One of four is equal; two have words.
+    assert rows[-1] == ["exact_match", "↑", "0.250", "0"]
+    assert rows[0] == ["ttr", "↑", "1.000", "·", "2", "of", "4", "2"]
+    many = Hub("ttr").evaluate(predictions=["", *["a"] * 1000])
+    assert "1.000 · 1,000 of 1,001" in str(many)
+
+
+def test_an_interval_is_a_column_of_its_system_alone() -> None:
+    report = measured(*["a b", "a x"] * 4)
+    form = ScoreFormat(level=0.9)
+    wide = report.intervals()
+    assert scoreboard({"one": report}, None, {"one": wide}, form).head[1] == "score [90% interval]"
+    assert scoreboard({"one": report}, None, {"two": wide}, form).head[1] == "score"
+
+
+def test_systems_of_different_sizes_have_a_column_of_samples(ranking: Ranking) -> None:
+    systems = {"A": measured(*["a b"] * 4), "B": measured(*["a x"] * 2)}
+    board = scoreboard(systems, None, {}, ScoreFormat())
+    assert board.text().splitlines() == [
+        *("system  samples  wer ↓", "A             4  0.000", "B             2  0.500")
+    ]
+    assert not board.best
+    # The best stand in the column of their output, also behind one of samples.
+    small = {**ranking.reports, "[none]": ranking.reports["[none]"].take([0])}
+    best = {(row, column) for row in (0, 1) for column in (2, 3)}
+    assert scoreboard(small, ranking, {}, ScoreFormat()).best == best
+
+
+RANKS = {
+    "exact_match": {"score": {"a|b": 1, "c_d": 2}},
+    "edit_similarity": {"score": {"a|b": 1, "c_d": 2}},
+    # Both have the same rate of errors: neither is better.
+    "wer": {"score": {"a|b": 1, "c_d": 1}},
+}
+
+
+def test_scores_stand_side_by_side_with_the_best_in_bold() -> None:
+    hub = Hub(["abstractness", "exact_match", "edit_similarity"])
+    worse = {**COLUMNS, "predictions": ["z", "z"]}
+    systems = {"a|b": hub.evaluate(**COLUMNS), "c_d": hub.evaluate(**worse)}
+    assert rows_of_scores(systems, ranks=RANKS).markdown() == (
+        "| metric | output | a\\|b | c_d |\n"
+        "| --- | --- | ---: | ---: |\n"
+        # Of four words one is new, or both of two; neither is better.
+        "| abstractness | score | 0.2500 | 1.0000 |\n"
+        "| exact_match | score | **0.5000** | 0.0000 |\n"
+        # "a b c" for "a b d": one of five characters; "z" for it all five, and for "d" the one.
+        "| edit_similarity | score | **0.9000** | 0.0000 |\n"
+        "| edit_similarity | distance | 0.5000 | 3.0000 |\n"
+    )
+    assert rows_of_scores({"a": systems["a|b"]}).head == ["metric", "output", "score"]
+    intervals = {name: report.intervals(resamples=5) for name, report in systems.items()}
+    table = rows_of_scores(systems, intervals, RANKS)
+    assert table.head[2:] == ["a|b", "a|b low", "a|b high", "c_d", "c_d low", "c_d high"]
+    assert table.best == {(1, 2), (2, 2)}
+    # None of 2 right: Wilson's interval reaches up to 1.96 ** 2 / (2 + 1.96 ** 2).
+    assert table.rows[1][5:] == (0.0, 0.0, pytest.approx(0.6576, abs=1e-4))
 
 
 def test_scores_side_by_side_keep_to_their_system_and_order() -> None:
     one = Hub(["ttr", "exact_match"]).evaluate(predictions=["a", ""], references=["a", "b"])
     two = Hub(["exact_match", "wer"]).evaluate(predictions=["a", "b"], references=["a", "b"])
-    ranks = {"exact_match": {"score": {"two": 1, "one": 2}}, "wer": {"score": {"two": 1, "x": 2}}}
-    table = rows_of_scores({"one": one, "two": two}, ranks=ranks)
-    assert table.head == ["metric", "output", "one", "one unanswered", "two"]
+    table = rows_of_scores({"a|b": one, "c_d": two}, ranks=RANKS)
+    assert table.head == ["metric", "output", "a|b", "a|b unanswered", "c_d"]
     rows = {row[:2]: row[2:] for row in table.rows}
     assert rows["exact_match", "score"] == (0.5, 0, 1.0)
     assert rows["ttr", "score"] == (1.0, 1, None)
     assert rows["wer", "score"] == (None, None, 0.0)
     places = [row[:2] for row in table.rows]
     assert places.index(("ttr", "score")) < places.index(("exact_match", "score"))
-    assert table.best == {
-        (places.index(("exact_match", "score")), 4),
-        (places.index(("wer", "score")), 4),
-    }
-    assert not rows_of_scores({"one": one, "two": two}).best
-
-
-def test_chosen_outputs_are_headlines_or_all_in_their_order() -> None:
-    report = measured("a b", metrics=["wer", "exact_match"])
-    assert list(chosen_outputs(report, "headline")) == [("wer", "score"), ("exact_match", "score")]
-    every = [(name, output) for name, outputs in report.scores().items() for output in outputs]
-    assert list(chosen_outputs(report, "all")) == every
-    with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
-        ScoreFormat("main")  # type: ignore[arg-type]  # another choice
+    assert table.best == {(places.index(("exact_match", "score")), 2)}
 
 
 @pytest.mark.parametrize(
-    ("percent", "heads"),
+    ("values", "scale", "output", "decimals"),
     [
-        (False, [("wer ↓", 1, 3), ("wer hits ↑", 1, 0), ("abstractness", 1, 3)]),
-        (True, [("wer % ↓", 100, 1), ("wer hits ↑", 1, 0), ("abstractness %", 100, 1)]),
+        ([0.5], None, "score", 3),
+        ([9.99], None, "score", 3),
+        ([10.0, 3.0], None, "score", 0),
+        ([10.0, 3.5], None, "score", 2),
+        ([100.0, 0.5], None, "score", 1),
+        ([9.0], None, "score", 3),
+        # Counts, which have no upper end, have no decimals however few.
+        ([3.0], Scale(0, None, "lower"), "deletions", 0),
+        ([3.0], Scale(0, None, "lower"), "score", 3),
+        ([3.0], Scale(0, 5, "higher"), "deletions", 3),
     ],
 )
-def test_columns_have_arrows_percent_and_decimals_of_all_systems(
-    percent: bool, heads: list[tuple[str, int, int]]
+def test_a_column_has_fewer_decimals_the_larger_its_numbers(
+    values: list[float], scale: Scale | None, output: str, decimals: int
 ) -> None:
-    reports = {"A": measured("a b"), "B": measured("a x", metrics=["wer", "abstractness"])}
-    columns = output_columns(reports, ScoreFormat("all", percent))
-    found = {c.head: (c.head, c.factor, c.decimals) for c in columns}
-    assert [found[head] for head, *_ in heads] == heads
-    assert [c.metric for c in columns] == sorted((c.metric for c in columns), reverse=True)
+    assert _decimals([*values, nan, float("inf")], scale, output) == decimals
+    assert _decimals(values, scale, output) == decimals
 
 
-def test_a_hub_s_table_says_what_each_metric_reads_gives_and_is_set_to() -> None:
-    hub = Hub(["wer", "b = bleu(max_order=2)"])
-    table = hub_table(hub.metrics)
-    assert table.head == ["metric", "what it measures", "reads", "headline outputs", "as"]
-    wer, bleu = table.rows
-    assert [wer[0], wer[2], wer[3]] == ["wer", "predictions, references", "score ↓"]
-    assert [bleu[0], bleu[2], bleu[3]] == ["b", "predictions, references", "score ↑"]
-    assert [wer[4], bleu[4]] == [metric.label() for metric in hub.metrics]
+@pytest.mark.parametrize(
+    ("value", "decimals"), [(0, 3), (9.99, 3), (-10, 2), (10, 2), (99.9, 2), (100, 1), (-1e9, 1)]
+)
+def test_larger_numbers_have_fewer_decimals(value: float, decimals: int) -> None:
+    assert decimals_of(value) == decimals
+
+
+# Which systems are tested.
 
 
 @pytest.mark.parametrize(("size", "tested"), [(20_000, True), (20_001, False)])
@@ -308,8 +376,10 @@ def test_tables_are_tested_up_to_twenty_thousand_samples(
 
 
 def test_metrics_that_are_slow_or_pooled_in_one_system_are_not_tested_quickly() -> None:
-    both = {name: measured(*["a b", text] * 8, metrics=["wer", "cider"]) for name, text in
-            (("A", "a b"), ("B", "x"))}  # fmt: skip
+    both = {
+        name: measured(*["a b", text] * 8, metrics=["wer", "cider"])
+        for name, text in (("A", "a b"), ("B", "x"))
+    }
     tests, reasons = module.quick_tests(both)
     assert tests is not None
     assert list(tests.pairs["B", "A"]) == ["wer"]
@@ -321,96 +391,16 @@ def test_metrics_that_are_slow_or_pooled_in_one_system_are_not_tested_quickly() 
     )
 
 
-@pytest.mark.parametrize(
-    ("systems", "said"),
-    [
-        ({"A": measured("a b")}, "at least two systems by name"),
-        ([measured("a b")] * 2, "at least two systems by name"),
-        ({"A": measured("a b"), "B": 3}, "B is .*, not a report"),
-    ],
-)
-def test_a_comparison_takes_reports_by_name(systems: Any, said: str) -> None:
-    with pytest.raises(ReportError, match=said):
-        compare_all(systems)
-
-
-@pytest.mark.parametrize("option", ["resamples", "trials"])
-def test_a_comparison_draws_at_least_once(option: str) -> None:
-    systems = dict.fromkeys("AB", measured("a b", "a x"))
-    none: dict[str, Any] = {option: 0}
-    with pytest.raises(ParameterError, match=option):
-        compare_all(systems, **none)
-    assert compare_all(systems, **{**HOW, option: 1}).options._asdict()[option] == 1
-
-
-def test_a_ranking_s_dictionary_has_scores_and_every_test(ranking: Ranking) -> None:
-    found = ranking.to_dict()
-    assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
-    assert found["comparisons"] == {name: ranking.pairs[name, "A"] for name in "BC"}
-    assert found["pairs"] == [{"system": "C", "other": "B", "comparisons": ranking.pairs["C", "B"]}]
-
-
-BEATEN = "A beats B, which beats C, on wer (p ≤ .0003)"
-NO_DIFFERENCE = "no interval for the difference in {}: all resamples have the same difference"
-NO_INTERVAL = "no interval for wer: all resamples have the same score"
-LEGEND = "in parentheses: ranks; a system ranks one below the lowest that beats it"
-
-
-@pytest.mark.parametrize(
-    ("asked", "lines"),
-    [
-        ({}, [BEATEN, NO_DIFFERENCE.format("wer"), LEGEND]),
-        ({"intervals": True}, [BEATEN, NO_DIFFERENCE.format("wer"), NO_INTERVAL, LEGEND]),
-        (
-            {"outputs": "all"},
-            [
-                BEATEN,
-                NO_DIFFERENCE.format(
-                    "wer, wer mer, wer wil, wer wip, wer hits, wer substitutions, wer deletions "
-                    "and wer insertions"
-                ),
-                LEGEND,
-            ],
-        ),
-    ],
-)
-def test_the_foot_has_sentences_then_what_lacks_an_interval_then_the_marks(
-    asked: dict[str, Any], lines: list[str], ranking: Ranking
-) -> None:
-    # Every sample of a system has the same words wrong.
-    assert ranking.foot(**asked) == lines
-
-
-def test_a_ranking_as_text_and_for_notebooks_has_both_tables_and_the_foot(
-    ranking: Ranking,
-) -> None:
-    scores, tests = ranking.tables()
-    foot = ranking.foot()
-    assert str(ranking) == "\n".join([scores.text(), "", tests.text(), "", *foot])
-    lines = "".join(f"<p>{html.escape(line)}</p>\n" for line in foot)
-    assert ranking._repr_html_() == f"{scores.html()}{tests.html()}{lines}"
-
-
-def test_a_ranking_s_tables_take_percent_outputs_and_intervals(ranking: Ranking) -> None:
-    scores, tests = ranking.tables(outputs="all", intervals=True, percent=True)
-    # A count is of all words, which isn't in percent.
-    assert scores.head[:2] == ["system", "wer % ↓"]
-    assert [str(row[1]) for row in scores.rows] == [
-        *("0.0 (1) [–]", "50.0 (2) [–]", "100.0 (3) [–]")
-    ]
-    assert str(tests.rows[0][2]) == "+50.0 [–]"
-    assert len(scores.head) == 1 + len(ranking.scores["A"]["wer"])
-    paper = ranking.captioned(outputs="all", percent=True)
-    assert paper.head == scores.head
-    assert paper.signatures == ranking.signatures()
-    assert "[–]" not in paper.text()
-    assert "[–]" in ranking.captioned(intervals=True).text()
-
-
-def test_a_system_without_a_metric_has_no_row_of_its_tests() -> None:
-    both = measured(*["a b"] * 8, metrics=["wer", "exact_match"])
-    ranking = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
-    for every in (False, True):
-        rows = rows_of_tests(ranking, all_outputs=every).rows
-        assert [row[2] for row in rows if row[:2] == ["wer", "score"]] == ["A", "lacks", "C"]
-        assert [row[2] for row in rows if row[0] == "exact_match"] == ["A", "C"]
+def test_a_comparison_takes_reports_by_name_and_draws_at_least_once() -> None:
+    systems: dict[str, Any] = dict.fromkeys("AB", measured("a b", "a x"))
+    for wrong, said in (
+        ({"A": systems["A"]}, "at least two systems by name"),
+        ([*systems.values()], "at least two systems by name"),
+        ({**systems, "B": 3}, "B is .*, not a report"),
+    ):
+        with pytest.raises(ReportError, match=said):
+            compare_all(wrong)  # type: ignore[arg-type]  # people's mistakes
+    for option in ("resamples", "trials"):
+        with pytest.raises(ParameterError, match=option):
+            compare_all(systems, **{option: 0})
+        assert compare_all(systems, **{**HOW, option: 1}).options._asdict()[option] == 1
