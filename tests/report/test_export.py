@@ -1,4 +1,4 @@
-"""Export: a report as a dictionary, JSON, a data frame, flat keys and tables of text."""
+"""Export: a report as text, a dictionary, JSON, a data frame, flat keys and in notebooks."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ import csv
 import io
 import json
 import math
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas
 import pytest
 
-from metrichub import Hub, Report, load_metric
-from metrichub.errors import JudgeError, ParameterError, ReportError, UnknownParameter
+from metrichub import Hub, Report, compare_all, load_metric
+from metrichub.authoring import Metric, Secret
+from metrichub.errors import JudgeError, ReportError, UnknownParameter
+from metrichub.evaluation import significance
+from metrichub.evaluation.resample import NO_INTERVAL, SEED
 from metrichub.models.usage import Usage
+from metrichub.report.by_output import ByOutput
 from metrichub.report.export import document, samples_text, usage_counts
 from metrichub.testing import Scripted
+from tests.toy_metrics import Variety
 
 COLUMNS: dict[str, Any] = {
     "predictions": ["the cat sat", "a dog", "not at all"],
     "references": ["the cat sat", "the dog ran", "yes"],
 }
+TEN: dict[str, Any] = {"predictions": ["a b", "a c"] * 5, "references": ["a b"] * 10}
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +39,18 @@ def report() -> Report:
 
 
 @pytest.fixture(scope="module")
+def ten() -> Report:
+    """Half of ten samples have one of two words wrong."""
+    return Hub(["wer", "exact_match"]).evaluate({**TEN, "doc": [*range(5)] * 2})
+
+
+@pytest.fixture(scope="module")
 def judged() -> Report:
     hub = Hub("faithfulness", judge="offline")
     return hub.evaluate(predictions=["It is old.", ""], contexts=[["It is old."]] * 2)
 
 
-def test_a_metric_is_looked_up_by_its_name(report: Report) -> None:
+def test_a_metric_is_looked_up_by_its_name(report: Report, tmp_path: Path) -> None:
     assert report["bleu"] == report.scores()["bleu"]
     assert list(report) == ["bleu", "rouge", "wer"]
     assert "rouge" in report
@@ -45,31 +59,8 @@ def test_a_metric_is_looked_up_by_its_name(report: Report) -> None:
         report["blue"]
     with pytest.raises(ReportError, match="choose metrics by their names"):
         report[0]  # type: ignore[index]  # a list would take it
-
-
-def test_a_document_of_repeated_runs_has_each_run_and_no_samples() -> None:
-    hub = Hub("faithfulness", judge="offline")
-    report = hub.evaluate(predictions=["It is old."], contexts=[["It is old."]], repeats=2)
-    repeated = report.to_dict()["repeated"]["faithfulness"]["score"]
-    assert repeated == {"mean": 1, "std": 0, "low": 1, "high": 1, "runs": (1, 1)}
-
-
-def test_an_option_that_pages_lack_is_named(report: Report, tmp_path: Path) -> None:
     with pytest.raises(UnknownParameter, match="no parameter 'colour'; did you mean 'cluster'"):
         report.to_html(tmp_path / "page.html", colour=1)
-
-
-@pytest.mark.parametrize(("suffix", "second"), [(".csv", "?"), (".jsonl", "\\ud800")])
-def test_samples_are_written_with_what_stands_behind_them(
-    judged: Report, suffix: str, second: str
-) -> None:
-    named = replace(judged, metadata={"name": ["é", "\ud800"]})
-    lines = samples_text({"": named}, suffix).splitlines()[-2:]
-    # A text that has no UTF-8 is written otherwise, the others as they are.
-    assert "é" in lines[0]
-    assert second in lines[1]
-    why = judged.explain("faithfulness", 1)
-    assert all(text in lines[1] for text in (why.status, str(why.reason)))
 
 
 def test_keys_are_flat_and_a_metrics_own_name_is_its_score(report: Report) -> None:
@@ -86,45 +77,69 @@ def test_keys_are_flat_and_a_metrics_own_name_is_its_score(report: Report) -> No
     assert len(every) == sum(len(result.scores()) for result in report.results.values())
 
 
-def test_a_dictionary_holds_what_the_command_line_prints(report: Report) -> None:
+# Dictionaries and JSON.
+
+
+def test_a_dictionary_has_what_was_given_and_nothing_else(report: Report) -> None:
+    signed = {"samples": 3, "signatures": report.signatures()}
     found = report.to_dict()
-    assert found["scores"] == report.scores()
-    assert found["samples"] == 3
-    assert found["signatures"] == report.signatures()
+    assert {name: found[name] for name in ("scores", *signed)} == {
+        "scores": report.scores()
+    } | signed
     assert set(found) <= {"scores", "samples", "signatures", "notes"}
-
-
-def test_a_document_has_what_was_given_and_nothing_else(report: Report) -> None:
     few = Hub("exact_match").evaluate(predictions=["a"], references=["a"])
-    assert document(few) == {"scores": few.scores(), "samples": 1}
-    found = document(few, {"exact_match": {}}, {})
-    assert found == {**document(few), "intervals": {"exact_match": {}}, "signatures": {}}
+    plain = {"scores": few.scores(), "samples": 1}
+    assert document(few) == plain
+    assert document(few, {"m": {}}, {}) == {**plain, "intervals": {"m": {}}, "signatures": {}}
     noted = replace(few, blanks={"predictions": {"": 1}})
-    assert document(noted) == {**document(few), "notes": noted.notes()}
+    assert document(noted) == {**plain, "notes": noted.notes()}
+    for usage in (Usage(calls=2), Usage(cached=2)):
+        assert "usage" in replace(report, usage=usage).to_dict()
+    hub = Hub("faithfulness", judge="offline")
+    twice = hub.evaluate(predictions=["It is old."], contexts=[["It is old."]], repeats=2)
+    repeated = twice.to_dict()["repeated"]["faithfulness"]["score"]
+    assert repeated == {"mean": 1, "std": 0, "low": 1, "high": 1, "runs": (1, 1)}
 
 
-def test_json_has_null_where_there_is_no_score(judged: Report) -> None:
-    empty = Hub("bleu").evaluate(predictions=[], references=[])
-    assert math.isnan(empty.to_dict()["scores"]["bleu"]["score"])
+def test_json_has_null_where_there_is_no_score_and_letters_as_they_are(judged: Report) -> None:
+    empty = Hub("größe = bleu()").evaluate(predictions=[], references=[])
+    assert math.isnan(empty.to_dict()["scores"]["größe"]["score"])
     text = empty.to_json()
     assert "NaN" not in text
-    assert json.loads(text)["scores"]["bleu"]["score"] is None
-    assert json.loads(judged.to_json(indent=None))["scores"]["faithfulness"]["unanswered"] == 1
+    assert '"größe"' in text
+    assert text.splitlines()[1].startswith('  "')
+    assert json.loads(text)["scores"]["größe"]["score"] is None
+    line = judged.to_json(indent=None)
+    assert "\n" not in line
+    assert json.loads(line)["scores"]["faithfulness"]["unanswered"] == 1
+
+
+def test_usage_counts_have_the_time_and_the_requests_that_an_estimate_lacks() -> None:
+    usage = Usage(4, 3, 20, 10, 0.5, seconds=1.5, requests=5)
+    counts = {"calls": 4, "cached": 3, "prompt_tokens": 20, "completion_tokens": 10, "money": 0.5}
+    assert usage_counts(usage, seconds=False) == counts
+    assert usage_counts(usage) == counts | {"seconds": 1.5, "requests": 5}
+    # Money and seconds are rounded to nine decimals.
+    rounded = usage_counts(Usage(money=1.23456789e-4, seconds=0.1 + 0.2))
+    assert (rounded["money"], rounded["seconds"]) == (0.000123457, 0.3)
+    small = usage_counts(Usage(money=1e-9, seconds=4e-10))
+    assert (small["money"], small["seconds"]) == (1e-9, 0.0)
+
+
+# Data frames.
 
 
 def test_a_frame_has_a_row_a_sample_with_its_reason(report: Report, judged: Report) -> None:
     frame = report.to_frame()
-    assert frame.shape[0] == 3
-    assert frame.index.name == "sample"
+    assert (frame.shape[0], frame.index.name) == (3, "sample")
     assert frame["wer.score"].tolist() == report.samples()["wer"]["score"].tolist()
     assert not [name for name in frame if name.endswith(".reason")]
     other = judged.to_frame()
     assert other["faithfulness.score"].isna().tolist() == [False, True]
     assert other["faithfulness.reason"].isna().tolist() == [True, False]
     assert other["faithfulness.reason"][1] == judged.results["faithfulness"].why(1)
-    pooled = Hub("bleu").evaluate(samples=False, **COLUMNS)
     with pytest.raises(ReportError):
-        pooled.to_frame()
+        Hub("bleu").evaluate(samples=False, **COLUMNS).to_frame()
 
 
 _SCORED = pandas.DataFrame(
@@ -140,13 +155,12 @@ _SCORED = pandas.DataFrame(
 @pytest.mark.parametrize(
     "frame",
     [
-        _SCORED,
         _SCORED.sort_values("pred", ascending=False),
         _SCORED[_SCORED["system"] == "y"],
         _SCORED.set_index(["system", _SCORED.index]).iloc[::-1],
         pandas.concat([_SCORED, _SCORED]),
     ],
-    ids=["as it is", "sorted", "filtered", "two levels", "doubled"],
+    ids=["sorted", "filtered", "two levels", "doubled"],
 )
 def test_a_frame_has_the_index_of_the_frame_that_was_scored(frame: Any) -> None:
     hub, expected = Hub("exact_match"), (frame["pred"] == frame["ref"]).astype(float)
@@ -170,20 +184,19 @@ def test_a_saved_report_has_no_index(tmp_path: Path) -> None:
     assert Report.load(tmp_path / "report.json").to_frame().index.tolist() == [0, 1, 2]
 
 
-def test_a_frame_takes_texts_that_have_no_utf8() -> None:
-    ids = {"id\udc00": ["x\ud800", "ü"]}
-    report = Hub("wer").evaluate(predictions=["a", "b"], references=["a", "b"], **ids)
-    assert report.to_frame()["id\ufffd"].tolist() == ["x\ufffd", "ü"]
-
-
-def test_a_frame_keeps_a_given_column_that_is_named_as_a_score() -> None:
-    given = {"wer.score": [0.25, 0.75], "wer.reason": ["mine", "yours"]}
+def test_a_frame_keeps_given_columns_that_are_named_as_scores_or_have_no_utf8() -> None:
+    given = {
+        "wer.score": [0.25, 0.75],
+        "wer.reason": ["mine", "yours"],
+        "id\udc00": ["x\ud800", "ü"],
+    }
     report = Hub("wer").evaluate(predictions=["a", "b"], references=["b", "b"], **given)
     frame = report.to_frame()
     assert frame["wer.score"].tolist() == [1.0, 0.0]
     assert frame["wer.score (kept)"].tolist() == [0.25, 0.75]
     assert frame["wer.reason (kept)"].tolist() == ["mine", "yours"]
     assert "wer.reason" not in frame
+    assert frame["id\ufffd"].tolist() == ["x\ufffd", "ü"]
 
 
 def test_a_frame_says_what_failed() -> None:
@@ -197,70 +210,7 @@ def test_a_frame_says_what_failed() -> None:
     assert reason == report.explain("faithfulness", 0).reason == "the judge was tired"
 
 
-def test_tables_hold_headline_outputs_or_all(report: Report) -> None:
-    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
-    shown = [(row["metric"], row["output"], float(row["score"])) for row in rows]
-    assert shown == [
-        (name, output, result.scores()[output])
-        for name, result in report.results.items()
-        for output in result.scores()
-        if output in result.metric.headline()
-    ]
-    every = list(csv.DictReader(io.StringIO(report.to_csv(outputs="all", intervals=True))))
-    assert len(every) == sum(len(result.scores()) for result in report.results.values())
-    # Three samples are too few for an interval.
-    assert every[0]["low"] == every[0]["high"] == ""
-    markdown, latex = report.to_markdown(), report.to_latex(intervals=True)
-    assert markdown.startswith("| metric | score |\n| --- | ---: |\n| bleu ↑ | 0.")
-    assert markdown.count("\n| ") == len(rows) + 1
-    assert "\n3 samples.\n" in markdown
-    for signature in report.signatures().values():
-        assert f"\n`{signature}`\n" in markdown
-    assert latex.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{ll}\n\\toprule\n")
-    assert "metric & score [95\\% interval] \\\\" in latex
-    assert "3 samples. No interval for bleu, rouge1" in latex
-
-
-@pytest.mark.parametrize("method", ["flatten", "to_csv", "to_markdown", "to_latex"])
-def test_another_choice_of_outputs_is_refused(report: Report, method: str) -> None:
-    with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
-        getattr(report, method)(outputs="main")
-
-
-def test_json_is_indented_by_two_or_as_asked(report: Report) -> None:
-    assert report.to_json().splitlines()[1].startswith('  "')
-    assert "\n" not in report.to_json(indent=None)
-
-
-def test_json_keeps_letters_as_they_are() -> None:
-    report = Hub(["größe = exact_match()"]).evaluate(predictions=["a"], references=["a"])
-    assert '"größe"' in report.to_json()
-
-
-@pytest.mark.parametrize("usage", [Usage(calls=2), Usage(cached=2)])
-def test_what_judges_took_is_there_if_any_was_asked_or_remembered(
-    report: Report, usage: Usage
-) -> None:
-    assert "usage" not in report.to_dict()
-    assert "usage" in replace(report, usage=usage).to_dict()
-
-
-def test_usage_counts_have_the_time_and_the_requests_that_an_estimate_lacks() -> None:
-    usage = Usage(4, 3, 20, 10, 0.5, seconds=1.5, requests=5)
-    counts = {"calls": 4, "cached": 3, "prompt_tokens": 20, "completion_tokens": 10, "money": 0.5}
-    assert usage_counts(usage, seconds=False) == counts
-    assert usage_counts(usage) == counts | {"seconds": 1.5, "requests": 5}
-
-
-@pytest.mark.parametrize(
-    ("money", "seconds", "kept"),
-    [(1.23456789e-4, 0.1 + 0.2, (0.000123457, 0.3)), (1e-9, 4e-10, (1e-9, 0.0))],
-)
-def test_money_and_seconds_are_rounded_to_nine_decimals(
-    money: float, seconds: float, kept: tuple[float, float]
-) -> None:
-    counts = usage_counts(Usage(money=money, seconds=seconds))
-    assert (counts["money"], counts["seconds"]) == kept
+# A line a sample.
 
 
 def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
@@ -268,47 +218,42 @@ def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in samples_text(reports, ".jsonl").splitlines()]
 
 
+@pytest.mark.parametrize(("suffix", "second"), [(".csv", "?"), (".jsonl", "\\ud800")])
+def test_samples_are_written_with_what_stands_behind_them(
+    judged: Report, suffix: str, second: str
+) -> None:
+    named = replace(judged, metadata={"name": ["é", "\ud800"]})
+    lines = samples_text({"": named}, suffix).splitlines()[-2:]
+    # A text that has no UTF-8 is written otherwise, the others as they are.
+    assert "é" in lines[0]
+    assert second in lines[1]
+    why = judged.explain("faithfulness", 1)
+    assert all(text in lines[1] for text in (why.status, str(why.reason)))
+
+
 def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) -> None:
-    given: dict[str, Any] = {
-        "sample": ["s", "t"],
-        "scores": [1, 2],
-        "file": ["f", "g"],
-        "explanations": [3, 4],
-    }
+    own = ("sample", "scores", "file", "explanations")
+    given: dict[str, Any] = {name: [name, 2] for name in own}
     report = replace(judged, metadata={**given, "id": ["x", None]})
     first, second = rows_of({"only": report})
     why = judged.explain("faithfulness", 1)
-    assert list(first) == [
-        "sample",
-        *(f"metadata.{name}" for name in given),
-        *("id", "scores", "explanations"),
-    ]
     assert first["scores"] == {"faithfulness": {"score": 1.0}}
+    steps = json.loads(json.dumps(why.steps))
+    explained = {"status": "undefined", "reason": why.reason, "steps": steps}
     assert second == {
         "sample": 1,
-        **{f"metadata.{name}": values[1] for name, values in given.items()},
+        **{f"metadata.{name}": 2 for name in own},
         "id": None,
         "scores": {"faithfulness": {"score": None}},
-        "explanations": {
-            "faithfulness": {
-                "status": "undefined",
-                "reason": why.reason,
-                "steps": second_steps(why),
-            }
-        },
+        "explanations": {"faithfulness": explained},
     }
+    assert list(first) == list(second)
     # Of several files each line names its own, and a metric without a judge has no explanation.
     plain = Hub("wer").evaluate(**COLUMNS)
     rows = rows_of({"a": plain, "b": plain})
     assert [row["file"] for row in rows] == ["a"] * 3 + ["b"] * 3
     assert [row["sample"] for row in rows] == [0, 1, 2] * 2
     assert "explanations" not in rows[0]
-
-
-def second_steps(why: Any) -> list[Any]:
-    """The steps as JSON has them."""
-    steps: list[Any] = json.loads(json.dumps(why.steps))
-    return steps
 
 
 def test_a_table_of_samples_has_a_column_for_all_that_any_sample_has(judged: Report) -> None:
@@ -325,38 +270,157 @@ def test_a_table_of_samples_has_a_column_for_all_that_any_sample_has(judged: Rep
     assert rows_of(both) == [json.loads(line) for line in samples_text(both, ".JSONL").splitlines()]
 
 
-def test_a_text_says_why_a_metric_scored_no_sample_at_all() -> None:
-    silent = Hub(["ttr", "exact_match"]).evaluate(predictions=["", ""], references=["a", "b"])
-    lines = str(silent).splitlines()
-    notes = [line for line in lines if ": " in line]
-    assert notes == [f"ttr: {note}" for note in silent.notes()["ttr"]]
-    assert notes[0] == "ttr: 2 unanswered: the text has no words"
-    for texts in (["", "a"], []):
-        assert ": " not in str(Hub("ttr").evaluate(predictions=texts))
+# Tables.
 
 
-def test_a_table_in_full_precision_has_the_intervals_of_its_rows() -> None:
-    report = Hub("wer").evaluate(predictions=["a b", "a c"] * 5, references=["a b"] * 10)
-    found = report.intervals()["wer"]
-    rows = list(csv.reader(io.StringIO(report.to_csv(intervals=True))))
+def test_tables_hold_headline_outputs_or_all_with_intervals_if_asked(ten: Report) -> None:
+    found = ten.intervals()["wer"]
+    assert ten.to_csv() == "metric,output,score\nwer,score,0.25\nexact_match,score,0.5\n"
+    rows = list(csv.reader(io.StringIO(ten.to_csv(intervals=True))))
     assert rows[0] == ["metric", "output", "score", "low", "high"]
-    assert rows[1:] == [["wer", "score", "0.25", *map(str, found["score"][:2])]]
-    every = list(csv.reader(io.StringIO(report.to_csv(outputs="all", intervals=True))))
-    assert [(row[1], row[3]) for row in every[1:]] == [
+    assert rows[1] == ["wer", "score", "0.25", *map(str, found["score"][:2])]
+    every = list(csv.reader(io.StringIO(ten.to_csv(outputs="all", intervals=True))))
+    assert [(row[1], row[3]) for row in every[1:] if row[0] == "wer"] == [
         (output, "" if math.isnan(own.low) else str(own.low)) for output, own in found.items()
     ]
+    pooled = ten.pool()
+    assert (pooled.to_csv(), pooled.to_markdown()) == (ten.to_csv(), ten.to_markdown())
+    with pytest.raises(ReportError, match="pooled"):
+        pooled.to_csv(intervals=True)
 
 
 def test_a_paper_s_table_is_in_percent_or_has_all_outputs_where_that_is_asked_for() -> None:
-    report = Hub("wer").evaluate(predictions=["a b", "a c"] * 5, references=["a b"] * 10)
+    report = Hub("wer").evaluate(TEN)
+    (signature,) = report.signatures().values()
+    assert report.to_markdown() == (
+        f"| metric | score |\n| --- | ---: |\n| wer ↓ | 0.250 |\n\n10 samples.\n\n`{signature}`\n"
+    )
     for write, row in (
-        (report.to_markdown, "| wer {}↓ | {} |"),
-        (report.to_latex, "wer {}$\\downarrow$ & {} \\\\"),
+        (report.to_markdown, "| wer % ↓ | 25.0 |"),
+        (report.to_latex, "wer \\% $\\downarrow$ & 25.0 \\\\"),
     ):
-        assert row.format("", "0.250") in write().splitlines()
-        percent = row.format("% " if write == report.to_markdown else "\\% ", "25.0")
-        assert percent in write(percent=True).splitlines()
+        assert row in write(percent=True).splitlines()
         assert "hits" not in write()
         assert "hits" in write(outputs="all")
         assert "interval" not in write()
-        assert "interval" in write(intervals=True)
+        assert "interval]" in write(intervals=True)
+
+
+# Values by output, as text and in notebooks.
+
+
+def cells(shown: Any) -> list[list[str]]:
+    rows = re.findall(r"<tr>(.*?)</tr>", shown._repr_html_())
+    return [[unescape(c) for c in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)] for row in rows]
+
+
+def lines_of(shown: Any) -> list[list[str]]:
+    return [line.split() for line in str(shown).splitlines()]
+
+
+def test_intervals_are_a_dictionary_that_is_shown_as_a_table(ten: Report) -> None:
+    found = ten.intervals()
+    head, *rows = cells(found)
+    assert head == ["metric", "output", "low", "high", "mean", "std", "method", "why"]
+    assert [row[:2] for row in rows] == [[m, o] for m in found for o in found[m]]
+    assert float(rows[0][2]) == round(found["wer"]["score"].low, 4)
+    assert json.loads(json.dumps(found)).keys() == {"wer", "exact_match"}
+    assert found == dict(found)
+    hostile = ByOutput({"<script>": {"<b>": NO_INTERVAL._replace(low=0.25)}})
+    assert lines_of(hostile) == [head, ["<script>", "<b>", "0.2500", *"–––", "–"]]
+    assert "<td>&lt;script&gt;</td><td>&lt;b&gt;</td>" in hostile._repr_html_()
+
+
+def test_comparisons_are_shown_with_each_sentence_once(ten: Report) -> None:
+    found = ten.compare(ten, resamples=7, trials=11)
+    head, *rows = cells(found)
+    assert head == ["metric", "output", "score", "other", "difference", "low", "high", "p"]
+    assert [row[:2] for row in rows] == [[m, o] for m in found for o in found[m]]
+    assert (rows[0][2:5], rows[0][-1]) == (["0.2500", "0.2500", "0.0000"], "1.0000")
+    said = {test.sentence: None for own in found.values() for test in own.values()}
+    sentences = [text for text in said if text]
+    assert len(sentences) == 2
+    assert lines_of(found) == [*([*head], *rows), *(text.split() for text in sentences)]
+    assert re.findall("<p>(.*)</p>", unescape(found._repr_html_())) == sentences
+    withheld = found["wer"]["score"]._replace(withheld="a reason")
+    assert str(ByOutput({"wer": {"score": withheld}})).splitlines()[2:] == ["a reason"]
+
+
+def test_a_hub_says_what_its_metrics_read_give_and_are_set_to() -> None:
+    hub = Hub(["b2 = bleu(max_order=2)", "wer"])
+    head, *rows = cells(hub)
+    assert head == ["metric", "what it measures", "reads", "headline outputs", "as"]
+    assert [row[0] for row in rows] == ["b2", "wer"]
+    assert [row[2:4] for row in rows] == [
+        ["predictions, references", f"score {arrow}"] for arrow in "↑↓"
+    ]
+    assert [row[4] for row in rows] == [metric.label() for metric in hub.metrics]
+
+
+def test_a_metric_says_what_it_reads_and_gives_and_how_it_is_set() -> None:
+    metric = load_metric("b2 = bleu(max_order=2)")
+    shown = unescape(metric._repr_html_())
+    assert shown.startswith(f"<p><strong>BLEU</strong> (b2): {metric.card.summary}</p>")
+    rows = dict(cells(metric))
+    assert rows["reads"] == "prediction, references"
+    assert rows["score"] == "0 to 1, higher is better"
+    assert "<code>max_order=2</code>" in rows["parameters"]
+    assert rows["card"] == "<code>metrichub card bleu</code>"
+    # The headline of rouge is four of its outputs; abstractness has no direction.
+    assert set(dict(cells(load_metric("rouge")))) > {"rouge1", "rouge2", "rougeL", "rougeLsum"}
+    assert dict(cells(load_metric("wer")))["score"] == "0 or more, lower is better"
+    assert dict(cells(load_metric("abstractness")))["score"] == "0 to 1"
+
+
+def test_a_metric_without_a_card_shows_itself_and_no_secret() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Length(Metric):
+        mark: str = "<b>"
+        key: Annotated[str | None, Secret()] = None
+
+        def observe(self, prediction: str) -> float:
+            return float(len(prediction))
+
+    shown = Length(key="hush")._repr_html_()
+    assert "hush" not in shown
+    assert "<b>" not in shown
+    rows = dict(cells(Length()))
+    assert rows["score"] == "any number"
+    assert "mark='<b>'" in rows["parameters"]
+
+
+# What has no intervals, and what a ranking was asked for.
+
+
+def test_what_was_pooled_by_key_has_intervals_of_the_metrics_that_add_up_alone() -> None:
+    hub = Hub([Variety(), "wer"])
+    rows = [{"prediction": f"a b{i % 2}", "reference": "a b0", "id": i} for i in range(12)]
+    summed = hub.evaluate(rows, samples=False, key="id")
+    found = summed.intervals(resamples=20)
+    assert list(found) == ["variety", "wer"]
+    reasons = {interval.why for interval in found["variety"].values()}
+    assert reasons == {significance.NOT_KEPT}
+    assert found["variety"].keys() == summed.results["variety"].scores().keys()
+    # Half of the samples have one of two words wrong.
+    low, high, *_ = found["wer"]["score"]
+    assert low < 0.25 < high
+    with pytest.raises(ReportError, match="pooled"):
+        summed.intervals(metrics="variety")
+
+
+def test_a_metric_that_read_almost_nothing_has_no_interval_and_no_reason() -> None:
+    texts = ["中文"] * 6 + ["a"] * 2
+    (found,) = Hub("rouge").evaluate(predictions=texts, references=texts).intervals().values()
+    # As text, since nan is equal to nothing.
+    assert {*map(str, found.values())} == {str(NO_INTERVAL)}
+
+
+def test_a_ranking_keeps_what_it_was_asked_for(ten: Report) -> None:
+    how: dict[str, Any] = {"level": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
+    found = compare_all({"a": ten, "b": ten}, metrics="wer", trials=11, **how)
+    assert found.options._asdict() == {**how, "trials": 11}
+    assert list(found.pairs["b", "a"]) == ["wer"]
+    usual = compare_all({"a": ten, "b": ten}, metrics="wer").options
+    assert usual == (0.95, 1000, 10_000, SEED, None)
+    assert found.intervals() == dict.fromkeys("ab", ten.intervals(**how))
+    assert repr(ten) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
