@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
 from math import nan
 from types import SimpleNamespace
 from typing import Any
@@ -189,6 +187,9 @@ def test_a_system_without_a_metric_has_no_test_in_it() -> None:
     found = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
     scores, tests = found.tables()
     assert scores.rows[1][2] is None
+    # It has no interval to miss either.
+    lines = found.foot(intervals=True)
+    assert "no interval for wer: all resamples have the same score" in lines
     assert [row[:2] for row in tests.rows] == [
         *(["wer ↓", "lacks"], ["wer ↓", "C"], ["exact_match ↑", "C"])
     ]
@@ -204,6 +205,9 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     some = compare_all({"full": full, "half": half}, **HOW)
     _, shown = some.tables()
     assert (shown.head[4:], shown.rows[0][4:]) == (["samples", "left out"], [18, 2])
+    about = "differences and p are computed on the samples that both systems have scores for"
+    assert about in some.foot()
+    assert about not in ranking.foot()
     rows = list(csv.DictReader(io.StringIO(some.to_csv())))
     assert [(row["samples"], row["left out"]) for row in rows[:2]] == [("", ""), ("18", "2")]
     every = rows_of_tests(some, all_outputs=True)
@@ -254,14 +258,6 @@ def test_a_report_has_a_row_an_output_and_counts_what_lacks_a_score() -> None:
     assert "1.000 · 1,000 of 1,001" in str(many)
 
 
-def test_an_interval_is_a_column_of_its_system_alone() -> None:
-    report = measured(*["a b", "a x"] * 4)
-    form = ScoreFormat(level=0.9)
-    wide = report.intervals()
-    assert scoreboard({"one": report}, None, {"one": wide}, form).head[1] == "score [90% interval]"
-    assert scoreboard({"one": report}, None, {"two": wide}, form).head[1] == "score"
-
-
 def test_systems_of_different_sizes_have_a_column_of_samples(ranking: Ranking) -> None:
     systems = {"A": measured(*["a b"] * 4), "B": measured(*["a x"] * 2)}
     board = scoreboard(systems, None, {}, ScoreFormat())
@@ -277,47 +273,38 @@ def test_systems_of_different_sizes_have_a_column_of_samples(ranking: Ranking) -
 
 RANKS = {
     "exact_match": {"score": {"a|b": 1, "c_d": 2}},
-    "edit_similarity": {"score": {"a|b": 1, "c_d": 2}},
     # Both have the same rate of errors: neither is better.
     "wer": {"score": {"a|b": 1, "c_d": 1}},
 }
 
 
 def test_scores_stand_side_by_side_with_the_best_in_bold() -> None:
-    hub = Hub(["abstractness", "exact_match", "edit_similarity"])
+    one = Hub(["ttr", "exact_match", "wer(alignment=False)"]).evaluate(**COLUMNS)
     worse = {**COLUMNS, "predictions": ["z", "z"]}
-    systems = {"a|b": hub.evaluate(**COLUMNS), "c_d": hub.evaluate(**worse)}
-    assert rows_of_scores(systems, ranks=RANKS).markdown() == (
-        "| metric | output | a\\|b | c_d |\n"
-        "| --- | --- | ---: | ---: |\n"
-        # Of four words one is new, or both of two; neither is better.
-        "| abstractness | score | 0.2500 | 1.0000 |\n"
-        "| exact_match | score | **0.5000** | 0.0000 |\n"
-        # "a b c" for "a b d": one of five characters; "z" for it all five, and for "d" the one.
-        "| edit_similarity | score | **0.9000** | 0.0000 |\n"
-        "| edit_similarity | distance | 0.5000 | 3.0000 |\n"
-    )
-    assert rows_of_scores({"a": systems["a|b"]}).head == ["metric", "output", "score"]
+    other = Hub(["exact_match", "wer(alignment=False)", "edit_similarity"]).evaluate(**worse)
+    systems = {"a|b": one, "c_d": other}
+    lines = rows_of_scores(systems, ranks=RANKS).markdown().splitlines()
+    # An output that a system lacks has empty cells, in the order in which they come.
+    assert [line for line in lines if "ttr" not in line] == [
+        "| metric | output | a\\|b | c_d |",
+        "| --- | --- | ---: | ---: |",
+        "| exact_match | score | **0.5000** | 0.0000 |",
+        "| wer | score | 0.2500 | 1.0000 |",
+        # "z" for "a b d" has all five characters wrong, and for "d" the one.
+        "| edit_similarity | score | – | 0.0000 |",
+        "| edit_similarity | distance | – | 3.0000 |",
+    ]
+    assert lines[2].startswith("| ttr | score | 1.0000 | – |")
     intervals = {name: report.intervals(resamples=5) for name, report in systems.items()}
     table = rows_of_scores(systems, intervals, RANKS)
     assert table.head[2:] == ["a|b", "a|b low", "a|b high", "c_d", "c_d low", "c_d high"]
-    assert table.best == {(1, 2), (2, 2)}
+    (match,) = (row for row in table.rows if row[0] == "exact_match")
+    assert table.best == {(table.rows.index(match), 2)}
     # None of 2 right: Wilson's interval reaches up to 1.96 ** 2 / (2 + 1.96 ** 2).
-    assert table.rows[1][5:] == (0.0, 0.0, pytest.approx(0.6576, abs=1e-4))
-
-
-def test_scores_side_by_side_keep_to_their_system_and_order() -> None:
-    one = Hub(["ttr", "exact_match"]).evaluate(predictions=["a", ""], references=["a", "b"])
-    two = Hub(["exact_match", "wer"]).evaluate(predictions=["a", "b"], references=["a", "b"])
-    table = rows_of_scores({"a|b": one, "c_d": two}, ranks=RANKS)
-    assert table.head == ["metric", "output", "a|b", "a|b unanswered", "c_d"]
-    rows = {row[:2]: row[2:] for row in table.rows}
-    assert rows["exact_match", "score"] == (0.5, 0, 1.0)
-    assert rows["ttr", "score"] == (1.0, 1, None)
-    assert rows["wer", "score"] == (None, None, 0.0)
-    places = [row[:2] for row in table.rows]
-    assert places.index(("ttr", "score")) < places.index(("exact_match", "score"))
-    assert table.best == {(places.index(("exact_match", "score")), 2)}
+    assert match[5:] == (0.0, 0.0, pytest.approx(0.6576, abs=1e-4))
+    silent = Hub("ttr").evaluate(predictions=["", "a"])
+    assert rows_of_scores({"a": silent}).head == ["metric", "output", "score", "unanswered"]
+    assert rows_of_scores({"a": silent, "b": one}).head[2:] == ["a", "a unanswered", "b"]
 
 
 @pytest.mark.parametrize(
@@ -352,27 +339,23 @@ def test_larger_numbers_have_fewer_decimals(value: float, decimals: int) -> None
 # Which systems are tested.
 
 
-@pytest.mark.parametrize(("size", "tested"), [(20_000, True), (20_001, False)])
-def test_tables_are_tested_up_to_twenty_thousand_samples(
-    size: int, tested: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
-
-    def paired(systems: Mapping[str, Any], options: Any) -> Any:
-        asked.append((systems, options))
-        return SimpleNamespace(withheld={"wer": "a reason"})
-
-    monkeypatch.setattr(module, "paired_tests", paired)
-    systems = {name: replace(measured("a b", "a x"), size=size) for name in "AB"}
+def test_tables_are_tested_up_to_twenty_thousand_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert module.QUICK_SAMPLES == 20_000
+    columns = {"references": ["a b"] * 8, "doc": [*range(8)]}
+    systems = {
+        name: Hub("wer").evaluate({"predictions": [text] * 8, **columns})
+        for name, text in (("A", "a b"), ("B", "a x"))
+    }
+    monkeypatch.setattr(module, "QUICK_SAMPLES", 8)
     tests, reasons = module.quick_tests(systems, "doc")
-    assert bool(asked) is (tests is not None) is tested
-    if tested:
-        ((given, options),) = asked
-        assert list(given) == ["A", "B"]
-        assert (options.resamples, options.trials, options.cluster) == (0, 10_000, "doc")
-        assert reasons == {"wer": "a reason"}
-    else:
-        assert reasons["wer"].startswith("testing the systems takes a while")
+    assert tests is not None
+    options = tests.options
+    assert (options.resamples, options.trials, options.cluster) == (0, 10_000, "doc")
+    assert not reasons
+    monkeypatch.setattr(module, "QUICK_SAMPLES", 7)
+    tests, reasons = module.quick_tests(systems, "doc")
+    assert tests is None
+    assert reasons["wer"].startswith("testing the systems takes a while")
 
 
 def test_metrics_that_are_slow_or_pooled_in_one_system_are_not_tested_quickly() -> None:

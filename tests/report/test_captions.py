@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, Ranking, compare_all
-from metrichub.evaluation.resample import Interval
-from metrichub.report.captions import without_intervals
-from metrichub.report.scoreboard import OutputColumn
 
 HOW: dict[str, Any] = {"resamples": 50, "trials": 1234}
 COLUMNS: dict[str, Any] = {"references": ["a b"] * 16, "doc": [*range(8)] * 2}
@@ -51,6 +48,7 @@ def test_a_caption_says_how_the_intervals_were_made(
     found = ranked(metrics, "a x", "x x", level=0.9, cluster=cluster)
     assert f"16 samples. In brackets: 90% intervals {how}. " in found.to_markdown(intervals=True)
     assert "In brackets" not in found.to_markdown()
+    assert found.tables()[1].head[2] == "difference [90% interval]"
 
 
 @pytest.mark.parametrize(
@@ -132,25 +130,6 @@ def test_the_foot_has_sentences_then_what_lacks_an_interval_then_the_marks(
     assert foot[-1].startswith(RANKS)
 
 
-def test_reasons_for_no_interval_are_told_by_reason_with_the_systems_they_are_of() -> None:
-    columns = [OutputColumn("m", o, f"label {o}", o, 1, 3) for o in ("x", "y", "z")]
-
-    def of(*reasons: str | None) -> dict[str, dict[str, Interval]]:
-        return {
-            "m": {o: Interval(0, 1, 0, 0, "", why) for o, why in zip("xyz", reasons, strict=False)}
-        }
-
-    # A system that lacks the metric has no interval to miss.
-    intervals = {
-        **{"a": of("few", None, None), "b": of("few", "slow"), "c": of("few", "slow", "few")},
-        "d": {},
-    }
-    assert without_intervals(columns, intervals) == [
-        "no interval for label x and label z of c: few",
-        "no interval for label y of b and c: slow",
-    ]
-
-
 FEW = "p is rough, as 'doc' has only 9 different values"
 
 
@@ -185,11 +164,3 @@ def test_p_is_corrected_where_there_are_several_pairs_or_headline_outputs(
     _, tests = ranked(metric, *["a b", "a x", "x x"][:systems]).tables()
     said = "; p is corrected for several tests, the intervals aren't"
     assert tests.caption == f"Difference from A{said * corrected}"
-
-
-def test_the_foot_says_which_samples_a_test_is_of_where_some_were_left_out() -> None:
-    texts = ["a a b", "c d e", "f f f", "g h i"]
-    full, half = (Hub("ttr").evaluate(predictions=own) for own in (texts, [*texts[:2], "", ""]))
-    about = "differences and p are computed on the samples that both systems have scores for"
-    assert about in compare_all({"full": full, "half": half}, **HOW).foot()
-    assert about not in compare_all({"full": full, "same": full}, **HOW).foot()
