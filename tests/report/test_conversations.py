@@ -54,10 +54,7 @@ def test_messages_have_what_is_in_them_and_readable_arguments(tmp_path: Path) ->
         },
         {"role": "assistant", "text": "In Lyon."},
     ]
-
-
-def test_messages_of_a_page_can_be_scored_again(tmp_path: Path) -> None:
-    (sample,) = page_of(tmp_path, CHAT).samples
+    # They can be scored again.
     assert conversation(sample["shared"]["messages"]) == conversation(CHAT)
 
 
@@ -91,13 +88,9 @@ def test_each_system_has_its_own_conversation(tmp_path: Path) -> None:
         for own in sample["steps"]
     ]
     assert verdicts == [[(3, "yes")], [(1, "yes")]]
-
-
-def test_a_conversation_that_systems_share_is_there_once(tmp_path: Path) -> None:
+    # One that systems share is there once.
     page = page_of(tmp_path, CHAT, CHAT)
-    (sample,) = page.samples
-    assert "own" not in sample
-    assert len(sample["shared"]["messages"]) == len(CHAT)
+    assert "own" not in page.samples[0]
     assert page.scripts["samples-0"].count("in Lyon") == 1
 
 

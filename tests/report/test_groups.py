@@ -79,20 +79,23 @@ def test_errors_and_reasons_stay_with_their_samples() -> None:
     assert groups["de"].scores()["ttr"]["unanswered"] == 1
 
 
-def test_a_column_has_to_have_travelled() -> None:
+def test_a_column_is_chosen_by_its_name_and_has_to_have_travelled() -> None:
     report = HUB.evaluate([sample("a", "a", "en")])
     with pytest.raises(ReportError, match=r"'lang'; .* 'language'.* keep=\['lang'\]$"):
         report.by("lang")
     lists = HUB.evaluate([sample("a", "a", "en") | {"ratings": [1, 2]}])
     with pytest.raises(ReportError, match="ratings holds lists"):
         lists.by("ratings")
+    words = Hub("wer").evaluate([sample("a", "a", "en") | {"year": y} for y in (2020, 2021, 2020)])
+    assert {year: group.size for year, group in words.by("year").items()} == {2020: 2, 2021: 1}
     with pytest.raises(ReportError, match="groups need the samples, which weren't kept"):
-        Hub("wer").evaluate([sample("a", "a", "en")]).pool().by("language")
-
-
-def test_numbers_are_groups_too() -> None:
-    found = HUB.evaluate([sample("a", "a", "en") | {"year": y} for y in (2020, 2021, 2020)])
-    assert {year: group.size for year, group in found.by("year").items()} == {2020: 2, 2021: 1}
+        words.pool().by("language")
+    wrong: tuple[Any, ...] = (None, ["language"], 3)
+    for column in wrong:
+        with pytest.raises(ReportError, match="choose one column by its name"):
+            words.by(column)
+        with pytest.raises(ReportError, match="choose one column by its name"):
+            words.intervals(cluster=column or ["doc"])
 
 
 def test_a_whole_number_names_the_same_cluster_as_a_fraction() -> None:
@@ -102,15 +105,6 @@ def test_a_whole_number_names_the_same_cluster_as_a_fraction() -> None:
     one, other = (Hub("wer").evaluate(rows).intervals(cluster="doc") for rows in (table, mixed))
     assert one == other
     assert one != Hub("wer").evaluate(table).intervals()
-
-
-@pytest.mark.parametrize("column", [None, ["language"], 3])
-def test_a_column_is_chosen_by_its_name(column: Any) -> None:
-    report = Hub("wer").evaluate([sample("a", "a", "en")])
-    with pytest.raises(ReportError, match="choose one column by its name"):
-        report.by(column)
-    with pytest.raises(ReportError, match="choose one column by its name"):
-        report.intervals(cluster=column or ["doc"])
 
 
 def test_samples_are_taken_by_their_numbers() -> None:

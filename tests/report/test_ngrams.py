@@ -160,13 +160,13 @@ def test_candidates_and_references_of_a_sample_are_taken_together() -> None:
     assert [n.text for n in found.pairs[0].unsupported[1]] == ["blue"]
 
 
-@pytest.mark.parametrize("words", range(6))
-def test_texts_shorter_than_an_ngram_differ_in_none(words: int) -> None:
-    text = " ".join(["a"] * words)
-    found = ngrams_of(systems([text], a=[text], b=[""]))
-    assert found
-    # An n-gram of one sample is too few to tell.
-    assert found.pairs == [PairNgrams((0, 1), ([], []), ([], []))]
+def test_texts_shorter_than_an_ngram_differ_in_none() -> None:
+    for words in range(6):
+        text = " ".join(["a"] * words)
+        found = ngrams_of(systems([text], a=[text], b=[""]))
+        assert found
+        # An n-gram of one sample is too few to tell.
+        assert found.pairs == [PairNgrams((0, 1), ([], []), ([], []))]
 
 
 def test_an_apostrophe_belongs_to_its_word() -> None:

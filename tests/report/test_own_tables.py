@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -50,12 +50,8 @@ def test_a_report_has_the_tables_of_its_metrics(tmp_path: Path) -> None:
     report.save(tmp_path / "run.json")
     assert Report.load(tmp_path / "run.json", metrics=[Letters()]).tables() == TABLE
     assert report.pool().tables() == {}
-
-
-def test_the_page_shows_them_by_system(tmp_path: Path) -> None:
-    report, other = (
-        Hub(Letters()).evaluate(predictions=texts) for texts in (["<b>", "a", "<b>"], ["a"] * 3)
-    )
+    # The page shows them by system.
+    other = Hub(["exact_match", Letters()]).evaluate(predictions=["a"] * 3, references=["a"] * 3)
     report.to_html(tmp_path / "r.html", name="one", others={"two": other}, trials=9, resamples=9)
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "<summary>one · letters · how often</summary>" in page
@@ -87,19 +83,17 @@ def test_a_cell_of_the_confusion_matrix_selects_the_samples_that_it_counts(tmp_p
         assert own["of"].count(own["values"].index(chosen["value"])) == int(number)
 
 
-def test_whatever_a_sample_has_is_one_object_to_a_metric_that_reads_it_whole() -> None:
-    report = Hub(Letters()).evaluate(predictions=[1, ["a", "b"], {}, None])
+def test_a_metric_that_reads_objects_whole_reads_any_and_others_refuse_them() -> None:
+    objects: list[Any] = [1, ["a", "b"], {}]
+    report = Hub(Letters()).evaluate(predictions=[*objects, None])
     assert [row[0] for row in report.tables()["letters"]["how often"][1:]] == [
         *("1", "['a', 'b']", "{}", "None")
     ]
-
-
-@pytest.mark.parametrize("value", [1, ["a", "b"], {}])
-def test_what_other_metrics_read_in_another_way_is_refused(value: object) -> None:
     # A list would be one object to the first, and two predictions to the second.
     hub = Hub([Letters(), "ttr"])
-    with pytest.raises(InputError, match="which letters and ttr read in different ways; give text"):
-        hub.evaluate(predictions=[value])
+    for value in objects:
+        with pytest.raises(InputError, match="which letters and ttr read in different ways; give"):
+            hub.evaluate(predictions=[value])
     assert hub.evaluate(predictions=["a"])["letters"]["score"] == 1
 
 

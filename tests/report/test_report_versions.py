@@ -75,13 +75,18 @@ def test_a_report_of_0_1_0_loads_and_gives_its_scores(old: Path) -> None:
         assert signature.startswith(f"{label}|definition:1|{home}|{reduction}|")
 
 
-def test_a_report_of_0_1_0_compares_with_one_measured_now(old: Path) -> None:
-    found = Report.load(old).compare(measured(*SYSTEMS), resamples=5, trials=5)
+def test_a_report_of_0_1_0_compares_and_merges_with_one_measured_now(old: Path) -> None:
+    report, now = Report.load(old), measured(*SYSTEMS)
+    found = report.compare(now, resamples=5, trials=5)
     assert tuple(found) == SYSTEMS
     # The same samples, so that the systems are equal.
     for outputs in found.values():
         for output in outputs.values():
             np.testing.assert_equal(output.score, output.other)
+    merged = report.merge(now)
+    assert merged.size == 6
+    for name, outputs in now.merge(copy.copy(now)).scores().items():
+        assert merged.scores()[name] == pytest.approx(outputs)
 
 
 def test_answers_of_other_rules_neither_merge_nor_compare(tmp_path: Path) -> None:
@@ -91,19 +96,6 @@ def test_answers_of_other_rules_neither_merge_nor_compare(tmp_path: Path) -> Non
     for ask in (report.merge, report.compare):
         with pytest.raises(ReportError, match=r"judge='offline' and judge='offline\(version=3\)'"):
             ask(now)
-
-
-def test_what_scores_otherwise_today_is_refused_with_the_reason() -> None:
-    with pytest.raises(ReportError, match="the installed bleu has definition 2 and gives"):
-        Report.load(OLD)
-
-
-def test_a_report_of_0_1_0_merges_with_one_measured_now(old: Path) -> None:
-    now = measured(*SYSTEMS)
-    merged = Report.load(old).merge(now)
-    for name, outputs in now.merge(copy.copy(now)).scores().items():
-        assert merged.scores()[name] == pytest.approx(outputs)
-    assert merged.size == 6
 
 
 def test_reports_of_two_versions_compare_and_merge_and_both_are_recorded(tmp_path: Path) -> None:
@@ -134,6 +126,8 @@ def test_a_signature_names_its_models(signature: str, models: dict[str, str]) ->
 
 
 def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="the installed bleu has definition 2 and gives"):
+        Report.load(OLD)
     with pytest.raises(ReportError) as caught:
         elsewhere(measured("wer"), tmp_path / "r.json", "|definition:1|", "|definition:7|")
     said = str(caught.value)
