@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from metrichub.authoring import Array, Metric, Range, Scores
 from metrichub.text import RaggedTexts, Texts, highlight, novel_ngrams
@@ -18,11 +18,13 @@ class Abstractness(Metric):
         n: Length of the n-grams, in word tokens.
     """
 
+    tokenizer: ClassVar[str] = "unicode"
+
     n: Annotated[int, Range(1)] = 1
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """The number of novel n-grams and of all n-grams in each prediction, (N,)."""
-        novel, total = novel_ngrams(prediction, references, "unicode", self.n)
+        novel, total = novel_ngrams(prediction, references, self.tokenizer, self.n)
         return {"novel": novel, "total": total}
 
     def score(self, novel: Array, total: Array) -> Scores:
@@ -31,4 +33,4 @@ class Abstractness(Metric):
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction, with the n-grams that a reference contains marked, and the counts."""
-        return highlight.novel(prediction, references, "unicode", self.n)
+        return highlight.novel(prediction, references, self.tokenizer, self.n)

@@ -32,9 +32,13 @@ class Carburacy(Metric):
     beta_test: Annotated[float, Range(0)] = 100.0
     stemmer: bool = False
 
+    def declared_tokenizer(self) -> str:
+        """ROUGE's, with Porter stems if it compares these."""
+        return "rouge-stem" if self.stemmer else "rouge"
+
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """F1 of ROUGE-1, ROUGE-2 and ROUGE-L, (N, 3)."""
-        tokenizer = "rouge-stem" if self.stemmer else "rouge"
+        tokenizer = self.declared_tokenizer()
         ngrams = clipped_matches(prediction, reference, tokenizer, 2).matches
         common = np.column_stack((ngrams, lcs(prediction, reference, tokenizer)))
         both = lengths(prediction, tokenizer), lengths(reference, tokenizer)

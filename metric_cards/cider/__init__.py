@@ -13,7 +13,7 @@ from metric_cards._bases.ptb import words_by_chunk
 from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
-from metrichub.text import RaggedTexts, Texts, spans
+from metrichub.text import RaggedTexts, Texts, Tokenizer, spans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,10 @@ class Cider(CorpusMetric):
     tokenizer: Literal["ptb", "unicode", "whitespace"] = "ptb"
     max_order: Annotated[int, Range(1, 9)] = 4
     sigma: Annotated[float, Range(1e-3)] = 6.0
+
+    def declared_tokenizer(self) -> Tokenizer:
+        """The words that captions are read as, or what is chosen in their place."""
+        return words_by_chunk if self.tokenizer == "ptb" else self.tokenizer
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[str]:
         """The tokens joined by spaces: one line for the prediction and one for each reference."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class CodeBleu(Metric):
             raised, only if no reference has a data flow.
     """
 
+    tokenizer: ClassVar[str] = "whitespace"
+
     language: Literal[
         "c", "c_sharp", "cpp", "go", "java", "javascript", "php", "python", "ruby", "rust"
     ] = "python"
@@ -43,7 +45,7 @@ class CodeBleu(Metric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """Counts of n-grams of order 1 to 4, (N, 4), of lengths, subtrees and flows, (N,)."""
-        grams = clipped_matches(prediction, references, "whitespace", 4)
+        grams = clipped_matches(prediction, references, self.tokenizer, 4)
         recalled, recallable = self._recalled(prediction, references)
         pairs = zip(prediction, references, strict=True)
         programs = [reader(self.language).shared(p, group) for p, group in pairs]
@@ -53,8 +55,8 @@ class CodeBleu(Metric):
             "totals": np.maximum(grams.totals, 1),
             "recalled": recalled,
             "wanted": recallable,
-            "length": lengths(prediction, "whitespace"),
-            "closest": closest_lengths(prediction, references, "whitespace"),
+            "length": lengths(prediction, self.tokenizer),
+            "closest": closest_lengths(prediction, references, self.tokenizer),
             **dict(zip(("subtrees", "all_subtrees", "flows", "all_flows"), counts, strict=True)),
         }
 

@@ -23,13 +23,17 @@ class EditSimilarity(Metric):
 
     unit: Literal["char", "word"] = "char"
 
+    def declared_tokenizer(self) -> str:
+        """What splits texts into units."""
+        return _TOKENIZERS[self.unit]
+
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The similarity and the number of edits of each pair, (N,); two empty texts are equal."""
-        tokenizer = _TOKENIZERS[self.unit]
+        tokenizer = self.declared_tokenizer()
         distance = levenshtein(prediction, reference, tokenizer)
         longer = np.maximum(lengths(prediction, tokenizer), lengths(reference, tokenizer))
         return {"score": 1 - distance / np.maximum(longer, 1), "distance": distance}
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
-        return highlight.aligned(prediction, reference, _TOKENIZERS[self.unit])
+        return highlight.aligned(prediction, reference, self.declared_tokenizer())

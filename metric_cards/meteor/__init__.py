@@ -36,13 +36,16 @@ class Meteor(Metric):
     beta: Annotated[float, Range(0)] = 3.0
     gamma: Annotated[float, Range(0, 1)] = 0.5
 
+    def declared_tokenizer(self) -> Tokenizer:
+        """The words of nltk, or what is chosen in their place."""
+        return word_tokens if self.tokenizer == "nltk" else self.tokenizer
+
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The score and its parts, (N,) each; all 0 where no word matches."""
         near = open_wordnet(self.synonyms).synonyms if self.synonyms else None
-        tokenizer: Tokenizer = word_tokens
+        tokenizer = self.declared_tokenizer()
         if self.tokenizer != "nltk":
             prediction, reference = prediction.lower(), reference.lower()
-            tokenizer = self.tokenizer
         pairs, chunks = pair_tokens(prediction, reference, tokenizer, near)
         matched = np.maximum(pairs, 1)
         precision = pairs / np.maximum(lengths(prediction, tokenizer), 1)

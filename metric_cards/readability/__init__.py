@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,14 +24,16 @@ class Readability(Metric):
 
     convention: Literal["papers", "textstat"] = "papers"
 
+    def declared_tokenizer(self) -> Callable[[str], list[str]]:
+        """The words that the formulas read."""
+        return latin_words
+
     def drops_letters(self) -> bool:
         """Whether texts in other letters are scored as English, as textstat does."""
         return self.convention == "textstat"
 
     def measure(self, prediction: Texts) -> Measured:
         """The counts of each text that the formulas use, each (N,)."""
-        # Tells reports of the letters that the formulas can't read.
-        prediction.split(latin_words)
         count = of_papers if self.convention == "papers" else of_textstat
         counts = [count(text) for text in prediction]
         table = np.array(counts, np.float64).reshape(-1, len(Counts._fields))

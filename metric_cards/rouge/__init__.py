@@ -133,15 +133,15 @@ class Rouge(Metric):
         best = references[
             int(self.measure(predicted, reference).statistics["fmeasure"][:, 0].argmax())
         ]
-        tokenizer = self._engine_tokenizer
+        tokenizer = self.declared_tokenizer()
         prediction, best = self._read(Texts([prediction, best]))
         if self.variant == "rougeL":
             return highlight.common_subsequence(prediction, best, tokenizer)
         order = _ORDERS.get(self.variant, 1)
         return highlight.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
 
-    @property
-    def _engine_tokenizer(self) -> str:
+    def declared_tokenizer(self) -> str:
+        """What splits the texts; the words of captions have spaces between them."""
         if self.tokenizer == "ptb":
             return "whitespace"
         return f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
@@ -159,7 +159,7 @@ class Rouge(Metric):
         return (1 + squared) * precision * recall / np.where(both > 0, both, 1)
 
     def _counts(self, prediction: Texts, references: RaggedTexts) -> _Counts:
-        tokenizer = self._engine_tokenizer
+        tokenizer = self.declared_tokenizer()
         reference = self._read(references.items)
         predicted = self._read(prediction).take(references.rows)
         longest = max(2, _ORDERS.get(self.variant, 1))
@@ -213,7 +213,7 @@ class Rouge(Metric):
 
     def _only_symbols(self, references: RaggedTexts) -> list[int]:
         """The samples whose references have symbols and nothing that is read."""
-        read = lengths(self._read(references.items), self._engine_tokenizer)
+        read = lengths(self._read(references.items), self.declared_tokenizer())
         none_read = row_sums(read, references.offsets) == 0
         if not none_read.any():
             return []

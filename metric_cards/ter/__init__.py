@@ -10,7 +10,15 @@ import numpy as np
 
 from metric_cards.ter.tercom import drop_marks, split_marks
 from metrichub.authoring import Array, Metric, Scores
-from metrichub.text import RaggedTexts, Texts, highlight, lengths, row_sums, shift_edits
+from metrichub.text import (
+    RaggedTexts,
+    Texts,
+    Tokenizer,
+    highlight,
+    lengths,
+    row_sums,
+    shift_edits,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +39,10 @@ class TranslationEditRate(Metric):
     no_punct: bool = False
     asian_support: bool = False
     case_sensitive: bool = False
+
+    def declared_tokenizer(self) -> Tokenizer:
+        """Spaces, or the normalizer, which sets Chinese and Japanese characters apart."""
+        return self._words if self.normalized else "none"
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> dict[str, Array]:
         """The edits to the closest reference, and the mean length of all references, (N,)."""
@@ -62,6 +74,9 @@ class TranslationEditRate(Metric):
             return texts
         key = ("tercom", self.normalized, self.no_punct, self.asian_support, passes)
         return texts.cached(key, lambda: Texts([self._marked(text, passes) for text in texts]))
+
+    def _words(self, text: str) -> list[str]:
+        return self._marked(text, 1).split()
 
     def _marked(self, text: str, passes: int) -> str:
         for _ in range(passes):

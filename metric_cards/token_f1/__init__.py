@@ -36,9 +36,13 @@ class TokenF1(Metric):
     both_empty: Literal[0, 1] = 0
     repeats: bool = field(default=True, metadata=OMIT_DEFAULT)
 
+    def declared_tokenizer(self) -> str:
+        """What the normalization splits texts by."""
+        return _TOKENIZERS[self.normalization]
+
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """F1, precision and recall of every prediction, (N,)."""
-        tokenizer = _TOKENIZERS[self.normalization]
+        tokenizer = self.declared_tokenizer()
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         shared = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
         predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
@@ -53,12 +57,12 @@ class TokenF1(Metric):
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """Both texts with their shared tokens marked, and the counts."""
         one, other = self._prepared(Texts([prediction, reference]))
-        return highlight.shared_by_both(one, other, _TOKENIZERS[self.normalization], range(1, 2))
+        return highlight.shared_by_both(one, other, self.declared_tokenizer(), range(1, 2))
 
     def _prepared(self, texts: Texts) -> Texts:
         """The texts as they are tokenized, each token once if they are compared as sets."""
         texts = blanked(texts) if self.normalization == "triviaqa" else texts
         if self.repeats:
             return texts
-        rows = texts.tokens(_TOKENIZERS[self.normalization]).all_strings()
+        rows = texts.tokens(self.declared_tokenizer()).all_strings()
         return Texts([" ".join(dict.fromkeys(tokens)) for tokens in rows])

@@ -29,17 +29,17 @@ from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.script_coverage import (
     ByTokenizer,
+    added,
+    known_tokenizer,
     letters_of,
     mixed_forms_of,
     seen_texts,
-    summed,
     unread_rows,
 )
 from metrichub.evaluation.signature import Reduction, Signature, signature_of
 from metrichub.evaluation.stats import Stats
 from metrichub.metric import CorpusMetric, Metric
 from metrichub.models.usage import Budget, Usage
-from metrichub.text.column import watched
 
 if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
@@ -94,8 +94,8 @@ class Measure:
             for metric in metrics:
                 own, name = parts[metric.name], metric.name
                 results[name] = self._result(metric, own, batch.size)
-                if seen := [part.letters for part in own if part.letters is not None]:
-                    letters[name] = summed(seen)
+                for part in own:
+                    letters = added(letters, {name: part.letters} if part.letters else {})
                 if forms := {form for part in own for form in part.forms}:
                     mixed[name] = tuple(sorted(forms))
         counts = {name: column.counts for name, column in batch.columns.items()}
@@ -125,27 +125,26 @@ class Measure:
         if metric.extraction:
             view, nothing = answers_view(block, metric)
         reporting = watched_progress(len(block), progress)
-        columns = seen_texts(view)
+        tokenizer = known_tokenizer(metric)
         rows: Stats | _Objects
-        with watched() as tokenized, located_errors(metric, block), reporting as portion:
+        with located_errors(metric, block), reporting as portion:
             if isinstance(metric, CorpusMetric):
                 objects = measure_objects(metric, view, observed)
-                if observed is None and (unread := unread_rows(metric, view, columns, tokenized)):
+                if unread := unread_rows(metric, tokenizer, view):
                     objects = [unread.get(number, row) for number, row in enumerate(objects)]
                 sample = np.arange(len(block)) if view.sample is None else view.sample
                 rows = _Objects(objects, sample + block.start)
             else:
                 rows = measure_rows(metric, view, observed)
-                if observed is None:
-                    rows = rows.without(unread_rows(metric, view, columns, tokenized))
+                rows = rows.without(unread_rows(metric, tokenizer, view))
                 if nothing is not None and nothing.any():
                     from metrichub.metric.extraction import worst_row
 
                     rows = rows.replaced(nothing, worst_row(metric))
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
-        letters = letters_of(metric, columns, tokenized) if observed is None else None
-        forms = set() if metric.normalizes_unicode else mixed_forms_of(columns)
+        columns = seen_texts(view)
+        letters, forms = letters_of(tokenizer, columns), mixed_forms_of(metric, columns)
         return _Part(rows, letters, forms, portion.reported)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
@@ -200,12 +199,12 @@ class _Objects(NamedTuple):
 class _Part(NamedTuple):
     """What one metric measured of one block.
 
-    `rows` has a row a sample, or the objects of a corpus metric; `letters` is None where texts
-    weren't tokenized here. `reported` counts the samples that `progress` knows of.
+    `rows` has a row a sample, or the objects of a corpus metric. `reported` counts the samples
+    that `progress` knows of.
     """
 
     rows: Any
-    letters: ByTokenizer | None
+    letters: ByTokenizer
     forms: set[str]
     reported: int
 

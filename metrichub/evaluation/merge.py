@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeVar
 
 from metrichub.data.columns import SHOW_THE_SAMPLES, UNREAD, retrieved
@@ -15,7 +16,7 @@ from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.lengths import joined_lengths
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.result import Result
-from metrichub.evaluation.script_coverage import ByTokenizer, summed
+from metrichub.evaluation.script_coverage import added
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import withheld
 from metrichub.evaluation.stored import StoredSamples
@@ -53,7 +54,7 @@ def merged(parts: Sequence[M]) -> M:
         read_from=_joined_names([part.read_from for part in parts]),
         blanks=joined_blanks(part.blanks for part in parts),
         mixed_forms=_joined_names([part.mixed_forms for part in parts]),
-        letters=_joined_letters(parts),
+        letters=reduce(added, [part.letters for part in parts]),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         metadata=joined_metadata((part.size, part.metadata) for part in parts),
         lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
@@ -249,11 +250,6 @@ def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, t
         for column, names in part.items():
             joined.setdefault(column, {}).update(dict.fromkeys(names))
     return {column: tuple(names) for column, names in joined.items()}
-
-
-def _joined_letters(parts: Sequence[Measurement]) -> dict[str, ByTokenizer]:
-    names = dict.fromkeys(name for part in parts for name in part.letters)
-    return {name: summed(part.letters.get(name, {}) for part in parts) for name in names}
 
 
 def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:

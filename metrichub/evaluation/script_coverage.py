@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +14,9 @@ from metrichub.catalog.parameters import parameters_of
 from metrichub.data.batch import View
 from metrichub.metric import Metric, Unscored
 from metrichub.text import RaggedTexts, Texts, row_sums
-from metrichub.text.column import Tokenizations
-from metrichub.text.scripts import (
-    EMOJI,
-    LATIN,
-    OTHER,
-    ScriptCounts,
-    dropped_scripts,
-    treatment,
-)
+from metrichub.text.scripts import EMOJI, LATIN, OTHER, dropped_scripts, treatment
 from metrichub.text.tokenize.reference import TOKENIZERS, category
-from metrichub.text.tokenize.tokenizers import Tokenizer
+from metrichub.text.tokenize.tokenizers import SACREBLEU, Tokenizer
 from metrichub.text.unicode import mixed_forms
 
 LOST = 0.1
@@ -41,96 +33,75 @@ _SWITCHES = (({"normalized": True, "asian_support": True}, {"Han"}),)
 """Options that split scripts, by the names that sacrebleu gives them, and these scripts."""
 
 
-@dataclass(frozen=True)
-class Letters:
-    """Letters that a tokenizer was given; by script, those it left uncut and those it dropped."""
+ByTokenizer = Mapping[str, Mapping[str, Any]]
+"""What a tokenizer does to letters, by its name: {"total": 9, "uncut": {"Han": 9}, "dropped": {}}.
 
-    total: int = 0
-    uncut: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def __add__(self, other: Letters) -> Letters:
-        """The letters of both."""
-        uncut, dropped = self.uncut + other.uncut, self.dropped + other.dropped
-        return Letters(self.total + other.total, uncut, dropped)
-
-    @classmethod
-    def of(cls, counts: ScriptCounts, tokenizer: Tokenizer) -> Letters:
-        """What a tokenizer does to the letters of a column."""
-        if not counts.whole:
-            return cls(counts.total)
-        done = {script: treatment(tokenizer, script) for script in counts.whole}
-        uncut = {script: n for script, n in counts.joined.items() if done[script] == "uncut"}
-        dropped = {script: n for script, n in counts.whole.items() if done[script] == "dropped"}
-        return cls(counts.total, Counter(uncut), Counter(dropped))
-
-    @property
-    def lost(self) -> float:
-        """The share of all letters that are uncut or dropped."""
-        return (self.uncut.total() + self.dropped.total()) / max(self.total, 1)
+By script, `uncut` counts the letters that it joins into one token, `dropped` those that it drops.
+"""
 
 
-ByTokenizer = Mapping[str, Letters]
-
-
-def seen_texts(view: View) -> dict[int, Texts]:
-    """The columns of texts that a metric saw, by their numbers."""
+def seen_texts(view: View) -> list[Texts]:
+    """The columns of texts that a metric saw, each once and whole."""
     arguments = view.arguments.values()
-    items = [
-        argument.items if isinstance(argument, RaggedTexts) else argument for argument in arguments
-    ]
-    return {texts.number: texts for texts in items if isinstance(texts, Texts)}
+    items = [getattr(argument, "items", argument) for argument in arguments]
+    columns = [texts.whole for texts in items if isinstance(texts, Texts)]
+    return list({id(column): column for column in columns}.values())
 
 
-def letters_of(
-    metric: Metric, columns: Mapping[int, Texts], tokenized: Tokenizations
-) -> ByTokenizer:
-    """What a metric's tokenizers did to the letters of the columns that it saw.
-
-    A column counts once, however often it was tokenized; where a metric prepares its texts, they
-    count instead. One that tokenizes as it concludes is believed to use the tokenizer it declares.
-    """
-    if not tokenized and (declared := _declared(metric)):
-        tokenized = {(number, declared): texts.letters for number, texts in columns.items()}
-    cut: dict[Tokenizer, dict[int, ScriptCounts]] = {}
-    for (number, tokenizer), counts in tokenized.items():
-        cut.setdefault(tokenizer, {})[number] = counts
-    letters: dict[str, Letters] = {}
-    for tokenizer, prepared in cut.items():
-        seen = [number for number in prepared if number in columns] or list(prepared)
-        name = tokenizer if isinstance(tokenizer, str) else tokenizer.__name__
-        letters[name] = Letters()
-        for number in seen:
-            letters[name] += Letters.of(prepared[number], tokenizer)
-    return letters
+def known_tokenizer(metric: Metric) -> Tokenizer | None:
+    """The tokenizer that a metric declares, if that is one of metrichub's or a function."""
+    declared = metric.declared_tokenizer()
+    known = callable(declared) or declared in TOKENIZERS or declared in SACREBLEU
+    return declared if known else None
 
 
-def mixed_forms_of(columns: Mapping[int, Texts]) -> set[str]:
-    """The characters that a metric saw in several Unicode forms."""
-    if any([texts.may_be_decomposed for texts in columns.values()]):
-        return mixed_forms(list(columns.values()))
-    return set()
+def letters_of(tokenizer: Tokenizer | None, columns: Iterable[Texts]) -> ByTokenizer:
+    """What a tokenizer does to the letters of some columns; nothing where there is none."""
+    if tokenizer is None:
+        return {}
+    letters: dict[str, Any] = {"total": 0, "uncut": Counter(), "dropped": Counter()}
+    for column in columns:
+        counts = column.letters
+        letters["total"] += counts.total
+        for effect, by_script in (("uncut", counts.joined), ("dropped", counts.whole)):
+            for script, number in by_script.items():
+                if treatment(tokenizer, script) == effect:
+                    letters[effect][script] += number
+    return {tokenizer if isinstance(tokenizer, str) else tokenizer.__name__: letters}
 
 
-def unread_rows(
-    metric: Metric, view: View, columns: Mapping[int, Texts], tokenized: Tokenizations
-) -> dict[int, Unscored]:
+def added(first: Any, second: Any) -> Any:
+    """The sum of two numbers, or of mappings key by key."""
+    if not isinstance(first, Mapping):
+        return first + second
+    both = {key: added(first[key], second[key]) for key in first.keys() & second.keys()}
+    return {**first, **second, **both}
+
+
+def mixed_forms_of(metric: Metric, columns: Sequence[Texts]) -> set[str]:
+    """The characters that a metric saw in several Unicode forms, if they aren't equal to it."""
+    if metric.normalizes_unicode or not any([texts.may_be_decomposed for texts in columns]):
+        return set()
+    return mixed_forms(columns)
+
+
+def unread_rows(metric: Metric, tokenizer: Tokenizer | None, view: View) -> dict[int, Unscored]:
     """The rows that have no score because the tokenizer drops over half of the letters and digits.
 
     It has to do so in every reference that has any. Without references, the prediction decides, if
-    the card lists that reason. Several tokenizers drop what all of them drop.
+    the card lists that reason.
     """
+    if tokenizer is None:
+        return {}
     seen, unscored = view.arguments, Unscored(UNREAD)
     argument = seen.get("reference", seen.get("references"))
     if argument is None and UNREAD_LETTERS in metric.card.undefined_for:
         unscored = Unscored(_UNREAD_PREDICTION, UNREAD_LETTERS)
         argument = seen.get("prediction", seen.get("predictions"))
-    if argument is None or metric.drops_letters():
-        return {}
     texts = argument.items if isinstance(argument, RaggedTexts) else argument
-    if not isinstance(texts, Texts):
+    if not isinstance(texts, Texts) or metric.drops_letters():
         return {}
-    dropped = _dropped(metric, texts, columns, tokenized)
+    dropped = dropped_scripts(tokenizer)
     if not dropped & texts.letters.whole.keys():
         return {}
     lost = texts.mostly(dropped)
@@ -145,46 +116,33 @@ def _has_letters(text: str) -> bool:
     return any(category(character) in "LN" for character in text)
 
 
-def _dropped(
-    metric: Metric, texts: Texts, seen: Container[int], tokenized: Tokenizations
-) -> frozenset[str]:
-    """The scripts that are dropped by all tokenizers of a column, or of texts made from it."""
-    tokenizers = {by for number, by in tokenized if number == texts.number}
-    tokenizers = tokenizers or {by for number, by in tokenized if number not in seen}
-    if not tokenized and (declared := _declared(metric)):
-        tokenizers = {declared}
-    every = [dropped_scripts(by) for by in tokenizers]
-    return frozenset.intersection(*every) if every else frozenset()
-
-
-def summed(parts: Iterable[ByTokenizer]) -> dict[str, Letters]:
-    """The letters of several parts, by tokenizer."""
-    totals: dict[str, Letters] = {}
-    for part in parts:
-        for name, letters in part.items():
-            totals[name] = totals.get(name, Letters()) + letters
-    return totals
-
-
 def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
     """What a reader has to know of a metric's letters, with the parameters to choose.
 
-    A metric with several tokenizers is as good as the best of them.
+    Of several tokenizers, which older reports have, the best counts.
     """
-    best = min(letters.values(), key=lambda counted: counted.lost, default=Letters())
-    dropped = best.dropped.total() - best.dropped[EMOJI]
-    if best.lost <= LOST and dropped <= DROPPED * best.total:
+    if not letters:
         return []
-    lost = best.uncut + best.dropped
+    best = min(letters.values(), key=_share_lost)
+    uncut, dropped = (Counter[str](best[effect]) for effect in ("uncut", "dropped"))
+    share, lost = _share_lost(best), uncut + dropped
+    if share <= LOST and dropped.total() - dropped[EMOJI] <= DROPPED * best["total"]:
+        return []
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
     known = [script for script in scripts if script not in (OTHER, LATIN)]
     named = ", ".join(known) + " and others" * (0 < len(known) < len(scripts))
-    letters_of_them = f"{best.lost:.1%} of the letters{f' ({named})' * bool(named)}"
-    if best.dropped.total() > best.uncut.total():
+    letters_of_them = f"{share:.1%} of the letters{f' ({named})' * bool(named)}"
+    if dropped.total() > uncut.total():
         why = "were dropped by the tokenizer"
     else:
         why = "are in scripts without spaces, which the tokenizer doesn't split into words"
     return [f"{letters_of_them} {why}; {_advice(metric, scripts)}"]
+
+
+def _share_lost(counts: Mapping[str, Any]) -> float:
+    """The share of all letters that are uncut or dropped."""
+    lost = sum(counts["uncut"].values()) + sum(counts["dropped"].values())
+    return float(lost / max(counts["total"], 1))
 
 
 def _advice(metric: Metric, scripts: Sequence[str]) -> str:
@@ -195,11 +153,6 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
     if compares and metric.card.scores["score"].better != "neither":
         return "use a metric of characters, for example chrf or cer"
     return "the metric offers no tokenizer for them"
-
-
-def _declared(metric: Metric) -> str | None:
-    chosen = (getattr(metric, name, None) for name in ("tokenizer", "tokenize"))
-    return next((name for name in chosen if isinstance(name, str) and name in TOKENIZERS), None)
 
 
 def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:

@@ -34,6 +34,9 @@ from metrichub.catalog.parameters import check_parameters, omitted, values_of
 from metrichub.errors import MetricError
 from metrichub.metric.published import Checkpoint, Published
 
+if TYPE_CHECKING:
+    from metrichub.text.tokenize.tokenizers import Tokenizer
+
 Array = NDArray[Any]
 """Numbers: int64 for counts, float64 for the rest."""
 Row = Mapping[str, float | Sequence[float]]
@@ -223,6 +226,15 @@ class Metric:
         Signatures hold a hash of them, and saved reports the texts.
         """
         return {}
+
+    def declared_tokenizer(self) -> Tokenizer | None:
+        """The tokenizer of the texts, by name or as a function of one text; None without words.
+
+        It is the metric's `tokenizer` or `tokenize`, unless overridden. Reports note the letters
+        that it doesn't split or that it drops; see also `drops_letters`.
+        """
+        chosen = getattr(self, "tokenizer", getattr(self, "tokenize", None))
+        return chosen if isinstance(chosen, str) else None
 
     def drops_letters(self) -> bool:
         """Whether the metric drops letters by definition: the card says so, unless it depends.

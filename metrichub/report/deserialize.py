@@ -26,7 +26,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.script_coverage import ByTokenizer, Letters
+from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics
@@ -77,6 +77,7 @@ def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement
             Usage(**content.get("usage", {})),
             read_from=_names(content.get("read_from", {})),
             blanks={c: dict(counts) for c, counts in content.get("blanks", {}).items()},
+            letters={name: _letters(by) for name, by in content.get("letters", {}).items()},
             mixed_forms=_names(content.get("mixed_forms", {})),
             metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),
@@ -87,8 +88,7 @@ def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement
             name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in saved)
             for name, saved in content.get("runs", {}).items()
         }
-        letters = {name: _letters(by) for name, by in content.get("letters", {}).items()}
-        report = replace(report, runs=runs, letters=letters)
+        report = replace(report, runs=runs)
         _check_parts(report)
         for name, result in report.results.items():
             _same_scores(path, content["results"][name], result)
@@ -172,7 +172,10 @@ def _names(names_by_key: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 
 def _letters(by_tokenizer: Mapping[str, Any]) -> ByTokenizer:
     return {
-        tokenizer: Letters(int(own["total"]), _counts(own["uncut"]), _counts(own["dropped"]))
+        tokenizer: {
+            **_counts({"total": own["total"]}),
+            **{effect: _counts(own[effect]) for effect in ("uncut", "dropped")},
+        }
         for tokenizer, own in by_tokenizer.items()
     }
 

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cached_property
-from itertools import count
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from metrichub.text.ragged import Flags, Integers, offsets_of, spans
-from metrichub.text.scripts import ScriptCounts, ascii_letters, mostly
+from metrichub.text.scripts import ScriptCounts, mostly
 from metrichub.text.tokenize.characters import Characters, strings_without_spaces
 from metrichub.text.tokenize.reference import CHARACTER_STRINGS
 from metrichub.text.tokenize.tokenizers import Tokenizer, inside_words, tokenize
 from metrichub.text.tokenize.tokens import Tokens
 
-A = TypeVar("A", bound=Tokenizer)
 T = TypeVar("T")
-
-Tokenizations = dict[tuple[int, Tokenizer], ScriptCounts]
-"""The letters of every column that was tokenized, by the column's number and the tokenizer.
-
-Numbers, since a column that held itself would outlive its block.
-"""
-
-_watched: ContextVar[Tokenizations | None] = ContextVar("tokenizations", default=None)
-
-
-@contextmanager
-def watched() -> Iterator[Tokenizations]:
-    """What is tokenized inside, hidden from callers further out."""
-    tokenizations: Tokenizations = {}
-    token = _watched.set(tokenizations)
-    try:
-        yield tokenizations
-    finally:
-        _watched.reset(token)
-
-
-_numbers = count()
 
 _DECOMPOSED = (b"\xcc", b"\xcd", b"\xd9", b"\xe0", b"\xe1", b"\xe3")
 """How UTF-8 begins of the marks of Latin, Greek and Cyrillic, Arabic, India, Hangul and kana."""
@@ -51,16 +25,11 @@ class Texts(Sequence[str]):
     """A column of one block: one string per row, with its tokens.
 
     Whatever is computed from the column is kept with it and shared by all metrics.
-
-    Attributes:
-        number: identifies the column; shared only with its lower-cased copy and with rows taken
-            from it.
     """
 
     def __init__(self, items: Sequence[str]) -> None:
         self._items = list(items)
-        self._memo: dict[Hashable, tuple[Any, Tokenizations]] = {}
-        self.number = next(_numbers)
+        self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self._items)
@@ -83,28 +52,8 @@ class Texts(Sequence[str]):
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of `make`, which is called only the first time for each key."""
         if key not in self._memo:
-            with watched() as tokenized:
-                self._memo[key] = make(), tokenized
-        value: T = self._recalled(key)
-        return value
-
-    def _cut(self, tokenizer: A, make: Callable[[A], T]) -> T:
-        """The result of `make`, which applies the tokenizer; cached, too."""
-        key = (make.__name__, tokenizer)
-        if key not in self._memo:
-            # A tokenizer may start from the tokens of another.
-            with watched():
-                value = make(tokenizer)
-            self._memo[key] = value, {(self.number, tokenizer): self.letters}
-        result: T = self._recalled(key)
-        return result
-
-    def _recalled(self, key: Hashable) -> Any:
-        """What is cached under a key; who watches learns of the tokenizers that it took."""
-        value, tokenized = self._memo[key]
-        watching = _watched.get()
-        if watching is not None:
-            watching.update(tokenized)
+            self._memo[key] = make()
+        value: T = self._memo[key]
         return value
 
     def tokens(self, tokenizer: Tokenizer) -> Tokens:
@@ -114,17 +63,17 @@ class Texts(Sequence[str]):
             ParameterError: there is no such tokenizer.
             MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
         """
-        return self._cut(tokenizer, self._tokenize)
+        return self.cached(("tokens", tokenizer), lambda: self._tokenize(tokenizer))
 
     def split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
         """The tokens of each row by a function of one text, (N,)."""
-        return self._cut(tokenizer, self._split)
+        return self.cached(("split", tokenizer), lambda: list(map(tokenizer, self._items)))
 
     def strings(self, tokenizer: Tokenizer) -> list[str] | None:
         """Strings whose code points are the tokens, (N,), if the tokenizer is that simple."""
         if not isinstance(tokenizer, str) or tokenizer not in CHARACTER_STRINGS:
             return None
-        return self._cut(tokenizer, self._strings)
+        return self.cached(("strings", tokenizer), lambda: self._strings(tokenizer))
 
     def lower(self) -> Texts:
         """The column with `str.lower` applied to every row."""
@@ -136,13 +85,15 @@ class Texts(Sequence[str]):
             return self
         return _Taken(self, np.asarray(rows, np.int64))
 
+    @property
+    def whole(self) -> Texts:
+        """The column that the rows were taken from, or itself."""
+        return self
+
     @cached_property
     def characters(self) -> Characters:
         """The characters of all rows as an array."""
         return Characters.of(self._items)
-
-    def _split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
-        return list(map(tokenizer, self._items))
 
     def _strings(self, tokenizer: str) -> list[str]:
         found = None
@@ -153,12 +104,7 @@ class Texts(Sequence[str]):
     @cached_property
     def letters(self) -> ScriptCounts:
         """The letters of all rows together, by script."""
-        # A tokenizer that ignores case leaves only the characters in lower case behind.
-        if "characters" not in self.__dict__ and "lower" in self._memo:
-            return ScriptCounts.of(self.lower().characters)
-        if "characters" not in self.__dict__ and (text := "".join(self._items)).isascii():
-            return ScriptCounts(ascii_letters(text.encode()), {}, {})
-        return ScriptCounts.of(self.characters)
+        return ScriptCounts.of(self._seen.characters)
 
     def mostly(self, scripts: Collection[str]) -> Flags:
         """Which rows have over half of their letters and digits in some scripts, (N,)."""
@@ -168,16 +114,16 @@ class Texts(Sequence[str]):
     @cached_property
     def may_be_decomposed(self) -> bool:
         """Whether a row may hold a character that Unicode's form NFC composes."""
-        if "characters" in self.__dict__:
-            if self.characters.is_ascii:
-                return False
-            data = self.characters.data
-        elif "lower" in self._memo:
-            return self.lower().may_be_decomposed
-        else:
-            text = "".join(self._items)
-            data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
+        if "".join(self._items).isascii():
+            return False
+        data = self._seen.characters.data
         return any(lead in data for lead in _DECOMPOSED)
+
+    @property
+    def _seen(self) -> Texts:
+        """The column, or that in lower case if a tokenizer saw the characters of that alone."""
+        lower = "lower" in self._memo and "characters" not in self.__dict__
+        return self.lower() if lower else self
 
     def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         if isinstance(tokenizer, str):
@@ -187,20 +133,17 @@ class Texts(Sequence[str]):
     def _lower(self) -> Texts:
         # Characters that aren't ASCII stay unmade: `letters` then counts those in lower case.
         if "".join(self._items).isascii():
-            return _Lowered(self.characters, self.number)
-        lower = Texts([item.lower() for item in self._items])
-        lower.number = self.number
-        return lower
+            return _Lowered(self.characters)
+        return Texts([item.lower() for item in self._items])
 
 
 class _Lowered(Texts):
     """A column of ASCII in lower case, whose strings are made when they are asked for."""
 
-    def __init__(self, characters: Characters, number: int) -> None:
+    def __init__(self, characters: Characters) -> None:
         super().__init__(())
         del self._items
         self.characters = Characters(characters.data.lower(), characters.rows)
-        self.number = number
 
     def __len__(self) -> int:
         return len(self.characters.rows) - 1
@@ -217,16 +160,11 @@ class _Taken(Texts):
     def __init__(self, base: Texts, rows: Integers) -> None:
         super().__init__([base[row] for row in rows.tolist()])
         self._base, self._rows = base, rows
-        self.number = base.number
 
-    @cached_property
-    def letters(self) -> ScriptCounts:
-        """The letters of all rows of the column that they were taken from."""
-        return self._base.letters
-
-    def mostly(self, scripts: Collection[str]) -> Flags:
-        """Which of the rows that were taken."""
-        return self._base.mostly(scripts)[self._rows]
+    @property
+    def whole(self) -> Texts:
+        """The column that the rows were taken from."""
+        return self._base.whole
 
     def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)

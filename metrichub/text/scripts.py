@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.text.ragged import Bytes, Flags, Integers
+from metrichub.text.ragged import Bytes, Flags, Integers, row_sums
 from metrichub.text.tokenize.characters import GAP, Characters
 from metrichub.text.tokenize.reference import TOKENIZERS, category
 from metrichub.text.tokenize.tokenizers import SACREBLEU, SPACES, Classes, Tokenizer
@@ -51,11 +51,10 @@ _BEGINNINGS = tuple(
     _NAMES.get(script, (f"{script.upper()} ",)) if script not in (OTHER, EMOJI) else ()
     for script in _SCRIPTS
 )
-_NO_LETTER = 1
-_FIRST = 2
+_NO_LETTER, _ASCII = 1, 2
+_FIRST = 3
 _UNSPACED = _EMOJI = _FIRST + _SCRIPTS.index(EMOJI)
 _FIRST_EMOJI = "\u2600"
-_NO_ASCII_LETTERS = bytes(code for code in range(256) if code > 127 or not chr(code).isalnum())
 
 
 WORDS, LETTERS = 3, 4
@@ -80,16 +79,14 @@ class ScriptCounts:
     @classmethod
     def of(cls, characters: Characters) -> ScriptCounts:
         """The counts of a column's characters."""
-        total = ascii_letters(characters.data)
+        kinds = _KINDS.of(characters)
+        ascii_letters = int(np.count_nonzero(kinds == _ASCII))
         if characters.is_ascii:
-            return cls(total, {}, {})
-        wide = np.flatnonzero(characters.codes >= 128)
-        kinds = _KINDS(characters.codes[wide])
+            return cls(ascii_letters, {}, {})
         whole = _by_script(kinds)
-        unspaced = kinds >= _UNSPACED
-        at, kinds = wide[unspaced], kinds[unspaced]
-        joined = _by_script(kinds[_joined(characters, at)]) if len(at) else {}
-        return cls(total + sum(whole.values()), whole, joined)
+        at = np.flatnonzero(kinds >= _UNSPACED)
+        joined = _by_script(kinds[at][_joined(characters, at)]) if len(at) else {}
+        return cls(ascii_letters + sum(whole.values()), whole, joined)
 
 
 def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
@@ -97,20 +94,11 @@ def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
 
     ASCII letters are of no script, and emoji don't count as letters here.
     """
-    rows = characters.rows
-    wide = np.flatnonzero(characters.codes >= 128)
-    kinds = _KINDS(characters.codes[wide])
-    letters = (kinds >= _FIRST) & (kinds != _EMOJI)
+    kinds = _KINDS.of(characters)
+    letters = (kinds >= _ASCII) & (kinds != _EMOJI)
     chosen = letters & np.isin(kinds, [_FIRST + _SCRIPTS.index(script) for script in scripts])
-    part, others = (np.diff(np.searchsorted(wide[of], rows)) for of in (chosen, letters & ~chosen))
-    majority = part > others
-    # Few rows of most columns: what is ASCII is counted only in these.
-    at = np.flatnonzero(majority)
-    data, starts, ends = characters.data, *map(characters.bytes_at, (rows[at], rows[at + 1]))
-    ascii_counts = [
-        len(data[a:b].translate(None, _NO_ASCII_LETTERS)) for a, b in zip(starts, ends, strict=True)
-    ]
-    majority[at] = part[at] > others[at] + ascii_counts
+    part, others = (row_sums(of, characters.rows) for of in (chosen, letters & ~chosen))
+    majority: Flags = part > others
     return majority
 
 
@@ -133,6 +121,8 @@ def dropped_scripts(tokenizer: Tokenizer) -> frozenset[str]:
 
 
 def _kind(character: str) -> int:
+    if character.isascii():
+        return _ASCII if character.isalnum() else _NO_LETTER
     if unicodedata.category(character) == "So" and character >= _FIRST_EMOJI:
         return _FIRST + _SCRIPTS.index(EMOJI)
     if category(character) not in "LN":
@@ -148,14 +138,6 @@ _KINDS = Classes(_kind)
 def _by_script(kinds: Bytes) -> dict[str, int]:
     counts = np.bincount(kinds, minlength=_FIRST + len(_SCRIPTS))[_FIRST:].tolist()
     return {script: number for script, number in zip(_SCRIPTS, counts, strict=True) if number}
-
-
-def ascii_letters(data: bytes) -> int:
-    """How many letters from a to z, in either case, and digits there are."""
-    array = np.frombuffer(data, np.uint8)
-    # Bytes wrap around, so that what is smaller than the first letter is larger than the last.
-    letters = (array | np.uint8(0x20)) - np.uint8(ord("a")) < 26
-    return int(np.count_nonzero(letters)) + int(np.count_nonzero(array - np.uint8(ord("0")) < 10))
 
 
 def _joined(characters: Characters, at: Integers) -> Integers:

@@ -9,7 +9,6 @@ import numpy as np
 
 from metrichub import Hub, Report
 from metrichub.evaluation.explanation import Trace
-from metrichub.evaluation.script_coverage import Letters
 from metrichub.models.usage import Usage
 
 STEP = [{"claim": "x"}]
@@ -28,7 +27,7 @@ def full(name: str = "a") -> Report:
         traces={"wer": Trace.of({2: STEP}, {1: "down"}, {2: ["key"]})},
         usage=Usage(calls=2),
         blanks={"predictions": Counter({"NaN": 1})},
-        letters={"wer": {"none": Letters(5, Counter({"Han": 2}))}},
+        letters={"wer": {"none": {"total": 5, "uncut": {"Han": 2}, "dropped": {}}}},
         mixed_forms={"wer": (name,)},
         read_from={"predictions": (name,)},
         runs={"wer": (result, result)},
@@ -78,7 +77,7 @@ def test_a_merged_measurement_has_the_parts_of_both() -> None:
     assert [run.count for run in merged.runs["wer"]] == [6, 6]
     assert merged.usage.calls == 4
     assert merged.blanks == {"predictions": {"NaN": 2}}
-    assert merged.letters == {"wer": {"none": Letters(10, Counter({"Han": 4}))}}
+    assert merged.letters == {"wer": {"none": {"total": 10, "uncut": {"Han": 4}, "dropped": {}}}}
     assert merged.mixed_forms == {"wer": ("a", "b")}
     assert merged.read_from == {"predictions": ("a", "b")}
     assert merged.metadata == {"id": ["a0", "a1", "a2", "b0", "b1", "b2"]}

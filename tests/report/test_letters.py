@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
 
 from metrichub import Hub, Report
 from metrichub.authoring import Array, Metric, Texts
-from metrichub.evaluation.script_coverage import Letters
-from metrichub.text import lengths
+from metrichub.text import Tokenizer, lengths
+from metrichub.text.scripts import treatment
 from tests.toy_metrics import card
 
 CHINESE = "我喜欢在公园里散步。"
@@ -116,9 +115,8 @@ def test_what_cuts_a_script_or_needs_no_cuts_is_not_noted(metric: str, text: str
 
 
 def test_a_tokenizer_of_sacrebleu_cuts_what_has_no_spaces() -> None:
-    letters = Texts([JAPANESE]).letters
-    assert Letters.of(letters, "13a").lost == 1
-    assert Letters.of(letters, "ja-mecab").lost == Letters.of(letters, "flores200").lost == 0
+    assert treatment("13a", "Han") == treatment("13a", "kana") == "uncut"
+    assert {treatment(by, "kana") for by in ("ja-mecab", "flores200")} == {"cut"}
 
 
 def test_the_note_says_the_share_and_the_scripts() -> None:
@@ -191,36 +189,34 @@ def test_several_references_and_candidates_count_once() -> None:
         predictions=[[CHINESE, "a"], ["b", "c"]], references=[["dog"] * 3, ["cats", "fish", "ox"]]
     )
     # 9 letters of Chinese, 3 in the other predictions, 9 and 10 in the references.
-    assert report.letters["bleu"]["13a"].total == 31
-    assert report.letters["bleu"]["13a"].uncut == {"Han": 9}
+    assert report.letters["bleu"]["13a"]["total"] == 31
+    assert report.letters["bleu"]["13a"]["uncut"] == {"Han": 9}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Longer(Metric):
-    """A metric of somebody else, which names no tokenizer or brings its own."""
+    """A metric of somebody else, which declares a tokenizer of metrichub's or its own."""
 
     card = card("longer", "prediction", "reference")
-    by: Literal["squad", "own", "char"] = "squad"
+    by: Literal["squad", "own", "char", "none"] = "squad"
+
+    def declared_tokenizer(self) -> Tokenizer | None:
+        """The tokenizer, if any."""
+        return {"own": str.split, "none": None}.get(self.by, self.by)
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The difference of both lengths."""
-        if self.by == "own":
-            words = zip(prediction.split(str.split), reference.split(str.split), strict=True)
-            return {"score": np.array([len(one) - len(other) for one, other in words])}
-        return {"score": lengths(prediction, self.by) - lengths(reference, self.by)}
+        both = (np.array([len(text) for text in column]) for column in (prediction, reference))
+        return {"score": np.subtract(*both)}
 
 
-def test_a_metric_of_a_plugin_gets_the_note_and_is_not_measured_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    reports = [
-        Hub(Longer(by=by)).evaluate(predictions=[CHINESE], references=[CHINESE])
-        for by in ("squad", "own")
-    ]
-    monkeypatch.setattr(Longer, "measure", lambda self, prediction, reference: 1 / 0)
-    for report in reports:
+def test_a_metric_of_a_plugin_gets_the_note_for_the_tokenizer_that_it_declares() -> None:
+    for by in ("squad", "own"):
+        report = Hub(Longer(by=by)).evaluate(predictions=[CHINESE], references=[CHINESE])
         (note,) = report.notes()["longer"]
         assert note.endswith("choose by='char'")
+    report = Hub(Longer(by="none")).evaluate(predictions=[CHINESE], references=[CHINESE])
+    assert not report.notes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +224,7 @@ class InLanguage(Metric):
     """One whose language may be called as a tokenizer is."""
 
     card = card("in_language", "prediction", "reference", better="neither")
+    tokenizer: ClassVar[str] = "squad"
     language: Literal["en", "zh"] = "en"
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
@@ -239,8 +236,3 @@ def test_a_language_is_no_tokenizer() -> None:
     report = Hub(InLanguage()).evaluate(predictions=[CHINESE], references=[CHINESE])
     (note,) = report.notes()["in_language"]
     assert note.endswith("the metric offers no tokenizer for them")
-
-
-def test_a_single_letter_that_is_dropped_is_all_of_them() -> None:
-    assert Letters(1, dropped=Counter({"Han": 1})).lost == 1
-    assert Letters().lost == 0

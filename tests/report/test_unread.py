@@ -227,6 +227,7 @@ class Longer(Metric):
     """The words of the prediction over those of the reference, as one tokenizer sees them."""
 
     card: ClassVar[Card] = card("longer", "prediction", "reference")
+    tokenizer: ClassVar[str] = "rouge"
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The ratio, (N,)."""
@@ -239,6 +240,7 @@ class Words(Metric):
     """The words of the prediction."""
 
     card: ClassVar[Card] = card("words", "prediction", better="neither")
+    tokenizer: ClassVar[str] = "rouge"
 
     def measure(self, prediction: Texts) -> dict[str, Array]:
         """The number, (N,)."""
@@ -250,10 +252,10 @@ class Vocabulary(CorpusMetric):
     """The number of words in all references."""
 
     card: ClassVar[Card] = card("vocabulary", "prediction", "reference", better="neither")
+    tokenizer: ClassVar[str] = "rouge"
 
     def measure(self, prediction: Texts, reference: Texts) -> list[list[str]]:
         """The words of every reference."""
-        reference.tokens("rouge")
         return [text.lower().split() for text in reference]
 
     def conclude(self, rows: Sequence[list[str]]) -> dict[str, float]:
@@ -266,7 +268,7 @@ def changed(metric: type[Metric], **changes: Any) -> Metric:
     return type("Changed", (metric,), {"card": replace(metric.card, **changes)})()
 
 
-def test_a_metric_of_a_plugin_gets_the_rule_without_a_line_for_it() -> None:
+def test_a_metric_of_a_plugin_gets_the_rule_for_the_tokenizer_that_it_declares() -> None:
     references = [RUSSIAN[0], *ENGLISH[:2]]
     for metric in (Longer(), Vocabulary()):
         report = scored(metric, references)

@@ -1,4 +1,4 @@
-"""The letters of columns by script, and who sees that a column was tokenized."""
+"""The letters of columns by script, and what tokenizers make of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from metrichub.text import RaggedTexts, Texts, clipped_matches, equal_rows
-from metrichub.text.column import watched
+from metrichub.text import Texts, equal_rows
 from metrichub.text.scripts import EMOJI, EXAMPLES, ScriptCounts, dropped_scripts, treatment
 from metrichub.text.tokenize.reference import UNSPACED, category, is_unspaced
 
@@ -64,31 +63,6 @@ def test_an_example_is_of_its_script(script: str) -> None:
     assert treatment("whitespace", script) == "uncut"
 
 
-def test_a_lower_cased_column_and_rows_of_it_are_the_same_column() -> None:
-    column = Texts(["A中文", "b"])
-    with watched() as tokenizations:
-        column.lower().tokens("13a")
-        column.take(np.array([1, 1, 0])).tokens("13a")
-    assert tokenizations == {(column.number, "13a"): column.letters}
-
-
-def test_what_is_known_already_is_told_to_whoever_asks_again() -> None:
-    prediction, references = Texts(["中文"]), RaggedTexts.of([["中文", "a"]])
-    with watched() as first:
-        clipped_matches(prediction, references, "13a", 2)
-    with watched() as again:
-        clipped_matches(prediction, references, "13a", 2)
-    assert first == again
-    assert {number for number, _ in first} == {prediction.number, references.items.number}
-
-
-def test_only_the_tokenizer_that_was_asked_for_is_told() -> None:
-    column = Texts(["中文"])
-    with watched() as tokenizations:
-        column.tokens("squad")
-    assert [tokenizer for _, tokenizer in tokenizations] == ["squad"]
-
-
 def test_a_column_is_split_by_a_function_once() -> None:
     calls: list[str] = []
 
@@ -103,12 +77,10 @@ def test_a_column_is_split_by_a_function_once() -> None:
 
 def test_rows_are_equal_if_their_tokens_are() -> None:
     first, second = Texts(["The cat.", "中文", "a b", ""]), Texts(["cat", "中文", "b a", "the"])
-    with watched() as tokenizations:
-        equal = equal_rows(first, second, "squad")
+    equal = equal_rows(first, second, "squad")
     # SQuAD's rules drop articles and punctuation, and leave "b" of "a b" and "b a".
     assert equal.tolist() == [True, True, True, True]
     assert equal_rows(first, second, "chars").tolist() == [False, True, False, False]
-    assert not tokenizations
 
 
 def test_emoji_count_for_no_script_that_a_tokenizer_drops() -> None:

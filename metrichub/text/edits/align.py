@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rapidfuzz.distance import Editops, LCSseq, Levenshtein
 
-from metrichub.text.column import RaggedTexts, Texts, watched
+from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import InternedIds, intern_both
 from metrichub.text.ngrams.overlap import lengths
@@ -60,9 +60,7 @@ def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers
 
 def equal_rows(prediction: Texts, reference: Texts, tokenizer: str) -> Flags:
     """Whether both texts have the same tokens, (N,)."""
-    # Texts that a tokenizer can't cut are equal or not all the same, so nobody has to know.
-    with watched():
-        pairs = _sequences(prediction, reference, tokenizer)
+    pairs = _sequences(prediction, reference, tokenizer)
     return np.fromiter(map(eq, *pairs), np.bool_, len(prediction))
 
 
