@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from metrichub.agreement.of_report import agreement_of, scores_by_label, sources
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores, Values, page_numbers
 from metrichub.report.scoreboard import chosen_outputs
@@ -154,7 +153,7 @@ def _of_one(report: Measurement, names: Sequence[str], how: Mapping[str, Any]) -
         return agreement_of(report, names, **how)
     except InputError:
         ratings = {name: report.metadata[name] for name in names}
-        return agreement_of(replace(report, metadata=ratings), names, **how)
+        return agreement_of(with_facts(report, metadata=ratings), names, **how)
 
 
 def _of_several(

@@ -37,7 +37,7 @@ from metrichub.errors import (
     did_you_mean,
 )
 from metrichub.evaluation.measure import Measure
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.run import measured
 
@@ -155,7 +155,7 @@ class Parts:
         self._check_size(sum(part.size for part in measurements))
         whole = merged(measurements)
         # In order of place no more, so that where each part began says nothing.
-        return replace(whole, segments=((whole.size, {}),))
+        return with_facts(whole, segments=[(whole.size, {})])
 
     def _check_size(self, size: int) -> None:
         for metric in self.hub.metrics:

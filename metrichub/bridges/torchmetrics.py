@@ -156,7 +156,7 @@ class HubStates:
         """The score of all samples, or a dictionary of scores."""
         import torch
 
-        scores = flat(Report(self._results(), 0, (), {}), self.outputs)
+        scores = flat(Report(self._results(), 0), self.outputs)
         tensors = {
             name: torch.tensor(score, dtype=torch.float64, device=self.device)
             for name, score in scores.items()

@@ -61,24 +61,18 @@ class Column(NamedTuple):
 class Batch:
     """Samples as equal columns. Make one with `Batch.of`, which checks what it is given.
 
-    `read_from` names the columns of the data that others were read from; see `columns.FALLBACKS`.
-    `metadata` holds the columns that no metric reads and that stay with the report, None for one
-    that can't. `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers`
-    are columns of what was extracted from the predictions, by the extraction; None for nothing.
-    `blanks` counts cells that look like missing values. `index` is that of the pandas frame that
-    the samples came in. `unread` are the columns beside contexts that no metric reads and that show
-    which sample a row is.
+    `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers` are columns of
+    what was extracted from the predictions, by the extraction; None for nothing. `unread` are the
+    columns beside contexts that no metric reads and that show which sample a row is. `facts` is
+    what a report tells of the data, by name; of its "metadata", columns that can't stay are None.
     """
 
     columns: Mapping[str, Column]
     size: int
-    read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    metadata: Mapping[str, Sequence[Any] | None] = field(default_factory=dict)
     keys: NDArray[np.uint64] | None = None
     answers: Mapping[str, Column] = field(default_factory=dict)
-    blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    index: Any = field(default=None, repr=False, compare=False)
     unread: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, **columns: Iterable[Any]) -> Batch:
@@ -153,9 +147,13 @@ class Batch:
         metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
         keys = read_keys(key, table.names, table.column, batch.size) if key else None
         unread = names.read_unread(chosen, fallbacks, table.names, table.column, batch.size)
-        own = batch.columns, batch.size, fallbacks, metadata, keys
-        index = index_of(data.values() if isinstance(data, dict) else [data])
-        return cls(*own, blanks=blanks_of(data, chosen), index=index, unread=unread)
+        facts = {
+            "read_from": fallbacks,
+            "metadata": metadata,
+            "blanks": blanks_of(data, chosen),
+            "index": index_of(data.values() if isinstance(data, dict) else [data]),
+        }
+        return cls(batch.columns, batch.size, keys, unread=unread, facts=facts)
 
     @classmethod
     def from_columns(
@@ -194,7 +192,8 @@ class Batch:
         columns = {name: batch.columns[name] for name in needed}
         keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
         unread = names.read_unread(chosen, fallbacks, by_name, by_name.__getitem__, batch.size)
-        return cls(columns, batch.size, fallbacks, metadata, keys, index=index, unread=unread)
+        facts = {"read_from": fallbacks, "metadata": metadata, "index": index}
+        return cls(columns, batch.size, keys, unread=unread, facts=facts)
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""

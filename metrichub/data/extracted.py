@@ -26,13 +26,13 @@ def with_answers(
     # A sample's choices for each of its predictions.
     samples = np.repeat(np.arange(batch.size), predictions.counts).tolist()
     answers: dict[str, Column] = {}
-    metadata: dict[str, Sequence[Any] | None] = dict(batch.metadata)
+    metadata: dict[str, Sequence[Any] | None] = dict(batch.facts.get("metadata", {}))
     for name, read in functions.items():
         pairs = zip(predictions.items, samples, strict=True)
         items = [read(text, options[sample]) for text, sample in pairs]
         answers[name] = column = Column(items, predictions.offsets)
         metadata[f"{PREFIX}{name}"] = items if column.offsets is None else lists_of(column)
-    return replace(batch, metadata=metadata, answers=answers)
+    return replace(batch, answers=answers, facts={**batch.facts, "metadata": metadata})
 
 
 def answered(block: Block, extract: str, with_nothing: bool) -> Block:

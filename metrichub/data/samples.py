@@ -116,15 +116,6 @@ def blanks_of(data: object, chosen: Mapping[str, str]) -> dict[str, Counter[str]
     return {column: counts for column, counts in blanks.items() if counts}
 
 
-def joined_blanks(parts: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, Counter[str]]:
-    """The counts of several parts together."""
-    joined: dict[str, Counter[str]] = {}
-    for part in parts:
-        for column, counts in part.items():
-            joined.setdefault(column, Counter()).update(counts)
-    return joined
-
-
 def samples_where(
     batches: Iterable[Samples], where: Mapping[str, str | Sequence[str]]
 ) -> Iterator[Samples]:

@@ -13,7 +13,7 @@ from metrichub.data.batch import Batch, Block
 from metrichub.data.extracted import unextracted
 from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, united
 from metrichub.evaluation.observation import (
     Progress,
     answers_view,
@@ -28,8 +28,6 @@ from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.script_coverage import (
-    ByTokenizer,
-    added,
     known_tokenizer,
     letters_of,
     mixed_forms_of,
@@ -73,16 +71,15 @@ class Measure:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         _keep_memory()
         results: dict[str, Result] = {}
-        letters: dict[str, ByTokenizer] = {}
-        mixed: dict[str, tuple[str, ...]] = {}
+        facts: dict[str, Any] = {"usage": Usage(), "letters": {}, "mixed_forms": {}}
         traces: dict[str, list[tuple[int, Trace]]] = {}
-        usage = Usage()
         for characters, metrics in self._groups(batch).items():
             parts: dict[str, list[_Part]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
                 waiting = len(block) * (len(metrics) - len(observed.rows))
-                usage += observed.usage
+                if observed.rows:
+                    facts["usage"] += observed.usage
                 for name, trace in observed.traces.items():
                     traces.setdefault(name, []).append((block.start, trace))
                 for metric in metrics:
@@ -95,22 +92,22 @@ class Measure:
                 own, name = parts[metric.name], metric.name
                 results[name] = self._result(metric, own, batch.size)
                 for part in own:
-                    letters = added(letters, {name: part.letters} if part.letters else {})
-                if forms := {form for part in own for form in part.forms}:
-                    mixed[name] = tuple(sorted(forms))
+                    facts = united(facts, part.facts)
         counts = {name: column.counts for name, column in batch.columns.items()}
         bound = any(s.length_bound for m in self.metrics for s in m.card.scores.values())
         return Measurement(
             {metric.name: results[metric.name] for metric in self.metrics},
             batch.size,
-            ((batch.size, {}),),
-            {name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)},
             {name: Trace.joined(of_blocks) for name, of_blocks in traces.items()},
-            usage,
-            letters=letters,
-            mixed_forms=mixed,
-            lengths=lengths_of(batch) if bound and batch.size else None,
-            unextracted=unextracted(batch) if batch.answers else {},
+            facts={
+                **facts,
+                "segments": [(batch.size, {})],
+                "candidates": {
+                    name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)
+                },
+                "lengths": lengths_of(batch) if bound and batch.size else None,
+                "unextracted": unextracted(batch) if batch.answers else {},
+            },
         )
 
     def _part(
@@ -144,8 +141,12 @@ class Measure:
                 if view.sample is not None:
                     rows = reduce(metric, rows, view.sample, len(block), self.reduction)
         columns = seen_texts(view)
-        letters, forms = letters_of(tokenizer, columns), mixed_forms_of(metric, columns)
-        return _Part(rows, letters, forms, portion.reported)
+        facts: dict[str, Any] = {}
+        if letters := letters_of(tokenizer, columns):
+            facts["letters"] = {metric.name: letters}
+        if forms := mixed_forms_of(metric, columns):
+            facts["mixed_forms"] = {metric.name: forms}
+        return _Part(rows, facts, portion.reported)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """What a metric measured of all blocks of a batch."""
@@ -204,8 +205,7 @@ class _Part(NamedTuple):
     """
 
     rows: Any
-    letters: ByTokenizer
-    forms: set[str]
+    facts: Mapping[str, Any]
     reported: int
 
 

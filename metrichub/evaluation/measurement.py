@@ -2,66 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from functools import reduce
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import column_of
-from metrichub.data.extracted import PREFIX, nothing_read
-from metrichub.data.metadata import Metadata
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Explanation, Trace
-from metrichub.evaluation.lengths import Lengths, summed_lengths
+from metrichub.evaluation.facts import FACTS, Facts, Values
 from metrichub.evaluation.resampling_units import Units, clusters, groups
 from metrichub.evaluation.result import Outputs, Result
-from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import has_sample_scores
-from metrichub.models.usage import Usage
 
 Nested = dict[str, dict[str, float]]
+M = TypeVar("M", bound="Measurement")
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Facts):
     """What metrics measured of `size` samples, one result a metric.
 
-    `segments` holds the number of samples of every batch that went in, with a hash of each column
-    but the predictions; `candidates` the smallest and largest number of items a sample has in
-    each column. `texts` are the samples themselves where they were kept; a saved report has none.
-    `runs` holds the result of each run where judges were asked several times. `read_from` has the
-    names that a column was read from where the data had none for it, `blanks` how many cells of a
-    column look like missing values, `letters` what each metric's tokenizers did to the letters,
-    `mixed_forms` the characters that it saw in several Unicode forms. `metadata` holds the short
-    columns that no metric reads, a value a sample, such as ids, systems and ratings. `buckets`
-    stands for samples that weren't kept. `lengths` are those of the predictions, where an output
-    depends on them. `unextracted` counts, by the extraction, the samples from whose predictions no
-    answer was read. `index` is that of the pandas frame that was scored; a saved report has none.
+    `texts` are the samples themselves where they were kept; a saved report has none. `runs` holds
+    the result of each run where judges were asked several times. `buckets` stands for samples that
+    weren't kept. `facts` has what else is told of the samples, by name; see `Facts`.
     """
 
     results: Mapping[str, Result]
     size: int
-    segments: tuple[tuple[int, Mapping[str, str]], ...]
-    candidates: Mapping[str, tuple[int, int]]
     traces: Mapping[str, Trace] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
     texts: StoredSamples | None = field(default=None, repr=False, compare=False)
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
-    read_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    blanks: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    letters: Mapping[str, ByTokenizer] = field(default_factory=dict, repr=False)
-    mixed_forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    metadata: Metadata = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
-    lengths: Lengths | None = field(default=None, repr=False, compare=False)
-    unextracted: Mapping[str, int] = field(default_factory=dict)
-    index: Any = field(default=None, repr=False, compare=False)
+    facts: Values = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, measurement: Measurement) -> Self:
@@ -221,8 +200,7 @@ class Measurement:
     def take(self, samples: Sequence[int] | NDArray[np.int64]) -> Self:
         """The measurements of some samples, by their numbers from 0, in ascending order.
 
-        What belongs to all samples together is left out: usage, counts of blanks, and the effects
-        of tokenizers.
+        Facts that belong to all samples together are left out, such as usage.
 
         Raises:
             ReportError: there are no such samples, their order isn't ascending, or the report
@@ -233,33 +211,15 @@ class Measurement:
             self,
             results={name: result.take(index) for name, result in self.results.items()},
             size=len(index),
-            segments=((len(index), self._digests(index)),),
             traces={name: trace.take(index.tolist()) for name, trace in self.traces.items()},
-            usage=Usage(),
-            blanks={},
             texts=self.texts.take(index) if self.texts else None,
             runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
-            letters={},
-            mixed_forms={},
-            metadata={
-                name: [values[i] for i in index.tolist()] for name, values in self.metadata.items()
+            facts={
+                fact.name: fact.take(self.facts[fact.name], index, self.facts)
+                for fact in FACTS
+                if fact.take and fact.name in self.facts
             },
-            lengths=None if self.lengths is None else self.lengths[index],
-            unextracted={
-                name: sum(nothing_read(self.metadata[PREFIX + name][i]) for i in index.tolist())
-                for name in self.unextracted
-            },
-            index=None if self.index is None else self.index.take(index),
         )
-
-    def _digests(self, index: NDArray[np.int64]) -> dict[str, str]:
-        """A hash of every column that was hashed, equal for the same samples of the same data."""
-        columns = set.intersection(*(set(digests) for _, digests in self.segments))
-        sizes = [size for size, _ in self.segments]
-        return {
-            name: _digest_of([*sizes, *(d[name] for _, d in self.segments)], index)
-            for name in sorted(columns)
-        }
 
     def by(self, column: str) -> dict[Any, Self]:
         """A report for each value of a column that the report kept, in order of first appearance.
@@ -302,10 +262,8 @@ class Measurement:
             results={name: change(r) for name, r in self.results.items()},
             traces={name: trace.pool() for name, trace in self.traces.items()},
             texts=None,
-            metadata={},
-            index=None,
             runs={name: tuple(run.pool() for run in runs) for name, runs in self.runs.items()},
-            lengths=summed_lengths(self.lengths),
+            facts=pooled_facts(self.facts),
         )
 
     def _counts(self, read: Collection[str]) -> str:
@@ -317,10 +275,34 @@ class Measurement:
         )
 
 
-def _digest_of(digests: Sequence[object], index: NDArray[np.int64]) -> str:
-    """The hash of some samples of a stream, of which these are the hashes and sizes."""
-    known = "|".join(map(str, digests)).encode()
-    return hashlib.blake2b(known + index.astype("<i8").tobytes(), digest_size=8).hexdigest()
+def with_facts(measurement: M, **facts: Any) -> M:
+    """The measurement with other values of some facts."""
+    return replace(measurement, facts={**measurement.facts, **facts})
+
+
+def united(first: Any, second: Any) -> Any:
+    """Both of two facts: numbers added, names united, and mappings joined key by key."""
+    if isinstance(first, Mapping):
+        both = {key: united(first[key], second[key]) for key in first.keys() & second.keys()}
+        return {**first, **second, **both}
+    return tuple(dict.fromkeys(first + second)) if isinstance(first, tuple) else first + second
+
+
+def joined_facts(parts: Sequence[tuple[int, Values]]) -> dict[str, Any]:
+    """The facts of several parts together, given with their numbers of samples."""
+    known, joined = set[str](), dict[str, Any]()
+    for _, facts in parts:
+        known.update(facts)
+    for fact in FACTS:
+        if fact.name in known:
+            own = [(size, facts.get(fact.name, fact.empty)) for size, facts in parts]
+            joined[fact.name] = fact.join(own) if fact.join else reduce(united, [v for _, v in own])
+    return joined
+
+
+def pooled_facts(facts: Values) -> dict[str, Any]:
+    """What is left of facts where the samples aren't kept."""
+    return {f.name: f.pool(facts[f.name]) for f in FACTS if f.pool and f.name in facts}
 
 
 def _ascending(samples: Sequence[int] | NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import TypeVar
 
 from metrichub.data.columns import SHOW_THE_SAMPLES, UNREAD, retrieved
-from metrichub.data.metadata import joined_index, joined_metadata
-from metrichub.data.samples import joined_blanks
 from metrichub.errors import ReportError, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
-from metrichub.evaluation.lengths import joined_lengths
-from metrichub.evaluation.measurement import Measurement, chosen_metrics
+from metrichub.evaluation.measurement import Measurement, chosen_metrics, joined_facts
 from metrichub.evaluation.result import Result
-from metrichub.evaluation.script_coverage import added
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.significance import withheld
 from metrichub.evaluation.stored import StoredSamples
 from metrichub.metric import SOURCE_UNKNOWN
-from metrichub.models.usage import Usage
 
 M = TypeVar("M", bound=Measurement)
 
@@ -45,21 +39,11 @@ def merged(parts: Sequence[M]) -> M:
         first,
         results=results,
         size=sum(part.size for part in parts),
-        segments=tuple(segment for part in parts for segment in part.segments),
-        candidates=_joined(parts),
         traces=_joined_traces(parts),
-        usage=sum((part.usage for part in parts), Usage()),
         texts=_joined_texts(parts),
         runs={name: _merged_runs(name, parts) for name in first.runs},
-        read_from=_joined_names([part.read_from for part in parts]),
-        blanks=joined_blanks(part.blanks for part in parts),
-        mixed_forms=_joined_names([part.mixed_forms for part in parts]),
-        letters=reduce(added, [part.letters for part in parts]),
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
-        metadata=joined_metadata((part.size, part.metadata) for part in parts),
-        lengths=joined_lengths([(part.size, part.lengths) for part in parts]),
-        unextracted=_joined_counts([part.unextracted for part in parts]),
-        index=joined_index([(part.size, part.index) for part in parts]),
+        facts=joined_facts([(part.size, part.facts) for part in parts]),
     )
 
 
@@ -234,34 +218,11 @@ def _hashes(report: Measurement) -> dict[tuple[str, int, int], object]:
     return hashes
 
 
-def _joined(reports: Sequence[Measurement]) -> dict[str, tuple[int, int]]:
-    joined: dict[str, tuple[int, int]] = {}
-    for report in reports:
-        for column, (low, high) in report.candidates.items():
-            smallest, largest = joined.get(column, (low, high))
-            joined[column] = (min(low, smallest), max(high, largest))
-    return joined
-
-
-def _joined_names(parts: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
-    """The names of all parts, each once: those that a column was read from, for example."""
-    joined: dict[str, dict[str, None]] = {}
-    for part in parts:
-        for column, names in part.items():
-            joined.setdefault(column, {}).update(dict.fromkeys(names))
-    return {column: tuple(names) for column, names in joined.items()}
-
-
 def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:
     parts = zip(*(report.runs[name] for report in reports), strict=True)
     return tuple(
         runs[0].merge(runs, Signature.joined([run.signature for run in runs])) for runs in parts
     )
-
-
-def _joined_counts(parts: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {name: sum(part.get(name, 0) for part in parts) for name in names}
 
 
 def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:

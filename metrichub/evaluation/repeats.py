@@ -15,7 +15,7 @@ from metrichub.data.batch import Batch
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measure import Measure
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats, by_row
@@ -64,7 +64,7 @@ def together(reports: Sequence[Measurement]) -> Measurement:
         name: _joined([report.traces.get(name, Trace()) for report in reports]) for name in repeated
     }
     usage = sum((report.usage for report in reports), Usage())
-    return replace(first, results=results, traces=traces, usage=usage, runs=runs)
+    return with_facts(replace(first, results=results, traces=traces, runs=runs), usage=usage)
 
 
 def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:

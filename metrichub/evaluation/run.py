@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 from metrichub.data.batch import Batch
 from metrichub.data.columns import MADE, UNREAD, column_of
 from metrichub.data.extracted import with_answers
-from metrichub.data.metadata import joined_index, joined_metadata
-from metrichub.data.samples import joined_blanks
 from metrichub.errors import CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
-from metrichub.evaluation.lengths import summed_lengths
 from metrichub.evaluation.measure import Measure
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, joined_facts, pooled_facts
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.result import Result
@@ -108,43 +105,35 @@ class _ColumnHash:
 class Recorder:
     """What is kept of the batches of a run beside scores; it sees each once, before it is cut.
 
-    Without `samples` that is the names alone that columns were read from; with `texts` it is the
-    batches themselves, too.
+    Those are their facts, and with `texts` the batches themselves.
     """
 
     def __init__(self, samples: bool, texts: bool, metrics: Sequence[Metric] = ()) -> None:
         self._samples, self._texts = samples, samples and texts
         self._batches: list[Batch] = []
-        self._read_from: dict[str, dict[str, None]] = {}
-        self._blanks: Mapping[str, Mapping[str, int]] = {}
-        self._metadata: list[tuple[int, Mapping[str, Sequence[Any] | None]]] = []
-        self._index: list[tuple[int, Any]] = []
+        self._facts: list[tuple[int, Mapping[str, Any]]] = []
         self._fingerprint = Fingerprint(metrics)
 
     def see(self, batch: Batch) -> None:
         """Go on with the next batch."""
-        for column, names in batch.read_from.items():
-            self._read_from.setdefault(column, {}).update(dict.fromkeys(names))
-        if batch.blanks:
-            self._blanks = joined_blanks((self._blanks, batch.blanks))
         if self._samples:
-            self._metadata.append((batch.size, batch.metadata))
-            self._index.append((batch.size, batch.index))
+            self._facts.append((batch.size, batch.facts))
             self._fingerprint.add(batch)
+        else:
+            summed = [*self._facts, (batch.size, pooled_facts(batch.facts))]
+            self._facts = [(sum(size for size, _ in summed), joined_facts(summed))]
         if self._texts:
             self._batches.append(batch)
 
     def complete(self, whole: Measurement) -> Measurement:
         """The measurement of all batches with what was kept of them."""
-        return replace(
-            whole,
-            segments=((whole.size, self._fingerprint.digests()),),
-            read_from={column: tuple(names) for column, names in self._read_from.items()},
-            blanks=self._blanks,
-            metadata=joined_metadata(self._metadata),
-            index=joined_index(self._index),
-            texts=StoredSamples(tuple(self._batches)) if self._texts else None,
-        )
+        facts = {
+            **whole.facts,
+            **joined_facts(self._facts),
+            "segments": [(whole.size, self._fingerprint.digests())],
+        }
+        texts = StoredSamples(tuple(self._batches)) if self._texts else None
+        return replace(whole, facts=facts, texts=texts)
 
 
 @dataclass(frozen=True)
@@ -165,10 +154,8 @@ class _Pooled:
         traces = {name: trace.pool() for name, trace in measurement.traces.items()}
         made = made_by_systems(result.metric for result in measurement.results.values())
         buckets = BucketSizes.of(batch, self.key, made - {"contexts"})
-        lengths = summed_lengths(measurement.lengths)
-        summed = replace(
-            measurement, results=results, traces=traces, buckets=buckets, lengths=lengths
-        )
+        facts = pooled_facts(measurement.facts)
+        summed = replace(measurement, results=results, traces=traces, buckets=buckets, facts=facts)
         return summed.condense() if self.condensed else summed
 
 
@@ -222,7 +209,7 @@ def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
     whole: Measurement | None = None
     parts: dict[str, list[Result]] = {}
     for measurement in _located_in_all(measurements):
-        part = replace(measurement, results={}, segments=())
+        part = replace(measurement, results={}, facts={**measurement.facts, "segments": []})
         whole = part if whole is None else merged((whole, part))
         for name, result in measurement.results.items():
             own = parts.setdefault(name, [])

@@ -42,10 +42,13 @@ By script, `uncut` counts the letters that it joins into one token, `dropped` th
 
 def seen_texts(view: View) -> list[Texts]:
     """The columns of texts that a metric saw, each once and whole."""
-    arguments = view.arguments.values()
-    items = [getattr(argument, "items", argument) for argument in arguments]
-    columns = [texts.whole for texts in items if isinstance(texts, Texts)]
-    return list({id(column): column for column in columns}.values())
+    columns: dict[int, Texts] = {}
+    for argument in view.arguments.values():
+        texts = getattr(argument, "items", argument)
+        if isinstance(texts, Texts):
+            whole = texts.whole
+            columns[id(whole)] = whole
+    return list(columns.values())
 
 
 def known_tokenizer(metric: Metric) -> Tokenizer | None:
@@ -70,19 +73,11 @@ def letters_of(tokenizer: Tokenizer | None, columns: Iterable[Texts]) -> ByToken
     return {tokenizer if isinstance(tokenizer, str) else tokenizer.__name__: letters}
 
 
-def added(first: Any, second: Any) -> Any:
-    """The sum of two numbers, or of mappings key by key."""
-    if not isinstance(first, Mapping):
-        return first + second
-    both = {key: added(first[key], second[key]) for key in first.keys() & second.keys()}
-    return {**first, **second, **both}
-
-
-def mixed_forms_of(metric: Metric, columns: Sequence[Texts]) -> set[str]:
+def mixed_forms_of(metric: Metric, columns: Sequence[Texts]) -> tuple[str, ...]:
     """The characters that a metric saw in several Unicode forms, if they aren't equal to it."""
     if metric.normalizes_unicode or not any([texts.may_be_decomposed for texts in columns]):
-        return set()
-    return mixed_forms(columns)
+        return ()
+    return tuple(sorted(mixed_forms(columns)))
 
 
 def unread_rows(metric: Metric, tokenizer: Tokenizer | None, view: View) -> dict[int, Unscored]:
@@ -121,11 +116,12 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
 
     Of several tokenizers, which older reports have, the best counts.
     """
-    if not letters:
+    best = min(letters.values(), key=_lost, default=None)
+    if best is None:
         return []
-    best = min(letters.values(), key=_share_lost)
-    uncut, dropped = (Counter[str](best[effect]) for effect in ("uncut", "dropped"))
-    share, lost = _share_lost(best), uncut + dropped
+    uncut, dropped = Counter[str](best["uncut"]), Counter[str](best["dropped"])
+    lost = uncut + dropped
+    share = lost.total() / max(best["total"], 1)
     if share <= LOST and dropped.total() - dropped[EMOJI] <= DROPPED * best["total"]:
         return []
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
@@ -139,10 +135,9 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
     return [f"{letters_of_them} {why}; {_advice(metric, scripts)}"]
 
 
-def _share_lost(counts: Mapping[str, Any]) -> float:
-    """The share of all letters that are uncut or dropped."""
-    lost = sum(counts["uncut"].values()) + sum(counts["dropped"].values())
-    return float(lost / max(counts["total"], 1))
+def _lost(letters: Mapping[str, Any]) -> float:
+    both = sum(letters["uncut"].values()) + sum(letters["dropped"].values())
+    return float(both / max(letters["total"], 1))
 
 
 def _advice(metric: Metric, scripts: Sequence[str]) -> str:

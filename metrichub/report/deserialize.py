@@ -21,17 +21,15 @@ from metrichub.data.values import json_value
 from metrichub.errors import MetrichubError, ReportError, SpecError
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Trace
-from metrichub.evaluation.lengths import Lengths
+from metrichub.evaluation.facts import FACTS, counts_of
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
-from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics
 from metrichub.models.resolve import VARIABLES
-from metrichub.models.usage import Usage
 from metrichub.report.serialize import ANY_FORMAT, FORMAT, PACKED
 
 
@@ -71,18 +69,9 @@ def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement
         report = Measurement(
             results,
             content["size"],
-            tuple((number, dict(digests)) for number, digests in content["segments"]),
-            {name: (int(low), int(high)) for name, (low, high) in content["candidates"].items()},
             {name: _trace(trace) for name, trace in content.get("evidence", {}).items()},
-            Usage(**content.get("usage", {})),
-            read_from=_names(content.get("read_from", {})),
-            blanks={c: dict(counts) for c, counts in content.get("blanks", {}).items()},
-            letters={name: _letters(by) for name, by in content.get("letters", {}).items()},
-            mixed_forms=_names(content.get("mixed_forms", {})),
-            metadata=content.get("metadata", {}),
             buckets=_read_buckets(content.get("buckets")),
-            lengths=_read_lengths(content.get("lengths")),
-            unextracted=_counts(content.get("unextracted", {})),
+            facts={f.name: f.read(content[f.name]) for f in FACTS if f.read and f.name in content},
         )
         runs = {
             name: tuple(_result(run, results[name].metric, prompts.get(name, {})) for run in saved)
@@ -152,32 +141,14 @@ def _read_buckets(saved: Mapping[str, Any] | None) -> BucketSizes | None:
     return BucketSizes(tuple(saved["key"]), np.array(saved["sizes"], np.int64), prints)
 
 
-def _read_lengths(pairs: Sequence[Sequence[int]] | None) -> Lengths | None:
-    return None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
-
-
 def _trace(trace: Mapping[str, Any]) -> Trace:
     steps = {int(sample): step for sample, step in trace["steps"].items()}
     errors = {int(sample): cause for sample, cause in trace["errors"].items()}
     calls = {int(sample): keys for sample, keys in trace.get("calls", {}).items()}
     pending = {int(sample): why for sample, why in trace.get("pending", {}).items()}
-    votes, waits = _counts(trace.get("votes", {})), _counts(trace.get("waits", {}))
-    cuts = _counts(trace.get("cuts", {}))
+    votes, waits = counts_of(trace.get("votes", {})), counts_of(trace.get("waits", {}))
+    cuts = counts_of(trace.get("cuts", {}))
     return Trace(steps, errors, Counter(trace["causes"]), calls, votes, pending, waits, cuts)
-
-
-def _names(names_by_key: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(names) for name, names in names_by_key.items()}
-
-
-def _letters(by_tokenizer: Mapping[str, Any]) -> ByTokenizer:
-    return {
-        tokenizer: {
-            **_counts({"total": own["total"]}),
-            **{effect: _counts(own[effect]) for effect in ("uncut", "dropped")},
-        }
-        for tokenizer, own in by_tokenizer.items()
-    }
 
 
 def _untagged(value: Any) -> Any:
@@ -232,11 +203,11 @@ def _models_named(signature: str) -> dict[str, object]:
 
 
 def _result(saved: Mapping[str, Any], metric: Metric, templates: Mapping[str, Any]) -> Result:
-    reasons = _counts(saved["reasons"])
+    reasons = counts_of(saved["reasons"])
     signature = replace(Signature.parse(saved["signature"]), templates=templates)
     if prompts_hash(templates) != signature.prompts:
         raise ValueError(f"its prompts aren't those of {saved['signature']}")
-    unanswered = _counts(saved.get("unanswered", {}))
+    unanswered = counts_of(saved.get("unanswered", {}))
     head = (metric, signature, saved["count"], saved["unscored"], reasons, unanswered)
     if isinstance(metric, CorpusMetric):
         # Versions before kept sums of some, without the rows that these score by.
@@ -291,17 +262,3 @@ def _same_scores(path: str, saved: Mapping[str, Any], result: Result) -> None:
             f"{path} was saved with {saved['signature']} and scores {then}, but the installed "
             f"version gives {now}; install the version that saved it, or score again"
         )
-
-
-def _counts(numbers: Mapping[str, object]) -> Counter[str]:
-    """Numbers of samples by what is said of them.
-
-    Raises:
-        ValueError: a number is none.
-    """
-    counts: Counter[str] = Counter()
-    for reason, number in numbers.items():
-        if not isinstance(number, int):
-            raise ValueError(f"{reason!r} is counted as {number!r}")
-        counts[reason] = number
-    return counts

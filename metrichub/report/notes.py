@@ -64,10 +64,11 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
                 if not result.has_units
                 else measurement.buckets.notes()
             )
-        if lost := measurement.unextracted.get(result.metric.extraction or "", 0):
+        extraction = result.metric.extraction
+        if extraction and (lost := measurement.unextracted.get(extraction)):
             why.append(
                 f"nothing was extracted from {lost} of {measurement.size} predictions "
-                f"({result.metric.extraction}), which count as the worst score"
+                f"({extraction}), which count as the worst score"
             )
         why += script_coverage.notes(result.metric, measurement.letters.get(name, {}))
         if mixed := measurement.mixed_forms.get(name):
@@ -91,8 +92,8 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     read = {*map(column_of, inputs)}
     found_in = {column: n for column, n in measurement.read_from.items() if column in read}
     why = [_of_fallback(column, names) for column, names in found_in.items()]
-    for column in measurement.blanks:
-        why += _of_blanks(column, measurement.blanks[column]) if column in read else ()
+    for column, counts in measurement.blanks.items():
+        why += _of_blanks(column, counts) if column in read else ()
     if result.adds_up:  # Other metrics see all items together.
         why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
     return why

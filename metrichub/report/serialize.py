@@ -18,6 +18,7 @@ from metrichub.data.files import replacing, write_text
 from metrichub.data.values import json_value
 from metrichub.errors import ReportError, what
 from metrichub.evaluation.buckets import BucketSizes
+from metrichub.evaluation.facts import FACTS
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.metric import Array
@@ -47,19 +48,17 @@ def file_text(report: Measurement) -> str:
     return _json(
         lambda: {
             "format": FORMAT,
-            "segments": report.segments,
-            "candidates": report.candidates,
+            # Facts, to whose values the places are given here.
+            "segments": (),
+            "candidates": {},
             **_statistics(report),
             "prompts": _prompts(report),
             "evidence": json_value(report.traces),
-            "usage": json_value(report.usage),
-            "letters": json_value(report.letters),
-            "mixed_forms": report.mixed_forms,
-            "read_from": report.read_from,
-            **({"blanks": report.blanks} if report.blanks else {}),
-            "metadata": report.metadata,
-            "lengths": None if report.lengths is None else report.lengths.tolist(),
-            **({"unextracted": dict(report.unextracted)} if report.unextracted else {}),
+            **{
+                fact.name: json_value(report.facts.get(fact.name, fact.empty))
+                for fact in FACTS
+                if fact.read and (not fact.rare or report.facts.get(fact.name))
+            },
         }
     )
 

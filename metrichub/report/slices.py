@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.resample import holm
 from metrichub.evaluation.resampling_units import clusters
@@ -117,10 +117,8 @@ def slices_of(
 ) -> Slices:
     """The scores of every group of samples, with tests of a pair, or of one system intervals."""
     kept = {
-        name: replace(
-            report,
-            texts=None,
-            traces={},
+        name: with_facts(
+            replace(report, texts=None, traces={}),
             # `take` counts it from a column that is left out here.
             unextracted={},
             metadata={k: v for k, v in report.metadata.items() if k == options.cluster},

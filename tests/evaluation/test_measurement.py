@@ -9,6 +9,7 @@ import numpy as np
 
 from metrichub import Hub, Report
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.measurement import with_facts
 from metrichub.models.usage import Usage
 
 STEP = [{"claim": "x"}]
@@ -22,22 +23,24 @@ def full(name: str = "a") -> Report:
     ]
     report = Hub("wer").evaluate(rows)
     result = report.results["wer"]
-    return replace(
-        report,
-        traces={"wer": Trace.of({2: STEP}, {1: "down"}, {2: ["key"]})},
+    return with_facts(
+        replace(
+            report,
+            traces={"wer": Trace.of({2: STEP}, {1: "down"}, {2: ["key"]})},
+            runs={"wer": (result, result)},
+        ),
         usage=Usage(calls=2),
         blanks={"predictions": Counter({"NaN": 1})},
         letters={"wer": {"none": {"total": 5, "uncut": {"Han": 2}, "dropped": {}}}},
         mixed_forms={"wer": (name,)},
         read_from={"predictions": (name,)},
-        runs={"wer": (result, result)},
         lengths=np.array([[2, 1], [1, 1], [2, 1]]),
         unextracted={"answer": 0},
     )
 
 
 def test_samples_that_are_taken_have_their_own_parts_alone() -> None:
-    taken = replace(full(), unextracted={}).take([1, 2])
+    taken = with_facts(full(), unextracted={}).take([1, 2])
     assert (taken.size, [size for size, _ in taken.segments]) == (2, [2])
     assert taken.scores()["wer"]["score"] == 3 / 4
     trace = taken.traces["wer"]

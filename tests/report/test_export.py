@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.authoring import Metric, Secret
 from metrichub.errors import JudgeError, ReportError, UnknownParameter
 from metrichub.evaluation import significance
+from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import NO_INTERVAL, SEED
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import ByOutput
@@ -91,10 +92,10 @@ def test_a_dictionary_has_what_was_given_and_nothing_else(report: Report) -> Non
     plain = {"scores": few.scores(), "samples": 1}
     assert document(few) == plain
     assert document(few, {"m": {}}, {}) == {**plain, "intervals": {"m": {}}, "signatures": {}}
-    noted = replace(few, blanks={"predictions": {"": 1}})
+    noted = with_facts(few, blanks={"predictions": {"": 1}})
     assert document(noted) == {**plain, "notes": noted.notes()}
     for usage in (Usage(calls=2), Usage(cached=2)):
-        assert "usage" in replace(report, usage=usage).to_dict()
+        assert "usage" in with_facts(report, usage=usage).to_dict()
     hub = Hub("faithfulness", judge="offline")
     twice = hub.evaluate(predictions=["It is old."], contexts=[["It is old."]], repeats=2)
     repeated = twice.to_dict()["repeated"]["faithfulness"]["score"]
@@ -222,7 +223,7 @@ def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
 def test_samples_are_written_with_what_stands_behind_them(
     judged: Report, suffix: str, second: str
 ) -> None:
-    named = replace(judged, metadata={"name": ["é", "\ud800"]})
+    named = with_facts(judged, metadata={"name": ["é", "\ud800"]})
     lines = samples_text({"": named}, suffix).splitlines()[-2:]
     # A text that has no UTF-8 is written otherwise, the others as they are.
     assert "é" in lines[0]
@@ -234,7 +235,7 @@ def test_samples_are_written_with_what_stands_behind_them(
 def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) -> None:
     own = ("sample", "scores", "file", "explanations")
     given: dict[str, Any] = {name: [name, 2] for name in own}
-    report = replace(judged, metadata={**given, "id": ["x", None]})
+    report = with_facts(judged, metadata={**given, "id": ["x", None]})
     first, second = rows_of({"only": report})
     why = judged.explain("faithfulness", 1)
     assert first["scores"] == {"faithfulness": {"score": 1.0}}

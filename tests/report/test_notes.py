@@ -16,6 +16,7 @@ from metrichub.authoring import Metric
 from metrichub.data.files import read_batches
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
+from metrichub.evaluation.measurement import with_facts
 from metrichub.report.notes import shared_notes
 
 ONE = {"predictions": ["a"], "references": ["a"]}
@@ -71,12 +72,12 @@ def test_what_is_in_the_data_is_noted_of_the_columns_that_a_metric_reads(
     part: str, value: Any, said: str
 ) -> None:
     report = Hub("m = exact_match()").evaluate(**ONE)
-    assert replace(report, **{part: value}).notes() == {"m": [said]}
+    assert with_facts(report, **{part: value}).notes() == {"m": [said]}
 
 
 def test_messages_read_from_another_column_are_one_thing() -> None:
     report = Hub("call_repetition").evaluate(messages=[[{"role": "user", "content": "a"}]])
-    notes = replace(report, read_from={"messages": ("chat",)}).notes()["call_repetition"]
+    notes = with_facts(report, read_from={"messages": ("chat",)}).notes()["call_repetition"]
     assert "messages were read from chat; if that is wrong, map messages to another column" in notes
 
 
@@ -179,7 +180,7 @@ def test_a_metric_bound_to_length_notes_lengths_that_a_report_lacks(size: int, n
 
     columns = {"predictions": ["a b"] * size, "references": ["a b"] * size}
     report = Hub(["distinct", "ttr", "exact_match", half]).evaluate(columns)
-    lacking = replace(report, lengths=None).notes()
+    lacking = with_facts(report, lengths=None).notes()
     # Of the outputs of ttr some are bound to length, and mtld isn't.
     for metric in ("distinct", "ttr"):
         assert (LENGTHS_UNKNOWN in lacking.get(metric, ())) is noted
@@ -189,8 +190,8 @@ def test_a_metric_bound_to_length_notes_lengths_that_a_report_lacks(size: int, n
 
 def test_what_is_noted_of_some_systems_names_them_in_order() -> None:
     one = Hub("exact_match").evaluate(**ONE)
-    blank = replace(one, blanks={"predictions": {"": 1}})
-    forms = replace(blank, mixed_forms={"exact_match": ("é",)})
+    blank = with_facts(one, blanks={"predictions": {"": 1}})
+    forms = with_facts(blank, mixed_forms={"exact_match": ("é",)})
     found = shared_notes({"a": blank, "b": one, "c": forms})
     assert [(note.metric, note.text[:15], note.systems) for note in found] == [
         ("exact_match", "predictions has", ["a", "c"]),

@@ -3,7 +3,7 @@
 import copy
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.errors import JudgeError, ReportError, ScoringError
+from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.result import NO_REASON
 from metrichub.metric import Metric, Unscored
@@ -128,7 +129,7 @@ def test_a_report_does_not_merge_with_itself() -> None:
 def test_parts_that_counted_no_extraction_add_nothing() -> None:
     hub = Hub("exact_match", extract="last_number")
     report = hub.evaluate(predictions=["none", "3"], references=["3", "3"])
-    before = replace(hub.evaluate([]), unextracted={})
+    before = with_facts(hub.evaluate([]), unextracted={})
     for merged in (report.merge(before), before.merge(report)):
         assert merged.unextracted == {"last_number": 1}
 

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report
 from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
+from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.metric import CorpusMetric, Unscored
 from metrichub.models.usage import Usage
@@ -183,7 +184,8 @@ def test_every_part_of_a_trace_comes_back(path: Path) -> None:
     )
     usage = Usage(4, 3, 20, 10, 0.5, seconds=1.5, requests=5)
     report = Hub("wer").evaluate(COLUMNS)
-    report = replace(report, traces={"wer": trace}, usage=usage, read_from={"references": ("a",)})
+    report = replace(report, traces={"wer": trace})
+    report = with_facts(report, usage=usage, read_from={"references": ("a",)})
     loaded = saved_and_loaded(report, path)
     assert loaded.traces == {"wer": trace}
     assert (loaded.usage, loaded.read_from) == (usage, {"references": ("a",)})

@@ -1,0 +1,160 @@
+"""Facts: what a report tells of its samples beside scores; one table says how each is kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrichub.data.extracted import PREFIX, nothing_read
+from metrichub.data.metadata import Metadata, joined_index, joined_metadata
+from metrichub.evaluation.lengths import Lengths, joined_lengths, read_lengths, summed_lengths
+from metrichub.evaluation.script_coverage import ByTokenizer
+from metrichub.models.usage import Usage
+
+V = TypeVar("V")
+Values = Mapping[str, Any]
+"""The facts of some samples by name."""
+Parts = Sequence[tuple[int, Any]]
+"""One fact of several parts, each given with its number of samples."""
+Index = NDArray[np.int64]
+Names = Mapping[str, tuple[str, ...]]
+Counts = Mapping[str, int]
+Segments = Sequence[tuple[int, Mapping[str, str]]]
+
+
+def _same(value: Any, *_: object) -> Any:
+    return value
+
+
+def _rows(values: Any, index: Index, _: Values) -> Any:
+    return None if values is None else values[index]
+
+
+@dataclass(eq=False)
+class Rule(Generic[V]):
+    """One fact, as an attribute of what has a mapping `facts`, which keeps it under its name.
+
+    Attributes:
+        empty: The value where nothing is known.
+        read: From what a file holds of it to the value. Without, it isn't written.
+        join: The value of several parts together; without, numbers are added, names united, and
+            mappings joined key by key.
+        take: The value of the samples at some places, which may need other facts. Without, it
+            belongs to all samples together, and some of them have none.
+        pool: What is left of it where the samples aren't kept; without, nothing.
+        rare: Whether a file has it only where it isn't empty.
+    """
+
+    empty: V
+    read: Callable[[Any], V] | None = None
+    join: Callable[[Parts], V] | None = None
+    take: Callable[[V, Index, Values], V] | None = None
+    pool: Callable[[V], V] | None = _same
+    rare: bool = False
+    name: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, measurement: object, owner: type) -> V:
+        value: V = getattr(measurement, "facts", {}).get(self.name, self.empty)
+        return value
+
+
+def counts_of(saved: Mapping[str, object]) -> Counter[str]:
+    """Numbers of samples by what is said of them, as a file holds them.
+
+    Raises:
+        ValueError: a number is none.
+    """
+    counts: Counter[str] = Counter()
+    for reason, number in saved.items():
+        if not isinstance(number, int):
+            raise ValueError(f"{reason!r} is counted as {number!r}")
+        counts[reason] = number
+    return counts
+
+
+def _each_counted(saved: Mapping[str, Mapping[str, object]]) -> dict[str, Counter[str]]:
+    return {name: counts_of(counts) for name, counts in saved.items()}
+
+
+def _letters(saved: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ByTokenizer]:
+    for letters in (counts for by_tokenizer in saved.values() for counts in by_tokenizer.values()):
+        counts_of({"total": letters["total"]})
+        _each_counted({effect: letters[effect] for effect in ("uncut", "dropped")})
+    return saved
+
+
+def _ranges(saved: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int]]:
+    return {name: (int(low), int(high)) for name, (low, high) in saved.items()}
+
+
+def _names(saved: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(names) for name, names in saved.items()}
+
+
+def _widest(parts: Parts) -> dict[str, tuple[int, int]]:
+    widest: dict[str, tuple[int, int]] = {}
+    for _, ranges in parts:
+        for column, (low, high) in ranges.items():
+            smallest, largest = widest.get(column, (low, high))
+            widest[column] = (min(low, smallest), max(high, largest))
+    return widest
+
+
+def _segment(segments: Segments, index: Index, _: Values) -> Segments:
+    """One segment, with a hash of every column that was hashed, equal for the same samples."""
+    sizes = [size for size, _ in segments]
+    digests = {}
+    for name in sorted(set.intersection(*({*columns} for _, columns in segments))):
+        known = "|".join(map(str, [*sizes, *(columns[name] for _, columns in segments)]))
+        taken = known.encode() + index.astype("<i8").tobytes()
+        digests[name] = hashlib.blake2b(taken, digest_size=8).hexdigest()
+    return [(len(index), digests)]
+
+
+def _columns(columns: Metadata, index: Index, _: Values) -> Metadata:
+    return {name: [values[i] for i in index.tolist()] for name, values in columns.items()}
+
+
+def _unextracted(counts: Counts, index: Index, facts: Values) -> Counts:
+    answers = {name: facts["metadata"][PREFIX + name] for name in counts}
+    return {n: sum(nothing_read(own[i]) for i in index.tolist()) for n, own in answers.items()}
+
+
+class Facts:
+    """The facts of a measurement, in the order of its file.
+
+    `segments` holds the number of samples of every batch that went in, with a hash of each column
+    but the predictions; `candidates` the smallest and largest number of items a sample has in
+    each column. `letters` is what each metric's tokenizer does to the letters of its columns,
+    `mixed_forms` the characters that it saw in several Unicode forms. `read_from` has the names
+    that a column was read from where the data had none for it, `blanks` how many cells of a column
+    look like missing values. `metadata` holds the short columns that no metric reads, a value a
+    sample, such as ids, systems and ratings. `lengths` are those of the predictions, where an
+    output depends on them. `unextracted` counts, by the extraction, the samples from whose
+    predictions no answer was read. `index` is that of the pandas frame that was scored.
+    """
+
+    segments = Rule[Segments]([], lambda saved: [(n, dict(own)) for n, own in saved], take=_segment)
+    candidates = Rule[Mapping[str, tuple[int, int]]]({}, _ranges, _widest, take=_same)
+    usage = Rule(Usage(), lambda saved: Usage(**saved))
+    letters = Rule[Mapping[str, ByTokenizer]]({}, _letters)
+    mixed_forms = Rule[Names]({}, _names)
+    read_from = Rule[Names]({}, _names, take=_same)
+    blanks = Rule[Mapping[str, Counts]]({}, _each_counted, rare=True)
+    metadata = Rule[Metadata]({}, _same, joined_metadata, _columns, pool=None)
+    lengths = Rule[Lengths | None](None, read_lengths, joined_lengths, _rows, summed_lengths)
+    unextracted = Rule[Counts]({}, counts_of, take=_unextracted, rare=True)
+    index = Rule[Any](None, None, joined_index, _rows, pool=None)
+
+
+FACTS: Sequence[Rule[Any]] = [fact for fact in vars(Facts).values() if isinstance(fact, Rule)]
+"""The rules of all facts, in the order of a file."""
