@@ -55,7 +55,7 @@ class Trace:
     votes: Counter[str] = field(default_factory=Counter)
     pending: Mapping[int, str] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
-    cuts: Mapping[str, int] = field(default_factory=dict)
+    cuts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(
@@ -68,10 +68,8 @@ class Trace:
         """The trace with its errors, votes and waiting samples counted."""
         causes, waits = Counter(errors.values()), Counter(pending.values())
         votes = votes_in(steps.values())
-        cuts: dict[str, int] = {}
-        for step in chain.from_iterable(steps.values()):
-            for what in step.get(CUT, ()):
-                cuts[what] = cuts.get(what, 0) + 1
+        all_steps = chain.from_iterable(steps.values())
+        cuts = Counter([what for step in all_steps for what in step.get(CUT, ())])
         return cls(steps, errors, causes, calls, votes, dict(pending), waits, cuts)
 
     def status(self, sample: int) -> Literal["ok", "error", "pending"]:
@@ -81,10 +79,6 @@ class Trace:
     @staticmethod
     def joined(parts: Sequence[tuple[int, Trace]]) -> Trace:
         """The trace of parts that start at these samples."""
-        cuts: dict[str, int] = {}
-        for _, part in parts:
-            for what, n in part.cuts.items():
-                cuts[what] = cuts.get(what, 0) + n
         return Trace(
             {start + i: step for start, part in parts for i, step in part.steps.items()},
             {start + i: why for start, part in parts for i, why in part.errors.items()},
@@ -93,7 +87,7 @@ class Trace:
             sum((part.votes for _, part in parts), Counter()),
             {start + i: why for start, part in parts for i, why in part.pending.items()},
             sum((part.waits for _, part in parts), Counter()),
-            cuts,
+            sum((part.cuts for _, part in parts), Counter()),
         )
 
     def take(self, index: Sequence[int]) -> Trace:

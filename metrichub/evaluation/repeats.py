@@ -153,5 +153,5 @@ def _joined(runs: Sequence[Trace]) -> Trace:
     pending = {s: why for run in runs for s, why in run.pending.items() if s in lost}
     errors = {s: cause for s, cause in runs[0].errors.items() if s in lost - pending.keys()}
     votes = sum((run.votes for run in runs), Counter[str]())
-    cuts = sum((Counter(run.cuts) for run in runs), Counter[str]())
+    cuts = sum((run.cuts for run in runs), Counter[str]())
     return replace(Trace.of(steps, errors, calls, pending), votes=votes, cuts=cuts)
