@@ -109,6 +109,10 @@ def _widest(parts: Parts) -> dict[str, tuple[int, int]]:
     return widest
 
 
+def _segments(saved: Sequence[tuple[int, Mapping[str, str]]]) -> Segments:
+    return [(size, dict(digests)) for size, digests in saved]
+
+
 def _segment(segments: Segments, index: Index, _: Values) -> Segments:
     """One segment, with a hash of every column that was hashed, equal for the same samples."""
     sizes = [size for size, _ in segments]
@@ -134,26 +138,29 @@ class Facts:
 
     `segments` holds the number of samples of every batch that went in, with a hash of each column
     but the predictions; `candidates` the smallest and largest number of items a sample has in
-    each column. `letters` is what each metric's tokenizer does to the letters of its columns,
-    `mixed_forms` the characters that it saw in several Unicode forms. `read_from` has the names
-    that a column was read from where the data had none for it, `blanks` how many cells of a column
-    look like missing values. `metadata` holds the short columns that no metric reads, a value a
-    sample, such as ids, systems and ratings. `lengths` are those of the predictions, where an
-    output depends on them. `unextracted` counts, by the extraction, the samples from whose
-    predictions no answer was read. `index` is that of the pandas frame that was scored.
+    each column; `usage` what calls of models took. `letters` is what each metric's tokenizer does
+    to the letters of its columns, `mixed_forms` the characters that it saw in several Unicode
+    forms. `read_from` has the names that a column was read from where the data had none for it,
+    `blanks` how many cells of a column look like missing values. `metadata` holds the short columns
+    that no metric reads, a value a sample, such as ids, systems and ratings. `lengths` are those of
+    the predictions, where an output depends on them. `unextracted` counts, by the extraction, the
+    samples from whose predictions no answer was read. `index` is that of the pandas frame that was
+    scored.
     """
 
-    segments = Rule[Segments]([], lambda saved: [(n, dict(own)) for n, own in saved], take=_segment)
-    candidates = Rule[Mapping[str, tuple[int, int]]]({}, _ranges, _widest, take=_same)
-    usage = Rule(Usage(), lambda saved: Usage(**saved))
-    letters = Rule[Mapping[str, ByTokenizer]]({}, _letters)
-    mixed_forms = Rule[Names]({}, _names)
-    read_from = Rule[Names]({}, _names, take=_same)
-    blanks = Rule[Mapping[str, Counts]]({}, _each_counted, rare=True)
-    metadata = Rule[Metadata]({}, _same, joined_metadata, _columns, pool=None)
-    lengths = Rule[Lengths | None](None, read_lengths, joined_lengths, _rows, summed_lengths)
-    unextracted = Rule[Counts]({}, counts_of, take=_unextracted, rare=True)
-    index = Rule[Any](None, None, joined_index, _rows, pool=None)
+    segments = Rule[Segments]([], read=_segments, take=_segment)
+    candidates = Rule[Mapping[str, tuple[int, int]]]({}, read=_ranges, join=_widest, take=_same)
+    usage = Rule(Usage(), read=lambda saved: Usage(**saved))
+    letters = Rule[Mapping[str, ByTokenizer]]({}, read=_letters)
+    mixed_forms = Rule[Names]({}, read=_names)
+    read_from = Rule[Names]({}, read=_names, take=_same)
+    blanks = Rule[Mapping[str, Counts]]({}, read=_each_counted, rare=True)
+    metadata = Rule[Metadata]({}, read=_same, join=joined_metadata, take=_columns, pool=None)
+    lengths = Rule[Lengths | None](
+        None, read=read_lengths, join=joined_lengths, take=_rows, pool=summed_lengths
+    )
+    unextracted = Rule[Counts]({}, read=counts_of, take=_unextracted, rare=True)
+    index = Rule[Any](None, join=joined_index, take=_rows, pool=None)
 
 
 FACTS: Sequence[Rule[Any]] = [fact for fact in vars(Facts).values() if isinstance(fact, Rule)]
