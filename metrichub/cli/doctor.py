@@ -23,7 +23,7 @@ from metrichub.errors import MetrichubError
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
-from metrichub.models.store import cache_folder
+from metrichub.models.store import cache_folder, store_state
 
 _OPENAI = "https://api.openai.com/v1"
 _SECONDS = 10.0
@@ -55,6 +55,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "python": f"{platform.python_version()} ({sys.executable})",
         "platform": platform.platform(),
         "cache": cache_folder(),
+        "call store": store_state(),
         "dependencies": dependencies,
         "metrics": dict(Counter(f"{e.distribution} {e.version}" for e in installed.entries)),
         "broken": broken,

@@ -11,7 +11,7 @@ from metrichub.catalog.elsewhere import elsewhere, install_of
 from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command, Program
-from metrichub.errors import MissingDependency
+from metrichub.errors import JudgeUnavailable, MissingDependency
 from metrichub.metric import Checkpoint
 from metrichub.models.local_models import Offer, Weights, offered
 from metrichub.models.local_models import fetch as fetched
@@ -122,11 +122,11 @@ def cache() -> None:
 @click.option("--format", "form", type=click.Choice(("table", "json")), help="The format.")
 def info(form: str | None) -> None:
     """Show where the answers are, and how many of each model."""
-    from metrichub.models.store import store
+    from metrichub.models.store import store, stored_files
 
     answers = store()
     models = answers.models()
-    size = sum(path.stat().st_size for path in answers.files())
+    size = sum(path.stat().st_size for path in stored_files())
     emit(
         result_format(form),
         lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
@@ -139,19 +139,33 @@ def info(form: str | None) -> None:
 @click.option("--model", metavar="NAME", help="Delete only the answers of this model.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def clear(model: str | None, yes: bool) -> None:
-    """Delete stored answers; the next run asks, and pays, for them again."""
-    from metrichub.models.store import store
+    """Delete stored answers; the next run asks, and pays, for them again.
 
-    answers = store()
-    models = answers.models()
+    Without --model, damaged call stores that were moved aside are deleted, too.
+    """
+    from metrichub.models.store import damaged_files, store, store_path, stored_files
+
+    try:
+        models = store().models()
+    except JudgeUnavailable:
+        # All of it can be deleted, whatever is wrong with it.
+        if model is not None:
+            raise
+        models = {}
     if model is not None and model not in models:
         raise click.UsageError(
             f"no answers of {model!r} are stored (models: {', '.join(models) or 'none'})"
         )
     number = models[model] if model is not None else sum(models.values())
-    if number and not yes:
-        click.confirm(f"Delete {number:,} answers in {answers.path}?", abort=True, err=True)
-    answers.clear(model)
+    damaged = damaged_files() if model is None else []
+    if (number or damaged) and not yes:
+        also = f" and {len(damaged)} damaged files beside it" if damaged else ""
+        click.confirm(f"Delete {number:,} answers in {store_path()}{also}?", abort=True, err=True)
+    if model is not None:
+        store().clear(model)
+    else:
+        for path in (*stored_files(), *damaged):
+            path.unlink()
     click.echo(f"{number:,} answers deleted")
 
 

@@ -22,9 +22,9 @@ from metrichub.evaluation.explanation import (
 )
 from metrichub.metric import Metric, TraceItem, WithTrace
 from metrichub.models.batch_files import BatchRun
+from metrichub.models.embedders import EmbeddingColumn
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
-from metrichub.models.run_store import usable_store
 from metrichub.models.usage import (
     Budget,
     Usage,
@@ -79,12 +79,13 @@ async def _observe(
     failed: set[int] = set()
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
     open_rows = sum(left.values(), Counter[int]())
+    columns = {name: EmbeddingColumn(view.rows) for name, (_, view) in views.items()}
 
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
         cuts: list[str] = []
         cuts_of_row.set(cuts)
         try:
-            with record_keys() as keys:
+            with record_keys() as keys, columns[metric.name].row():
                 observed = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
             open_rows[sample] -= 1
             budget.scored[repeat] += not open_rows[sample]
@@ -126,7 +127,7 @@ async def _observe(
             first = _first(errors)
             raise _with_progress(first, budget.progress(repeat)) from first.__cause__
         finally:
-            await _store_waiting(tracker)
+            await asyncio.gather(*(column.close() for column in columns.values()))
         observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
     parts = {name: _rows_and_trace(observed[name], views[name][1]) for name in observed}
     return Observed(
@@ -134,12 +135,6 @@ async def _observe(
         {name: traces for name, (_, traces) in parts.items()},
         tracker.usage if tracker.estimating else _timed(tracker.usage, start),
     )
-
-
-async def _store_waiting(tracker: UsageTracker) -> None:
-    """Write the answers that wait for the call store, if the run made calls."""
-    if tracker.usage.calls:
-        await asyncio.to_thread(usable_store().write_waiting)
 
 
 def _timed(usage: Usage, start: float) -> Usage:

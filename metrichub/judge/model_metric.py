@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from metrichub.catalog.parameters import REQUIRED
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
-from metrichub.models.embedders import Embedder, Vectors
+from metrichub.models.embedders import Embedder, Vectors, embed_together
 from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show, unset_error
 
 
@@ -77,8 +77,7 @@ class EmbedderMetric(ModelMetric):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
-        vectors: Any = await self._service("embedder").embed(texts)
-        return cast(Vectors, vectors)
+        return await embed_together(self._service("embedder"), texts)
 
     async def similarity(self, one: str, other: str) -> float:
         """The cosine of two texts' vectors, -1 to 1; `nan` if a text has the zero vector."""

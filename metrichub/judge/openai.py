@@ -16,8 +16,7 @@ from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 from metrichub.judge.structured_output import ChatConnection, PromptRequest, both
-from metrichub.models.client_state import ClientState
-from metrichub.models.session import Request
+from metrichub.models.session import Request, Session
 from metrichub.models.usage import Answer, cuts_of_row
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ class OpenAIJudge(ChatConnection):
             data = {**data_of(fields), "items": listed}
             return PromptRequest(system, data, schema, likely, examples=prompt.examples)
 
-        async def ask(live: ClientState) -> Answer:
+        async def ask(live: Session) -> Answer:
             first = await self._answer(
                 live, request_for(chunk), partial(read_verdicts, indices=chunk)
             )
@@ -200,7 +199,7 @@ class OpenAIJudge(ChatConnection):
         self,
         reply: type[Reply],
         request: PromptRequest,
-        ask: Callable[[ClientState], Awaitable[Answer]],
+        ask: Callable[[Session], Awaitable[Answer]],
         sample: int = 0,
     ) -> str:
         """The reply to a request, which is made at most once for each `sample` of its replies."""
@@ -217,9 +216,12 @@ class OpenAIJudge(ChatConnection):
             | ({"sample": sample} if sample else {})
             | self._endpoint()
         )
-        fits = partial(is_reply, reply)
-        made = Request(body, lambda: ask(live), request.likely, self.model, fits)
-        return await live.session.once(made, await self._store())
+
+        async def answers(_: object) -> list[Answer]:
+            return [await ask(live)]
+
+        made = Request(body, self.model, request.likely, partial(is_reply, reply))
+        return await live.once(made, answers, self._store)
 
     def _parameters(self) -> dict[str, Any]:
         names = (

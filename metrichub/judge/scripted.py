@@ -95,7 +95,7 @@ class Recorded(OpenAIJudge):
     def _client(self) -> Any:
         return None
 
-    async def _store(self) -> Store:
+    def _store(self) -> Store:
         return open_store(Path(self.path))
 
     async def _completed(self, *_: object) -> NoReturn:

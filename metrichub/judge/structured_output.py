@@ -12,8 +12,8 @@ from metrichub.catalog.kinds import choices_of
 from metrichub.errors import JudgeError
 from metrichub.judge.prompt_files import FewShot
 from metrichub.models.client import Connection, clean
-from metrichub.models.client_state import ClientState
 from metrichub.models.failures import ModelRefused, Refused, Unreadable
+from metrichub.models.session import Session
 from metrichub.models.usage import Answer, batch_of_run, cuts_of_row, spent_on, tokens_in
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class ChatConnection(Connection):
     def _form_in_batch(self) -> str:
         return self.form or _FORMATS[0]
 
-    async def _answer(self, live: ClientState, request: PromptRequest, read: Read) -> Answer:
+    async def _answer(self, live: Session, request: PromptRequest, read: Read) -> Answer:
         """The answer of the model, read and checked; an unreadable one is asked for once more.
 
         A server that knows no schemas gets JSON mode, and one that knows neither plain text, both
@@ -114,7 +114,7 @@ class ChatConnection(Connection):
             lambda form: self._in_form(live, request, read, form),
         )
 
-    async def _in_first_form(self, live: ClientState, request: PromptRequest, read: Read) -> Answer:
+    async def _in_first_form(self, live: Session, request: PromptRequest, read: Read) -> Answer:
         """The answer in the first form that the server accepts."""
         refused: list[Refused] = []
         # A form that was refused is not tried again, even while no reply could be read.
@@ -132,7 +132,7 @@ class ChatConnection(Connection):
         raise live.refusal(refused[0], cuts_of_row.get(), so)
 
     async def _in_form(
-        self, live: ClientState, original: PromptRequest, read: Read, form: str
+        self, live: Session, original: PromptRequest, read: Read, form: str
     ) -> Answer:
         """The answer in one form; an unreadable reply is sent back once, with what is wrong.
 
@@ -162,7 +162,7 @@ class ChatConnection(Connection):
         raise JudgeError(f"{self.label}: {self._error_text(problem)}")
 
     async def _completed(
-        self, live: ClientState, request: PromptRequest, form: str
+        self, live: Session, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
         """What the server sent in one form; a schema that is refused for its bounds goes without.
 
@@ -180,7 +180,7 @@ class ChatConnection(Connection):
         return await self._completed(live, request, form)
 
     async def _replied(
-        self, live: ClientState, request: PromptRequest, form: str
+        self, live: Session, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
         from metrichub.judge.replies import Reply, completion_of, is_reply, repeats_itself
 
@@ -207,7 +207,8 @@ class ChatConnection(Connection):
         live.accepted, took = True, spent_on(done)
         live.largest_reply = max(live.largest_reply, took.completion_tokens)
         # Also of a reply that no one can use.
-        live.session.count_spent(took, calls=0)
+        live.count_spent(took, calls=0)
+        live.limiter.count_tokens(took.completion_tokens)
         completion = completion_of(done)
         if completion.refusal:
             raise ModelRefused(
@@ -225,7 +226,6 @@ class ChatConnection(Connection):
                     else "raise max_completion_tokens or the server's limit"
                 )
             )
-        await live.session.wait_for_limits(took.completion_tokens, requests=0)
         return completion, took
 
     def _parameters(self) -> dict[str, Any]:

@@ -21,10 +21,8 @@ from metrichub.errors import (
     ParameterError,
     listed,
 )
-from metrichub.models.client_state import ClientState, per_loop
-from metrichub.models.failures import AnswerPending, as_judge_error, masked
-from metrichub.models.pace import Pace
-from metrichub.models.run_store import AnyStore, opened_store
+from metrichub.models.failures import as_judge_error, masked
+from metrichub.models.limits import Limiter
 from metrichub.models.secrets import (
     passwords_in,
     query_of,
@@ -33,7 +31,8 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
-from metrichub.models.session import Session, key_of_call
+from metrichub.models.session import Session, per_loop, running_call
+from metrichub.models.store import Store, store
 from metrichub.models.usage import Prices, batch_of_run, spent_on
 
 if TYPE_CHECKING:
@@ -162,28 +161,25 @@ class Connection:
     def _name(self) -> str:
         return "openai"
 
-    def _live(self) -> ClientState:
+    def _live(self) -> Session:
         batch = batch_of_run()
 
-        def make() -> ClientState:
+        def make() -> Session:
             prices = Prices(*self.prices) if self.prices else None
             if batch:
-                client, session = partial(self._folder_client, batch), Session(_ANY, prices=prices)
+                client, limiter = partial(self._folder_client, batch), Limiter(self.model, _ANY)
                 # A batch can't learn what a server accepts.
-                return ClientState(client, session, form=self._form_in_batch())
+                return Session(client, limiter, prices, form=self._form_in_batch())
             limits = (self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-            key = ("pace", self.base_url, self.model, self._key())
-            pace = per_loop(key, lambda: Pace(self.model))
-            return ClientState(self._client, Session(*limits, prices, pace))
+            key = ("limiter", self.base_url, self.model, self._key(), limits)
+            limiter = per_loop(key, lambda: Limiter(self.model, *limits))
+            return Session(self._client, limiter, prices)
 
-        live: ClientState = per_loop(self, make)
-        return live
+        return per_loop(self, make)
 
-    async def _store(self) -> AnyStore | None:
-        """The store, unless it can't be used, or the judge or METRICHUB_NO_CACHE does without."""
-        if not self.cache or os.environ.get("METRICHUB_NO_CACHE"):
-            return None
-        return await opened_store()
+    def _store(self) -> Store | None:
+        """The store, unless the judge or METRICHUB_NO_CACHE does without."""
+        return None if not self.cache or os.environ.get("METRICHUB_NO_CACHE") else store()
 
     def ready(self) -> None:
         """Raise what a call would, if that is known beforehand: no client, or no key."""
@@ -202,7 +198,8 @@ class Connection:
 
         def answer(path: str, content: bytes) -> tuple[int, Any] | None:
             url = next(url for url in _ENDPOINTS if path.endswith(url.removeprefix("/v1")))
-            return batch.reply(key_of_call(), url, content, tries)
+            call = running_call()
+            return batch.reply(call.keys[0] if call else "", url, content, tries)
 
         return client(api_key="none", http_client=LimitedClient(transport=FolderTransport(answer)))
 
@@ -231,7 +228,7 @@ class Connection:
             # A local server asks for no key, but the client does.
             api_key=key or "none",
             default_headers=self.extra_headers,
-            http_client=LimitedClient(secret=tuple(self.extra_headers or ())),
+            http_client=LimitedClient(),
             **{name: value for name, value in options.items() if value is not None},
         )
 
@@ -252,16 +249,15 @@ class Connection:
 
     async def _sent(
         self,
-        live: ClientState,
-        call: Callable[[AsyncOpenAI], Awaitable[T]],
+        live: Session,
+        create: Callable[[AsyncOpenAI], Awaitable[T]],
         tokens: Callable[[], int],
         reply_tokens: Callable[[], int] = int,
-        each: Callable[[Callable[[], None]], None] = lambda step: step(),
     ) -> T:
-        """What a call of the client gives, in one of the slots.
+        """What the client creates for the running call, in one of the slots.
 
         `tokens` gives about how many are sent, and `reply_tokens` those that come back at most, or
-        about as many. `each` takes a step for each of the requests that the call is made for.
+        about as many.
 
         Raises:
             BudgetSpent: the call would pass what the run may take.
@@ -269,28 +265,12 @@ class Connection:
             JudgeError: any other failure, after the client's own retries.
         """
         client = live.client
-        async with live.session.slots:
-            # Before the limits a minute: what needs no call takes nothing of them.
-            each(live.session.check_store)
-            sent = tokens()
-            await live.session.wait_for_limits(sent)
-            with (
-                live.session.sharing_errors(),
-                live.session.sending(self.label, sent, reply_tokens) as sending,
-            ):
-                await sending.enter()
-                # After all waits, so that no other process waits for one that waits itself.
-                each(live.session.claim)
-                each(live.session.check_still_wanted)
-                try:
-                    done = await self._called(client, call)
-                except AnswerPending:
-                    # It will be sent and paid for, but isn't yet.
-                    sending.forget()
-                    raise
+        async with live.limiter.slots:
+            with live.sending(self.label, tokens(), reply_tokens) as call:
+                done = await self._called(client, create)
                 took = spent_on(done)
                 # A server that says nothing of tokens took some all the same.
-                sending.end(took if took.prompt_tokens or took.completion_tokens else None)
+                call.end(took if took.tokens else None)
                 return done
 
     async def _called(self, client: AsyncOpenAI, call: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:

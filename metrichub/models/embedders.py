@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.catalog.parameters import Range, check_parameters
+from metrichub.models.usage import batch_of_run
 
+LARGEST = 256
+"""How many texts a call holds at most."""
 Vectors = NDArray[np.float64]
 """One vector a row, (n, d)."""
 
@@ -34,6 +40,102 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""
         ...
+
+
+@dataclass(eq=False)
+class _Asked:
+    """What a row asks of an embedder, and its vectors, once they are there."""
+
+    row: object
+    embedder: Embedder
+    texts: Sequence[str]
+    vectors: asyncio.Future[Vectors] = field(default_factory=asyncio.Future)
+
+
+class EmbeddingColumn:
+    """The texts of a metric's rows, embedded together.
+
+    They go out once all rows that aren't over have asked for vectors, or enough texts are there for
+    a whole call. So a text waits for its own metric's rows alone, and the metric takes few calls.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._open = rows
+        self._asked: list[_Asked] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def row(self) -> Iterator[None]:
+        """One of the rows: inside, `embed_together` waits for others."""
+        row = object()
+        token = _row.set((self, row))
+        try:
+            yield
+        finally:
+            _row.reset(token)
+            self._open -= 1
+            self._asked = [asked for asked in self._asked if asked.row is not row]
+            self._send_if_whole()
+
+    async def embed(self, row: object, embedder: Embedder, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts of a row, (n, d)."""
+        asked = _Asked(row, embedder, texts)
+        self._asked.append(asked)
+        self._send_if_whole()
+        return await asked.vectors
+
+    async def close(self) -> None:
+        """Give up what is on its way, for which no row waits any more."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _send_if_whole(self) -> None:
+        rows = {asked.row for asked in self._asked}
+        texts = sum(len(asked.texts) for asked in self._asked)
+        if rows and (len(rows) >= self._open or texts >= LARGEST):
+            for embedder in {id(asked.embedder): asked.embedder for asked in self._asked}.values():
+                column = [asked for asked in self._asked if asked.embedder is embedder]
+                task = asyncio.create_task(_embed(embedder, column))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            self._asked = []
+
+
+async def _embed(embedder: Embedder, column: Sequence[_Asked]) -> None:
+    """Embed the texts of several rows together or, if that fails, each row's by themselves.
+
+    So a failure costs its own row alone.
+    """
+    texts = list(dict.fromkeys(chain.from_iterable(asked.texts for asked in column)))
+    try:
+        vectors = dict(zip(texts, await embedder.embed(texts), strict=True))
+    except Exception as error:  # noqa: BLE001  # it is passed on
+        if len(column) > 1 and not getattr(error, "ends_the_run", False):
+            await asyncio.gather(*(_embed(embedder, [asked]) for asked in column))
+            return
+        for asked in column:
+            if not asked.vectors.done():
+                asked.vectors.set_exception(error)
+    else:
+        for asked in column:
+            if not asked.vectors.done():
+                asked.vectors.set_result(np.array([vectors[text] for text in asked.texts]))
+
+
+_row: ContextVar[tuple[EmbeddingColumn, object] | None] = ContextVar("row", default=None)
+
+
+async def embed_together(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """The vectors of texts, (n, d), with those of the other rows of the same metric.
+
+    In a batch each text is a line of its own, so that nothing has to wait.
+    """
+    if (here := _row.get()) is None or batch_of_run():
+        return await embedder.embed(texts)
+    column, row = here
+    return await column.embed(row, embedder, texts)
 
 
 _WORD = re.compile(r"\w+")

@@ -136,7 +136,7 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
 
-    from metrichub.models.transport import AGAIN, PENDING, WAIT
+    from metrichub.models.transport import FAILED_DEPENDENCY, PENDING
 
     status = error.status_code
     if PENDING in error.response.headers:
@@ -155,9 +155,8 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
         return JudgeUnavailable(f"{who}: no credit is left ({text})")
     if status in _UNKNOWN_REQUESTS:
         return JudgeUnavailable(f"{who}: the server doesn't support such requests ({text})")
-    if wait := error.response.headers.get(WAIT):
-        text += f"; the server asks to wait {wait} s, longer than timeout"
-    kind = ServerFailure if status >= _SERVER_ERRORS or status in AGAIN else JudgeError
+    of_server = status >= _SERVER_ERRORS or status == FAILED_DEPENDENCY
+    kind = ServerFailure if of_server else JudgeError
     return kind(f"{who} failed: {text}")
 
 

@@ -1,64 +1,38 @@
-"""Session: calls with a limit on those in flight, each made once however many ask for it."""
+"""Session: the calls to a model server, each made once however many ask for its answer."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
-from metrichub.errors import BudgetSpent, JudgeError
-from metrichub.models.failures import AnswerPending, ServerFailure
-from metrichub.models.pace import Pace
-from metrichub.models.run_store import AnyStore, Claims
-from metrichub.models.sending import Sending, sending_of_call
-from metrichub.models.store import key_of
+from metrichub.errors import BudgetSpent, JudgeError, JudgeUnavailable
+from metrichub.models.failures import AnswerPending, Refused, ServerFailure
+from metrichub.models.limits import Limiter
+from metrichub.models.store import Store, key_of
 from metrichub.models.usage import (
     Answer,
     Prices,
     UsageTracker,
-    limiter_of,
+    batch_of_run,
     recorded_keys,
     tokens_in,
     tracker_of_run,
 )
 
-Ask = Callable[[], Awaitable[Answer]]
-_LOOK_AGAIN = 0.1
-"""Seconds until the store is asked again for what another process is asking for."""
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
-
-@dataclass
-class _Flight:
-    """A request on its way, and the runs that wait for it; None is a caller outside any run.
-
-    `by` is the run that makes it, whose budget pays.
-    """
-
-    key: str
-    store: AnyStore | None
-    by: UsageTracker | None
-    waiting: list[UsageTracker | None] = field(default_factory=list)
-    task: asyncio.Task[Answer] = field(init=False)
-
-
-class _Answered(Exception):
-    """The answer to a request that needs no call any more."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__()
-        self.answer = answer
-
-
-class _AskedElsewhere(Exception):
-    """Another process asks for the answer at this moment."""
-
-
-_joined: ContextVar[tuple[_Flight, ...]] = ContextVar("joined", default=())
-"""The requests that the running task makes a call for."""
+T = TypeVar("T")
+_AGAIN = 2
+"""Time-outs of a call whose requests were too many at once, after which it is sent again."""
 _turn: ContextVar[int] = ContextVar("turn", default=0)
 
 
@@ -72,256 +46,383 @@ def separate_answers(turn: int) -> Iterator[None]:
         _turn.reset(token)
 
 
-def join_call(contexts: Iterable[Context]) -> None:
-    """Let the running task make a call for all requests of other tasks, by their contexts."""
-    _joined.set(tuple(flight for context in contexts for flight in context.get(_joined, ())))
-
-
-def key_of_call() -> str:
-    """The key of the request that the running task makes a call for."""
-    return next((flight.key for flight in _joined.get()), "")
-
-
 @dataclass
 class Request:
-    """One request: what makes it what it is, how it is made, and what it would likely give.
+    """A question to a model: what makes it what it is, and what it would likely give.
 
     `likely` gives the reply and the texts that would be sent, for estimates; `fits` says whether a
-    reply out of the store is of the form that is read today. `calls` is how many calls an estimate
-    counts for it.
+    reply out of the store is of the form that is read today.
     """
 
     body: Mapping[str, Any]
-    ask: Ask
-    likely: Callable[[], tuple[str, object]]
     model: str
+    likely: Callable[[], tuple[str, object]]
     fits: Callable[[str], bool] = bool
-    calls: Callable[[], int] = lambda: 1
 
 
-class Session:
-    """The calls of one judge on one event loop."""
+Ask = Callable[[Sequence[Request]], Awaitable[Sequence[Answer]]]
+"""What makes a call for the answers to requests."""
+OpenStore = Callable[[], Store | None]
+"""What opens the store that answers are kept in, if they are."""
 
-    def __init__(
-        self,
-        limit: int,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        prices: Prices | None = None,
-        pace: Pace | None = None,
-    ) -> None:
-        self.pace = pace
-        self.slots = asyncio.Semaphore(limit)
-        self.prices = prices
-        self._requests = limiter_of(requests_per_minute, evenly=True)
-        self._tokens = limiter_of(tokens_per_minute)
-        self._flights: dict[str, _Flight] = {}
-        self._claims = Claims()
 
-    async def wait_for_limits(self, tokens: int, requests: int = 1) -> None:
-        """Wait until the limits a minute allow so many more requests and tokens."""
-        for limiter, amount in ((self._requests, requests), (self._tokens, tokens)):
-            if limiter is not None and amount:
-                # More than a whole minute's worth would never fit.
-                await limiter.acquire(min(amount, limiter.max_rate))
+@dataclass(eq=False)
+class Call:
+    """The record of a call: the answers that it is for, by their keys, who waits, its requests.
 
-    def check_still_wanted(self) -> None:
-        """Look again before a request is sent: its turn may come when its run has ended.
+    `run` is the one that makes it, whose budget pays, and `waiting` are the runs that want an
+    answer; None is a caller outside any run. `expect` says what the next requests take.
+    """
+
+    keys: Sequence[str]
+    run: UsageTracker | None
+    limiter: Limiter
+    prices: Prices | None
+    waiting: list[UsageTracker | None] = field(default_factory=list)
+    task: asyncio.Task[Mapping[str, str]] = field(init=False)
+    sent: float = 0.0
+    _on_its_way: bool = False
+    _held: Answer | None = None
+
+    def expect(self, tokens: int, reply_tokens: Callable[[], int]) -> None:
+        """Begin to count requests that each send so many tokens, and get about as many back."""
+        self._tokens, self._reply_tokens = tokens, reply_tokens
+        self._requests = self._timeouts = 0
+
+    async def begin(self) -> None:
+        """Wait for the turn of the next request, and hold room for it in the run's budget.
 
         Raises:
+            BudgetSpent: there is none.
             JudgeError: the error that ended the run, where no other run waits for the answer.
         """
-        runs = [run for flight in _joined.get() for run in flight.waiting]
-        errors = [run.over if run else None for run in runs]
-        if errors and errors[0] and None not in errors:
-            raise errors[0]
-
-    def check_store(self) -> None:
-        """Look into the store again: another process may have the answer, or be asking for it.
-
-        Raises:
-            _Answered: it has.
-            _AskedElsewhere: it is.
-        """
-        for flight, store in _stored_joined():
-            if answer := store.get(flight.key):
-                raise _Answered(answer)
-            if self._claims.held_elsewhere(flight.key, store):
-                raise _AskedElsewhere
-
-    def claim(self) -> None:
-        """Tell other processes that this one asks; raises as `check_store`."""
-        for flight, store in _stored_joined():
-            if answer := store.get(flight.key):
-                raise _Answered(answer)
-            if not self._claims.take(flight.key, store):
-                raise _AskedElsewhere
-
-    @contextmanager
-    def sharing_errors(self) -> Iterator[None]:
-        """Tell the runs that wait for a request of an error that every later call would meet.
-
-        Inside a slot, they learn of it before it is free again, and so before another request gets
-        it.
-        """
+        self.sent, self._on_its_way = await self.limiter.enter(self._tokens), True
         try:
-            yield
-        except JudgeError as error:
-            # A budget is one run's; others that wait for the same answer ask for it themselves.
-            own = tracker_of_run() if isinstance(error, BudgetSpent) else None
-            if error.ends_the_run:
-                for run in (run for flight in _joined.get() for run in flight.waiting):
-                    if run and own in (None, run):
-                        run.over = run.over or error
+            errors = [run.over if run else None for run in self.waiting]
+            if errors and errors[0] and None not in errors:
+                raise errors[0]
+            budget = self.run.budget if self.run else None
+            if budget and budget.limits.of_usage():
+                held = Answer("", self._tokens, self._reply_tokens())
+                await budget.hold(held, self.prices)
+                self._held = held
+        except BaseException:
+            self._on_its_way = False
+            self.limiter.leave()
             raise
 
+    def end(self, took: Answer | None = None, *, counts: bool = True) -> None:
+        """Settle the request on its way, if there is one; None is what was held for it."""
+        if not self._on_its_way:
+            return
+        self._on_its_way = False
+        self.limiter.leave()
+        if self._held and self.run and self.run.budget:
+            self.run.budget.settle(self._held, took or self._held, self.prices)
+            self._held = None
+        if counts and self.run:
+            self.run.count_spent(Answer(""), self.prices, int(self._requests == 0), 1)
+            self._requests += 1
+
+    def time_out(self, timeout: float) -> bool:
+        """Let fewer go out; whether this one is sent again then; see `Limiter.time_out`."""
+        self._timeouts += 1
+        return self.limiter.time_out(self.sent, timeout, self) and self._timeouts <= _AGAIN
+
+    def end_runs(self, error: JudgeError) -> None:
+        """Tell the runs that wait of an error that every later call would meet."""
+        for run in self.waiting:
+            # A budget is one run's; others that wait for the same answer ask for it themselves.
+            if run and (run is self.run or not isinstance(error, BudgetSpent)):
+                run.over = run.over or error
+
+
+_running: ContextVar[Call] = ContextVar("running")
+
+
+def running_call() -> Call | None:
+    """The call that the running task makes."""
+    return _running.get(None)
+
+
+@dataclass
+class Session:
+    """The calls to one server with the same parameters on one event loop, and what they learned."""
+
+    connect: Callable[[], AsyncOpenAI]
+    limiter: Limiter
+    prices: Prices | None = None
+    form: str | None = None
+    """The form of request that the server accepts, once one has worked."""
+    refused: set[str] = field(default_factory=set)
+    """The forms that it refused while none has worked."""
+    ended: JudgeError | None = None
+    """What the last request that tried the forms met, where every later one would meet it."""
+    accepted: bool = False
+    """Whether it accepted a request, be its reply of use or not."""
+    doubted: bool = False
+    """Whether the last reply was of use only without a schema, which may be chance."""
+    refused_row: object = None
+    """The row of the request that it refused in every form, while it had accepted none."""
+    bounded: bool = True
+    """Whether schemas bound lists and numbers; some servers know no such words."""
+    largest_reply: int = 0
+    """The tokens of the largest reply so far."""
+    most_texts: int | None = None
+    """How many texts the server was found to take in one request."""
+    probing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Held while a request tries the forms, so that each is tried once."""
+    _calls: dict[str, Call] = field(default_factory=dict)
+
+    @cached_property
+    def client(self) -> AsyncOpenAI:
+        """The client, made on first use: an estimate needs none, and so no key."""
+        return self.connect()
+
+    async def once(self, request: Request, ask: Ask, store: OpenStore) -> str:
+        """The reply to a request; see `replies`."""
+        return (await self.replies([request], ask, store))[0]
+
+    async def replies(self, requests: Sequence[Request], ask: Ask, store: OpenStore) -> list[str]:
+        """The replies to different requests: stored ones, those of calls in flight, or new ones.
+
+        All that need a new call are asked for together.
+        """
+        run = tracker_of_run()
+        by_key = {key_of({**each.body, **_repeat_and_turn(run)}): each for each in requests}
+        if (recorded := recorded_keys()) is not None:
+            recorded += by_key
+        flying = {key: self._calls[key] for key in by_key if key in self._calls}
+        known = {key: self._kept(key, by_key[key], store) for key in by_key if key not in flying}
+        replies = {key: reply for key, reply in known.items() if reply is not None}
+        missing = {key: by_key[key] for key in known if key not in replies}
+        if run:
+            run.count_reused(len(flying))
+        if missing and run and run.estimating:
+            replies |= self._guessed(missing, run)
+        elif missing:
+            call = Call(tuple(missing), run, self.limiter, self.prices)
+            call.task = asyncio.create_task(self._made(call, missing, ask, store))
+            # Its error is noted, though all who waited may have given up by then.
+            call.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+            flying |= dict.fromkeys(missing, call)
+            self._calls |= dict.fromkeys(missing, call)
+        if await self._landed(list(dict.fromkeys(flying.values())), run):
+            return await self.replies(requests, ask, store)
+        replies |= {key: call.task.result()[key] for key, call in flying.items()}
+        return [replies[key] for key in by_key]
+
+    async def _landed(self, calls: Sequence[Call], run: UsageTracker | None) -> bool:
+        """Wait for calls; whether to ask again, as another run had no budget left for one.
+
+        One that gives up takes no answer from others; what nobody waits for is given up.
+        """
+        for call in calls:
+            call.waiting.append(run)
+        try:
+            if calls:
+                await asyncio.wait([call.task for call in calls])
+            for call in calls:
+                call.task.result()
+        except AnswerPending:
+            if run and run.batch:
+                # One that gives up may give up others that belong to the same round.
+                await run.batch.wait_until_quiet(lambda: run.asking)
+            raise
+        except BudgetSpent:
+            if any(call.run is run for call in calls if call.task.exception()):
+                raise
+            return True
+        finally:
+            for call in calls:
+                call.waiting.remove(run)
+                if not call.waiting and not call.task.done():
+                    self._forget(call)
+                    call.task.cancel()
+                    # A run isn't over while a request of its own may still be on its way.
+                    await asyncio.wait([call.task])
+        return False
+
+    async def _made(
+        self, call: Call, requests: Mapping[str, Request], ask: Ask, store: OpenStore
+    ) -> Mapping[str, str]:
+        """The replies of a new call, by their keys, which are kept."""
+        _running.set(call)
+        run = call.run
+        if run:
+            run.asking += 1
+        try:
+            answers = await ask(list(requests.values()))
+            for (key, request), answer in zip(requests.items(), answers, strict=True):
+                keep = partial(Store.put, key=key, model=request.model, answer=answer)
+                kept = _stored(keep, store, run)
+                if run and run.batch:
+                    run.batch.paid_calls(key)
+                if run and not kept:
+                    run.replies[key] = answer.reply
+            return {key: answer.reply for key, answer in zip(requests, answers, strict=True)}
+        except JudgeError as error:
+            if error.ends_the_run:
+                call.end_runs(error)
+            raise
+        finally:
+            if run:
+                run.asking -= 1
+            self._forget(call)
+
+    def _forget(self, call: Call) -> None:
+        for key in call.keys:
+            if self._calls.get(key) is call:
+                del self._calls[key]
+
+    def _kept(self, key: str, request: Request, store: OpenStore) -> str | None:
+        """The reply that is stored or that the run has; a stored one of another form is dropped."""
+
+        def fitting(answers: Store) -> Answer | None:
+            answer = answers.get(key)
+            if answer and not request.fits(answer.reply):
+                answers.drop(key)
+                return None
+            return answer
+
+        run = tracker_of_run()
+        answer = _stored(fitting, store, run)
+        reply = answer.reply if answer else run.replies.get(key) if run else None
+        if run and reply is not None:
+            calls = run.batch.paid_calls(key) if run.batch and answer else 0
+            if answer and calls:
+                run.count_spent(answer, self.prices, calls, calls)
+            else:
+                run.count_reused()
+        return reply
+
+    def _guessed(self, requests: Mapping[str, Request], run: UsageTracker) -> dict[str, str]:
+        """The replies that an estimate assumes, of one call for all requests."""
+        for key, request in requests.items():
+            reply, sent = request.likely()
+            run.replies[key] = reply
+            self.count_spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))), 0)
+        self.count_spent(Answer(""))
+        return {key: run.replies[key] for key in requests}
+
+    def count_spent(self, answer: Answer, calls: int = 1) -> None:
+        """Count calls and their tokens, whether or not the answer turns out to be of use."""
+        if run := tracker_of_run():
+            run.count_spent(answer, self.prices, calls)
+
     @contextmanager
-    def sending(
-        self, judge: str, tokens: int, reply_tokens: Callable[[], int]
-    ) -> Iterator[Sending]:
-        """The requests of a call that is made inside, for the transport, which sees each.
+    def sending(self, judge: str, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[Call]:
+        """The running call, whose requests inside each send so many tokens, and get about as many.
 
         Raises:
             JudgeUnavailable: too many calls in a row were given up for the server's fault.
         """
-        tracker = tracker_of_run()
+        call = _running.get()
+        call.expect(tokens, reply_tokens)
         # Answers of a batch are there or not, whatever becomes of others.
-        budget = tracker.budget if tracker and not tracker.batch else None
-        sending = Sending(self.prices, tokens, reply_tokens, self.wait_for_limits, self.pace)
-        token = sending_of_call.set(sending)
+        budget = call.run.budget if call.run and not call.run.batch else None
         try:
-            yield sending
+            yield call
             if budget:
                 budget.given_up.pop(judge, None)
+        except AnswerPending:
+            # It will be sent and paid for, but isn't yet.
+            call.end(counts=False)
+            raise
         except ServerFailure as error:
             if budget:
                 budget.give_up(judge, str(error))
             raise
         finally:
-            sending.end()
-            sending_of_call.reset(token)
+            call.end()
 
-    def count_spent(self, answer: Answer, calls: int = 1) -> None:
-        """Count calls and their tokens, whether or not the answer turns out to be of use."""
-        if tracker := tracker_of_run():
-            tracker.count_spent(answer, self.prices, calls)
+    async def negotiated(
+        self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
+    ) -> T:
+        """What `first` gives while no form has worked; then what `others` does.
 
-    async def once(self, request: Request, store: AnyStore | None) -> str:
-        """The reply to a request: out of the store, of a call in flight, or a new one."""
-        tracker = tracker_of_run()
-        key = key_of({**request.body, **_repeat_and_turn(tracker)})
-        if (keys := recorded_keys()) is not None:
-            keys.append(key)
-        flight = self._flights.get(key)
-        if flight is None:
-            if (reply := self._without_call(request, store, key, tracker)) is not None:
-                return reply
-            flight = self._flights[key] = _Flight(key, store, tracker)
-            flight.task = asyncio.create_task(self._make(request, flight))
-        elif tracker:
-            tracker.count_reused()
-        flight.waiting.append(tracker)
+        The first request is made alone, until the server accepts it, and so is the next where the
+        form is in doubt. After each that fails for another reason one more is made at a time, so
+        that a slow failure holds up few. An error that every later call would meet is that of all
+        that waited for it.
+        """
+        if not self._known():
+            before = self.ended
+            async with self.probing:
+                if self.ended and self.ended is not before:
+                    raise self.ended
+                if not self._known():
+                    return await self._first(first)
+        return await (others(self.form) if self.form else first())
+
+    def _known(self) -> bool:
+        return self.form is not None or (self.accepted and not self.doubted)
+
+    async def _first(self, first: Callable[[], Awaitable[T]]) -> T:
         try:
-            # Shielded, as one that gives up must not take the answer from the others.
-            return (await asyncio.shield(flight.task)).reply
-        except AnswerPending:
-            if tracker and tracker.batch:
-                # One that gives up may give up others that belong to the same round.
-                await tracker.batch.wait_until_quiet(lambda: tracker.asking)
+            return await first()
+        except JudgeError as error:
+            if not error.ends_the_run:
+                # Whether the next one is refused, too, is known at once.
+                if not isinstance(error, Refused) or error.for_its_texts:
+                    self.probing.release()
+            elif not isinstance(error, BudgetSpent):
+                # A budget is one run's.
+                self.ended = error
             raise
-        except BudgetSpent:
-            if flight.by is tracker:
-                raise
-        finally:
-            flight.waiting.remove(tracker)
-            if not flight.waiting and not flight.task.done():
-                self._flights.pop(key)
-                flight.task.cancel()
-                # A run isn't over while a request of its own may still be on its way.
-                await asyncio.wait([flight.task])
-        return await self.once(request, store)
 
-    def _without_call(
-        self, request: Request, store: AnyStore | None, key: str, tracker: UsageTracker | None
-    ) -> str | None:
-        """The reply that is kept, in the store or by the run, or that an estimate assumes."""
-        if store is not None and (answer := _fitting(request, store, key)):
-            if tracker and tracker.batch and (calls := tracker.batch.paid_calls(key)):
-                tracker.count_spent(answer, self.prices, calls, calls)
-            elif tracker:
-                tracker.count_reused()
-            return answer.reply
-        if tracker and key in tracker.replies:
-            tracker.count_reused()
-            return tracker.replies[key]
-        if tracker and tracker.estimating:
-            return self._guess(key, request, tracker)
+    def refusal(self, error: Refused, row: object, so: str) -> JudgeError:
+        """The error of a request that was refused in every form: its own, or that of all requests.
+
+        A server that has accepted none so far may dislike the texts of one row, whatever it says,
+        but hardly those of a second one. No row is known outside of a run.
+        """
+        if self.accepted or self.form is not None:
+            return error
+        before, self.refused_row = self.refused_row, object() if row is None else row
+        if before is None or before is row:
+            return error
+        return JudgeUnavailable(f"{error}; {so}")
+
+
+def _stored(use: Callable[[Store], T], store: OpenStore, run: UsageTracker | None) -> T | None:
+    """What the use of the store gives, or None without one; where it fails, the run goes on."""
+    try:
+        answers = None if run and run.without_store else store()
+        return None if answers is None else use(answers)
+    except JudgeUnavailable as error:
+        _warn_once(str(error))
+        if run:
+            run.without_store = True
         return None
 
-    def _guess(self, key: str, request: Request, tracker: UsageTracker) -> str:
-        reply, sent = request.likely()
-        tracker.replies[key] = reply
-        answer = Answer(reply, tokens_in(sent), tokens_in(json.loads(reply)))
-        self.count_spent(answer, request.calls())
-        return reply
 
-    async def _make(self, request: Request, flight: _Flight) -> Answer:
-        _joined.set((flight,))
-        tracker = tracker_of_run()
-        if tracker:
-            tracker.asking += 1
-        try:
-            with self.sharing_errors():
-                answer = await _asked(request)
-            if tracker and tracker.batch:
-                tracker.batch.paid_calls(flight.key)
-            stored = flight.store is not None and flight.store.put(
-                flight.key, request.model, answer
-            )
-            if not stored and tracker:
-                tracker.replies[flight.key] = answer.reply
-            return answer
-        except _Answered as answered:
-            if tracker:
-                tracker.count_reused()
-            return answered.answer
-        finally:
-            if tracker:
-                tracker.asking -= 1
-            self._claims.release(flight.key)
-            if self._flights.get(flight.key) is flight:
-                self._flights.pop(flight.key)
+@cache
+def _warn_once(failure: str) -> None:
+    """Say once that the call store failed."""
+    logging.getLogger("metrichub").warning("%s; the run goes on without it", failure)
 
 
-def _stored_joined() -> Iterator[tuple[_Flight, AnyStore]]:
-    """The requests that the running task makes a call for and that are kept, and where."""
-    for flight in _joined.get():
-        if flight.store is not None:
-            yield flight, flight.store
-
-
-def _repeat_and_turn(tracker: UsageTracker | None) -> dict[str, int]:
+def _repeat_and_turn(run: UsageTracker | None) -> dict[str, int]:
     """The number of the repeat and of the vote, where they aren't the first, as parts of a key.
 
     Equal requests of other numbers get answers of their own.
     """
-    which = {"repeat": tracker.repeat if tracker else 0, "turn": _turn.get()}
+    which = {"repeat": run.repeat if run else 0, "turn": _turn.get()}
     return {name: number for name, number in which.items() if number}
 
 
-def _fitting(request: Request, store: AnyStore, key: str) -> Answer | None:
-    """The answer that is kept, if it is of the form that is read today; else it is forgotten."""
-    answer = store.get(key)
-    if answer is None or request.fits(answer.reply):
-        return answer
-    store.drop(key)
-    return None
+_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKeyDictionary()
 
 
-async def _asked(request: Request) -> Answer:
-    """The answer to a request, once no other process asks for the same."""
-    while True:
-        try:
-            return await request.ask()
-        except _AskedElsewhere:
-            await asyncio.sleep(_LOOK_AGAIN)
+def per_loop(owner: Any, make: Callable[[], T]) -> T:
+    """What belongs to a judge on the running loop, made on first use; equal judges share it.
+
+    A run over a batch has its own.
+    """
+    batch = batch_of_run()
+    mine = batch.states if batch else _sessions.setdefault(asyncio.get_running_loop(), {})
+    if owner not in mine:
+        mine[owner] = make()
+    found: T = mine[owner]
+    return found

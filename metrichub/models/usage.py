@@ -21,13 +21,10 @@ from metrichub.errors import (
 if TYPE_CHECKING:
     import asyncio
 
-    from aiolimiter import AsyncLimiter
-
     from metrichub.models.batch_files import BatchRun
 
 BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
-_MINUTE = 60.0
 _IN_A_ROW = 20
 """Calls given up for a server's fault, without a success in between, that end a run."""
 _sharers = 1
@@ -39,6 +36,11 @@ class Answer(NamedTuple):
     reply: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """The tokens sent and received."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 def spent_on(done: object) -> Answer:
@@ -132,10 +134,11 @@ class Limits:
 
 @dataclass
 class Budget:
-    """What a run took so far of what its limits allow, or holds for calls.
+    """What a run took so far of what its limits allow, or holds for requests.
 
     `scored` counts the samples that are done in each repeat, `given_up` the calls to each judge
-    that were given up in a row for its server's fault.
+    that were given up in a row for its server's fault. `in_flight` counts the requests that room is
+    held for, and `landed` is set as one ends.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -145,6 +148,8 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+    in_flight: int = 0
+    landed: asyncio.Event | None = None
 
     def fail(self, cause: str) -> None:
         """Count a failed sample.
@@ -183,40 +188,54 @@ class Budget:
         where = " in this process" if _sharers > 1 else ""
         return f"; {scored:,} sample{'s' * (scored != 1)}{which} had been scored{where} by then"
 
-    def take(self, answer: Answer, prices: Prices | None) -> None:
-        """Hold room for a request.
+    async def hold(self, answer: Answer, prices: Prices | None) -> None:
+        """Hold room for a request, once those on their way leave enough: they may take less.
 
         Raises:
             BudgetSpent: there is none, or the judge has no prices to count money by.
         """
-        limits = self.limits.of_usage()
-        if "max_cost" in limits and prices is None:
+        import asyncio
+
+        if "max_cost" in self.limits.of_usage() and prices is None:
             raise BudgetSpent("max_cost needs the judge's prices: openai(model='…', prices=[…, …])")
+        self.landed = self.landed or asyncio.Event()
+        while lacking := self._lacking(answer, prices):
+            if not self.in_flight:
+                raise BudgetSpent(lacking)
+            self.landed.clear()
+            await self.landed.wait()
+        self.calls += 1
+        self.in_flight += 1
+        self._count(answer, prices, 1)
+
+    def settle(self, held: Answer, took: Answer, prices: Prices | None) -> None:
+        """Count what a request took in place of what was held for it."""
+        self._count(held, prices, -1)
+        self._count(took, prices, 1)
+        self.in_flight -= 1
+        if self.landed:
+            self.landed.set()
+
+    def _lacking(self, answer: Answer, prices: Prices | None) -> str:
+        """The limit that a request would exceed, as a message; empty if there is none."""
         amounts = {
             "max_calls": (self.calls, 1),
-            "max_tokens": (self.tokens, _tokens(answer)),
+            "max_tokens": (self.tokens, answer.tokens),
             "max_cost": (self.cost, prices.of(answer) if prices else 0.0),
         }
-        for name, most in limits.items():
+        for name, most in self.limits.of_usage().items():
             so_far, more = amounts[name]
             if so_far + more > most:
-                raise BudgetSpent(
+                return (
                     f"the next call would exceed {name}={most:,} ({so_far:,.6g} so far, retries "
                     "counted), so the run stopped; all answers are stored unless the cache is off, "
                     "so a run with a higher limit continues from here"
                 )
-        self.calls += 1
-        self.settle(Answer(""), answer, prices)
+        return ""
 
-    def settle(self, held: Answer, took: Answer, prices: Prices | None) -> None:
-        """Count what a call took in place of what was held for it."""
-        self.tokens += _tokens(took) - _tokens(held)
-        if prices:
-            self.cost += prices.of(took) - prices.of(held)
-
-
-def _tokens(answer: Answer) -> int:
-    return answer.prompt_tokens + answer.completion_tokens
+    def _count(self, answer: Answer, prices: Prices | None, times: int) -> None:
+        self.tokens += times * answer.tokens
+        self.cost += times * prices.of(answer) if prices else 0.0
 
 
 @dataclass(eq=False)
@@ -227,9 +246,8 @@ class UsageTracker:
     While `estimating`, nothing is sent, and every answer is guessed. `replies` holds what was
     guessed, or asked for and kept nowhere else, so that all metrics of a run see the same. `asking`
     counts the answers that it waits for. `over` is the error that ended the run: nothing more is
-    sent for it. `budget` is what it may take; if that is limited, `in_flight` counts the requests
-    on their way, and `landed` is set as one ends. With a `batch` answers come out of its folder
-    alone.
+    sent for it. `budget` is what it may take. With a `batch` answers come out of its folder alone.
+    `without_store` is set once the call store has failed.
     """
 
     repeat: int = 0
@@ -239,13 +257,12 @@ class UsageTracker:
     asking: int = 0
     over: JudgeError | None = None
     budget: Budget | None = None
-    in_flight: int = 0
-    landed: asyncio.Event | None = None
     batch: BatchRun | None = None
+    without_store: bool = False
 
-    def count_reused(self) -> None:
-        """Count an answer that was there already."""
-        self.usage += Usage(cached=1)
+    def count_reused(self, answers: int = 1) -> None:
+        """Count answers that were there already."""
+        self.usage += Usage(cached=answers)
 
     def count_spent(
         self, answer: Answer, prices: Prices | None, calls: int = 1, requests: int = 0
@@ -320,16 +337,6 @@ def share_limits(processes: int) -> None:
     _sharers = processes
 
 
-def limiter_of(rate: int | None, evenly: bool = False) -> AsyncLimiter | None:
-    """What lets this process's part of so many a minute pass; None where there is no limit.
-
-    `evenly` one at a time: a burst and what follows it are more than a server's minute allows.
-    """
-    if rate is None:
-        return None
-    from aiolimiter import AsyncLimiter
-
-    part = rate / _sharers
-    # A limiter lets no less than one pass at a time, so a part of one takes longer than a minute.
-    one_by_one = evenly or part < 1
-    return AsyncLimiter(1, _MINUTE / part) if one_by_one else AsyncLimiter(part, _MINUTE)
+def sharers() -> int:
+    """How many processes share what is allowed a minute."""
+    return _sharers

@@ -18,7 +18,6 @@ from metrichub import Hub, Report, load_metric
 from metrichub.authoring import JudgeMetric, Verdict
 from metrichub.errors import BudgetSpent, ParameterError, Pending
 from metrichub.models import batch_files as batches
-from metrichub.models.store import open_store
 from tests.batch_stub import Change, Line, lines_of, serve, shuffled
 from tests.judge_stub import KEY, Stub, failure, says, verdicts
 from tests.judge_toys import columns, spec
@@ -400,7 +399,7 @@ def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
     assert again.scores() == report.scores()
     assert str(again.usage) == "0 calls, 4 answers reused, 0 + 0 tokens"
     # On another machine, whose store has none of the answers, too.
-    open_store(Path(os.environ["METRICHUB_CACHE"], "calls.sqlite")).clear()
+    Path(os.environ["METRICHUB_CACHE"], "calls.sqlite").unlink()
     assert hub.evaluate(**columns(2), batch="judging").usage == again.usage
     # With the calls of the new sample, it is all one batch again.
     more, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))

@@ -292,20 +292,6 @@ def test_asking_again_says_what_was_wrong(stub: Stub) -> None:
     assert "items: Input should be a valid" in wrong["content"]
 
 
-def test_two_processes_with_one_store_share_nearly_all_calls(stub: Stub) -> None:
-    # Two loops are two sessions, which know of each other by the store alone.
-    def score() -> None:
-        asyncio.run(ask_all(judge(stub, cache=True, concurrency=2)))
-
-    threads = [threading.Thread(target=score) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    # At most those in flight are double: two of either.
-    assert SAMPLES <= len(stub.asked) <= SAMPLES + 2 * 2
-
-
 def test_lists_have_an_end_where_a_server_ignores_the_schema(stub: Stub) -> None:
     stub.always = says(json.dumps({"items": [f"Claim {i}." for i in range(3000)]}))
     assert len(run(judge(stub).extract(Prompt("claims", "List."), {"text": "A."}))) == 100

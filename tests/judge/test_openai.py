@@ -7,7 +7,7 @@ import pytest
 from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt, Verdict
 from metrichub.errors import JudgeError, JudgeUnavailable
-from metrichub.models import pace
+from metrichub.models import limits
 from metrichub.models.loop import run
 from tests import judge_stub
 from tests.judge_stub import KEY, Stub, failure, raw, says, verdicts
@@ -342,10 +342,10 @@ def test_the_client_tries_again_when_the_server_says_nothing(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
         # The pause is over for whoever looks at the clock.
-        monkeypatch.setattr(pace, "_now", lambda: seconds)
+        monkeypatch.setattr(limits, "_now", lambda: seconds)
 
-    monkeypatch.setattr(pace, "_now", lambda: 0.0)
-    monkeypatch.setattr(pace, "_sleep", sleep)
+    monkeypatch.setattr(limits, "_now", lambda: 0.0)
+    monkeypatch.setattr(limits, "_sleep", sleep)
     stub.faults = [failure(429)]
     assert extract(judge(stub, max_retries=1)) == ["One.", "Two."]
     assert waits == [1.0]

@@ -9,10 +9,11 @@ import pytest
 
 from metrichub import Hub
 from metrichub.errors import BudgetSpent, JudgeUnavailable
-from metrichub.models.session import Session
+from metrichub.models import limits
 from metrichub.models.usage import Usage
 from tests.judge_stub import Fault, Stub, dropped, failure
 from tests.judge_toys import columns, spec
+from tests.models.clock import Clock
 
 AT_ONCE = failure(500, retry_after_ms="1")
 
@@ -73,15 +74,14 @@ def test_a_spent_quota_ends_the_run_at_its_first_request(stub: Stub) -> None:
 def test_retries_count_for_the_requests_a_minute(
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = []
-
-    async def wait(session: Session, tokens: int, requests: int = 1) -> None:
-        taken.append(requests)
-
-    monkeypatch.setattr(Session, "wait_for_limits", wait)
+    clock = Clock()
+    monkeypatch.setattr(limits, "_now", lambda: clock.now)
+    monkeypatch.setattr(limits, "_sleep", clock.sleep)
     stub.faults = [AT_ONCE, AT_ONCE]
-    hub(stub).evaluate(**columns(1))
-    assert sum(taken) == len(stub.asked) == 4
+    hub(stub, requests_per_minute=10).evaluate(**columns(1))
+    # Four requests, each six seconds after the one before.
+    assert len(stub.asked) == 4
+    assert clock.now == 18
 
 
 def test_an_estimate_sends_no_request(stub: Stub) -> None:

@@ -61,7 +61,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
         patch.setenv("METRICHUB_CACHE", str(cache))
         patch.setenv("OPENAI_API_KEY", judge_stub.KEY)
         # As many at once as if earlier answers had come soon.
-        patch.setattr("metrichub.models.pace.START", float(WORKERS))
+        patch.setattr("metrichub.models.limits.START", float(WORKERS))
         gate = threading.Barrier(WORKERS)
 
         def together(asked: judge_stub.Asked) -> judge_stub.Reply:
@@ -98,8 +98,8 @@ def test_an_undisturbed_run_scores_every_sample_that_has_a_score(undisturbed: Un
 def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     undisturbed: Undisturbed, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metrichub.models.pace.FIRST", 0.001)
-    monkeypatch.setattr("metrichub.models.pace.LONGEST", 0.001)
+    monkeypatch.setattr("metrichub.models.limits.FIRST", 0.001)
+    monkeypatch.setattr("metrichub.models.limits.LONGEST", 0.001)
     faults = stub.always = RandomFaults(seed=3)
     # Silent servers are given up on after the timeout, and the client tries each call twice.
     judge = spec(stub, concurrency=32, timeout=5.0, max_retries=1)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from metrichub import Hub, OpenAIJudge, load_metric
 from metrichub.errors import ParameterError
-from metrichub.models.session import Session
 from metrichub.models.usage import BYTES_A_TOKEN, Answer, Prices, Usage, tokens_in
 from tests.judge_stub import Stub
 from tests.judge_toys import columns, spec
@@ -110,55 +107,6 @@ def test_prices_and_limits_are_no_part_of_the_signature() -> None:
 
 
 # Limits a minute.
-
-
-def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no time pass on the running loop, however slow the machine is."""
-    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: 0.0)
-
-
-@pytest.mark.parametrize(("requests", "sent"), [(20, ["first"]), (None, ["first", "second"])])
-def test_requests_go_out_evenly_and_tokens_a_minute_are_waited_for(
-    monkeypatch: pytest.MonkeyPatch, requests: int | None, sent: list[str]
-) -> None:
-    async def until_it_waits() -> list[str]:
-        stop_the_clock(monkeypatch)
-        session = Session(16, requests_per_minute=requests, tokens_per_minute=1_000)
-        done = []
-        for name, tokens in (("first", 400), ("second", 400), ("third", 400)):
-            waiting = asyncio.ensure_future(session.wait_for_limits(tokens))
-            # What needn't wait is done after some turns of the loop.
-            for _ in range(10):
-                await asyncio.sleep(0)
-            if not waiting.done():
-                waiting.cancel()
-                break
-            done.append(name)
-        return done
-
-    assert asyncio.run(until_it_waits()) == sent
-
-
-def test_a_request_of_more_than_a_minutes_tokens_is_sent_all_the_same() -> None:
-    async def huge() -> None:
-        await Session(16, tokens_per_minute=10).wait_for_limits(1_000)
-
-    asyncio.run(huge())
-
-
-def test_tokens_that_came_back_count_for_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def second_waits() -> bool:
-        stop_the_clock(monkeypatch)
-        session = Session(16, tokens_per_minute=100)
-        await session.wait_for_limits(60)
-        await session.wait_for_limits(40, requests=0)
-        waiting = asyncio.ensure_future(session.wait_for_limits(60))
-        for _ in range(10):
-            await asyncio.sleep(0)
-        waiting.cancel()
-        return not waiting.done() or waiting.cancelled()
-
-    assert asyncio.run(second_waits())
 
 
 def test_a_limited_judge_answers_as_ever(stub: Stub) -> None:

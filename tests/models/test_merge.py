@@ -20,7 +20,6 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: None) -> None
         store = Store(Path(name, "calls.sqlite"))
         store.put("both", "m", Answer(f"of {name}", 1, 2))
         store.put(name, "m", Answer(name))
-        store.claim("claimed", "x/1/elsewhere")
         store.close()
 
 
@@ -30,8 +29,6 @@ def test_answers_that_are_lacking_are_taken_in_and_the_first_of_two_stays() -> N
     assert kept.get("both") == Answer("of one", 1, 2)
     assert kept.get("two") == Answer("two")
     assert kept.merge(Path("two", "calls.sqlite")) == 0
-    # Who asks over there asks nothing of this store.
-    assert not kept.is_claimed("claimed", "me")
     assert Store(Path("two", "calls.sqlite")).get("both") == Answer("of two", 1, 2)
 
 

@@ -36,7 +36,7 @@ MANY = 20
 CONCURRENCY = 16
 SERVER_FAULTS = {
     "500": failure(500),
-    "503": failure(503, "overloaded"),
+    "502": failure(502, "bad gateway"),
     "dropped": dropped,
     "a page": raw(b"<html>Bad gateway</html>"),
 }
@@ -109,7 +109,7 @@ def test_requests_that_time_out_together_cost_no_row(stub: Stub) -> None:
 def test_calls_of_an_embedder_that_time_out_together_cost_no_row(
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metrichub.models.openai_embedder.BATCH", 2)
+    monkeypatch.setattr("metrichub.models.openai_embedder.LARGEST", 2)
     stub.faults = [None, *[silent] * 4]
     texts = [f"text {i}" for i in range(20)]
     report = Hub("semantic_similarity", embedder=spec(stub, model="e", timeout=2.0)).evaluate(

@@ -2,36 +2,47 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from typing import NoReturn
 
 import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.limits import Limiter
 from metrichub.models.session import Request, Session
 from metrichub.models.usage import Answer, UsageTracker, track_usage
+
+
+def session_of(slots: int) -> Session:
+    def connect() -> NoReturn:
+        raise NotImplementedError
+
+    return Session(connect, Limiter("m", slots))
+
+
+def request(name: str) -> Request:
+    return Request({"name": name}, "model", lambda: ("", ""))
 
 
 class Server:
     """Requests that go out by one slot, in which each waits until it is let go."""
 
     def __init__(self) -> None:
-        self.session = Session(limit=1)
+        self.session = session_of(1)
         self.sent: list[str] = []
         self.go = asyncio.Event()
 
     async def reply(self, name: str) -> str:
-        async def ask() -> Answer:
-            async with self.session.slots:
-                self.session.check_still_wanted()
-                self.sent.append(name)
-                await self.go.wait()
-                if name == "wrong key":
-                    with self.session.sharing_errors():
+        async def ask(_: object) -> list[Answer]:
+            async with self.session.limiter.slots:
+                with self.session.sending("judge", 0, int) as call:
+                    await call.begin()
+                    self.sent.append(name)
+                    await self.go.wait()
+                    if name == "wrong key":
                         raise JudgeUnavailable(name)
-                return Answer(name)
+                    return [Answer(name)]
 
-        request = Request({"name": name}, ask, lambda: ("", ""), "model")
-        return await self.session.once(request, None)
+        return await self.session.once(request(name), ask, lambda: None)
 
 
 def together(
@@ -81,35 +92,24 @@ def test_a_caller_outside_any_run_gets_its_answer() -> None:
 
 
 def test_an_error_that_costs_one_sample_ends_no_run() -> None:
-    session = Session(limit=1)
-    tallies: list[UsageTracker] = []
+    async def ask(_: object) -> list[Answer]:
+        raise JudgeError("one sample")
 
-    async def ask() -> Answer:
-        with suppress(JudgeError), session.sharing_errors():
-            raise JudgeError("one sample")
-        session.check_still_wanted()
-        return Answer("reply")
+    async def main() -> UsageTracker:
+        with track_usage() as tracker, pytest.raises(JudgeError):
+            await session_of(1).once(request("a"), ask, lambda: None)
+        return tracker
 
-    async def main() -> str:
-        with track_usage() as tracker:
-            tallies.append(tracker)
-            return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
-
-    assert asyncio.run(main()) == "reply"
-    assert tallies[0].over is None
+    assert asyncio.run(main()).over is None
 
 
 def test_more_failures_than_allowed_end_the_run_with_that_error() -> None:
-    session = Session(limit=1)
-
-    async def ask() -> Answer:
-        session.check_still_wanted()
-        return Answer("reply")
-
     async def main() -> str:
+        server = Server()
+        server.go.set()
         with track_usage() as tracker:
             tracker.over = JudgeUnavailable("that was one too many")
-            return await session.once(Request({}, ask, lambda: ("", ""), "model"), None)
+            return await server.reply("a")
 
     with pytest.raises(JudgeUnavailable, match="one too many"):
         asyncio.run(main())

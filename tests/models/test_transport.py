@@ -13,7 +13,6 @@ import pytest
 from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable, ParameterError
-from metrichub.models import transport
 from metrichub.models.loop import run
 from tests.judge_stub import Asked, Reply, Stub, failure, raw, says
 from tests.judge_toys import judge
@@ -94,22 +93,6 @@ def test_a_connection_is_kept_for_a_process_that_was_busy_for_ten_seconds(
     assert handlers[0] is handlers[1]
 
 
-def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MOST", 1_000_000)
-    sent = []
-
-    def flood(connection: socket.socket) -> None:
-        connection.sendall(HEAD + b"Content-Length: 1000000000\r\n\r\n")
-        while True:
-            connection.sendall(b"x" * 100_000)
-            sent.append(100_000)
-
-    with server(flood) as url, pytest.raises(JudgeError, match="longer than 1 MB"):
-        ask(url, max_retries=2)
-    # What the system holds on the way is sent, too; and it was asked once.
-    assert sum(sent) < 20_000_000
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -118,8 +101,8 @@ def test_a_reply_without_end_is_cut_off_while_it_comes(monkeypatch: pytest.Monke
         b'{"choices": [',
         b'{"a": {"b": 1}',
         b"upstream error",
-        b'{"error": {"message": "busy", "code": 503}}',
-        b'{"error": {"message": "busy", "code": 503}, "choices": []}',
+        b'{"error": {"message": "busy", "code": 500}}',
+        b'{"error": {"message": "busy", "code": 500}, "choices": []}',
         # As OpenRouter ends a reply.
         b'{"choices": [{"error": {"code": 502, "message": "Upstream error"}, "message": {}}]}',
         b'{"choices": [{"finish_reason": "error", "message": {"content": "%s"}}]}' % (3000 * b"a"),
@@ -135,23 +118,6 @@ def test_a_server_that_sends_nothing_else_is_named_with_what_it_sends(stub: Stub
     stub.always = raw(b"<html>restarting</html>")
     with pytest.raises(JudgeError, match="a reply that isn't JSON: <html>restarting"):
         ask(stub.url)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("retry_after", "100"),
-        ("retry_after_ms", "100000"),
-        ("retry_after", "Wed, 21 Oct 2665 07:28:00 GMT"),
-    ],
-)
-def test_a_wait_that_is_longer_than_the_timeout_is_not_begun(
-    stub: Stub, name: str, value: str
-) -> None:
-    stub.always = failure(503, "slow down", **{name: value})
-    with pytest.raises(JudgeError, match=r"the server asks to wait \d+ s, longer than timeout"):
-        ask(stub.url, max_retries=3, timeout=20.0)
-    assert len(stub.asked) == 1
 
 
 def test_a_wait_within_the_timeout_is_kept(stub: Stub) -> None:
@@ -185,7 +151,7 @@ def test_texts_follow_no_redirect_to_another_host(stub: Stub, status: int) -> No
     # The same server, by its other name.
     other = stub.url.replace("127.0.0.1", "localhost")
     stub.faults = [failure(status, location=f"{other}/chat/completions?key=secret")]
-    said = r"it redirects to http://localhost:\d+, and texts don't follow to another host"
+    said = r"redirects to http://localhost:\d+, where texts and keys don't follow; set base_url"
     with pytest.raises(JudgeUnavailable, match=said) as caught:
         ask(stub.url)
     assert len(stub.asked) == 1

@@ -1,31 +1,24 @@
-"""Texts of several samples go out in one call, and each has its own vector, key and error."""
+"""Texts of a column go out in few calls, and each sample has its own vectors and error."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from metrichub import Hub
 from metrichub.errors import JudgeError
-from metrichub.models import openai_embedder
+from metrichub.models.embedders import EmbeddingColumn, Vectors, embed_together
 from metrichub.models.loop import run
 from metrichub.models.openai_embedder import OpenAIEmbedder
 from metrichub.models.usage import Budget, Limits, UsageTracker, track_usage
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, embeddings, failure
 from tests.judge_toys import spec
-
-AN_HOUR = 3600.0
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window that no test could wait for, and more turns than any answer takes."""
-    monkeypatch.setattr(openai_embedder, "WINDOW", AN_HOUR)
-    monkeypatch.setattr(openai_embedder, "_TURNS", 500)
 
 
 def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
@@ -37,10 +30,17 @@ def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
 async def embedded(
     one: OpenAIEmbedder, *samples: list[str], budget: Budget | None = None
 ) -> tuple[list[Any], UsageTracker]:
-    """What each sample's texts get or raise in one run."""
+    """What each sample's texts get or raise in one run, as rows of a metric."""
+    column = EmbeddingColumn(len(samples))
+
+    async def row(texts: list[str]) -> Any:
+        with column.row():
+            return await embed_together(one, texts)
+
     with track_usage(budget=budget) as tracker:
-        asks = (one.embed(texts) for texts in samples)
-        return await asyncio.gather(*asks, return_exceptions=True), tracker
+        rows = await asyncio.gather(*map(row, samples), return_exceptions=True)
+        await column.close()
+        return rows, tracker
 
 
 def inputs(stub: Stub) -> list[list[str]]:
@@ -54,11 +54,11 @@ def test_texts_of_several_samples_are_one_call_and_keep_their_order(stub: Stub) 
     expected = [[[len(t), len(t.split())] for t in texts] for texts in samples]
     assert [vectors.tolist() for vectors in found] == expected
     assert inputs(stub) == [["one", "two words", "it has three", "four"]]
-    # The stub counts a token a text. "two words" was shared.
-    assert (tracker.usage.calls, tracker.usage.prompt_tokens, tracker.usage.cached) == (1, 4, 1)
+    # The stub counts a token a text; "two words" is one text.
+    assert (tracker.usage.calls, tracker.usage.prompt_tokens, tracker.usage.cached) == (1, 4, 0)
 
 
-def test_a_text_waits_while_its_run_waits_for_other_answers_and_then_no_longer(stub: Stub) -> None:
+def test_texts_that_a_judge_writes_go_out_together_once_all_samples_have_theirs(stub: Stub) -> None:
     size = 8
     hub = Hub(
         "answer_relevancy",
@@ -76,7 +76,7 @@ def test_a_text_waits_while_its_run_waits_for_other_answers_and_then_no_longer(s
 
 
 def test_a_call_goes_out_when_it_is_full(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metrichub.models.openai_embedder.BATCH", 3)
+    monkeypatch.setattr("metrichub.models.openai_embedder.LARGEST", 3)
     found, _ = run(embedded(embedder(stub), [f"text {i}" for i in range(8)]))
     assert len(found[0]) == 8
     assert sorted(len(texts) for texts in inputs(stub)) == [2, 3, 3]
@@ -124,6 +124,42 @@ def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None
     assert len(stub.asked) == 5
 
 
+def test_a_sample_that_failed_before_holds_up_no_other(stub: Stub) -> None:
+    column, one = EmbeddingColumn(3), embedder(stub)
+
+    async def row(texts: list[str]) -> Any:
+        with column.row():
+            if not texts:
+                raise JudgeError("no answer of the judge")
+            return await embed_together(one, texts)
+
+    async def main() -> list[Any]:
+        return await asyncio.gather(row(["a"]), row(["b"]), row([]), return_exceptions=True)
+
+    *vectors, failed = run(main())
+    assert [one.tolist() for one in vectors] == [[[1, 1]], [[1, 1]]]
+    assert isinstance(failed, JudgeError)
+    assert inputs(stub) == [["a", "b"]]
+
+
+def test_an_embedder_of_the_users_own_gets_the_column_too() -> None:
+    columns: list[Sequence[str]] = []
+
+    class Lengths:
+        label = "lengths"
+
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            columns.append(texts)
+            return np.array([[len(text), 1.0] for text in texts])
+
+    hub = Hub("semantic_similarity", embedder=Lengths())
+    report = hub.evaluate(predictions=["a", "bb", "a"], references=["a", "a", "bb"])
+    assert columns == [["a", "bb"]]
+    # The cosine of (1, 1) and (2, 1) is 3 / sqrt(10).
+    unequal = 3 / 10**0.5
+    assert report.samples()["semantic_similarity"]["score"] == pytest.approx([1, unequal, unequal])
+
+
 def test_how_many_texts_a_server_takes_is_learned(stub: Stub) -> None:
     stub.always = refusing(lambda texts: len(texts) > 4)
     one = embedder(stub)
@@ -133,31 +169,6 @@ def test_how_many_texts_a_server_takes_is_learned(stub: Stub) -> None:
     run(embedded(one, [f"more {i}" for i in range(16)]))
     # 16 are refused, and then 8; what comes later goes in fours.
     assert [len(texts) for texts in inputs(stub)[before:]] == [4, 4, 4, 4]
-
-
-def test_one_that_gives_up_takes_no_vector_from_the_others(stub: Stub) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-
-    def held(call: Asked) -> Reply:
-        asked.set()
-        go_on.wait(30)
-        return embeddings(call)
-
-    async def main() -> list[Any]:
-        one = embedder(stub)
-        with track_usage():
-            first = asyncio.create_task(one.embed(["one", "two"]))
-            second = asyncio.create_task(one.embed(["three"]))
-            await asyncio.to_thread(asked.wait, 30)
-            first.cancel()
-            go_on.set()
-            return await asyncio.gather(first, second, return_exceptions=True)
-
-    stub.always = held
-    gone, vectors = run(main())
-    assert isinstance(gone, asyncio.CancelledError)
-    assert vectors.tolist() == [[5, 1]]
-    assert inputs(stub) == [["one", "two", "three"]]
 
 
 def test_a_call_that_nobody_waits_for_is_given_up(stub: Stub) -> None:
@@ -209,7 +220,7 @@ def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
     assert [vectors.shape for vectors in found] == [(1, 2)] * 3
 
 
-def test_an_estimate_counts_no_fewer_calls_than_the_run_makes(stub: Stub) -> None:
+def test_an_estimate_counts_the_calls_that_the_run_makes(stub: Stub) -> None:
     hub = Hub(
         "answer_relevancy",
         judge=spec(stub),
@@ -217,9 +228,9 @@ def test_an_estimate_counts_no_fewer_calls_than_the_run_makes(stub: Stub) -> Non
     )
     given = {"questions": ["What?", "Who?"], "predictions": ["It is one.", "It is two."]}
     expected = hub.estimate(**given)
-    # For each sample a call of the judge, and one of the embedder.
-    assert expected.calls == 4
-    assert 0 < hub.evaluate(**given).usage.calls <= expected.calls
+    # For each sample a call of the judge, and one of the embedder for both.
+    assert expected.calls == 3
+    assert hub.evaluate(**given).usage.calls == 3
 
 
 def test_answers_are_those_of_one_call_a_sample(stub: Stub) -> None:

@@ -1,4 +1,4 @@
-"""Pace: what a 429 does to all requests of a model; the clock is the test's own."""
+"""Limits: what a busy or a slow server does to all requests; the clock is the test's own."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ import pytest
 
 from metrichub import Hub
 from metrichub.errors import JudgeUnavailable
-from metrichub.models import pace
-from metrichub.models.pace import Pace, asked_wait
+from metrichub.models import limits
+from metrichub.models.limits import Limiter, asked_wait
 from tests.judge_stub import Asked, Reply, Stub, answer, completion, failure
 from tests.judge_toys import columns, spec
-
-
-class Clock:
-    """A clock that moves only where somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        until = self.now + seconds
-        self.slept.append(seconds)
-        await asyncio.sleep(0)
-        self.now = max(self.now, until)
+from tests.models.clock import Clock
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(pace, "_now", lambda: clock.now)
-    monkeypatch.setattr(pace, "_sleep", clock.sleep)
+    monkeypatch.setattr(limits, "_now", lambda: clock.now)
+    monkeypatch.setattr(limits, "_sleep", clock.sleep)
     return clock
 
 
@@ -43,12 +30,22 @@ def hub(stub: Stub, **more: Any) -> Hub:
 
 
 @pytest.mark.parametrize("retries", [0, 2])
-@pytest.mark.parametrize("header", [{}, {"retry_after": "6"}, {"x_ratelimit_reset_requests": "6s"}])
+@pytest.mark.parametrize(
+    ("status", "header"),
+    [
+        (429, {}),
+        (429, {"retry_after": "6"}),
+        (429, {"x_ratelimit_reset_requests": "6s"}),
+        # An overloaded server, as OpenAI and Anthropic say it.
+        (503, {}),
+        (529, {}),
+    ],
+)
 def test_a_limit_a_window_costs_no_row(
-    stub: Stub, clock: Clock, header: dict[str, str], retries: int
+    stub: Stub, clock: Clock, status: int, header: dict[str, str], retries: int
 ) -> None:
     windows: dict[int, int] = {}
-    refuse = failure(429, "slow down", **header)
+    refuse = failure(status, "slow down", **header)
 
     def limited(asked: Asked) -> Reply:
         window = int(clock.now // 6)
@@ -73,7 +70,7 @@ def test_a_limit_of_a_day_ends_the_run_at_its_first_answer(stub: Stub) -> None:
 
 def test_ten_minutes_without_an_answer_end_the_run(stub: Stub, clock: Clock) -> None:
     stub.always = failure(429, "slow down")
-    with pytest.raises(JudgeUnavailable, match="too many"):
+    with pytest.raises(JudgeUnavailable, match=r"nothing but 429 \(too many requests"):
         hub(stub).evaluate(**columns(300))
     # 1 + 2 + ... + 32 is 63 s; minutes fill the rest of the ten.
     assert clock.slept == [1, 2, 4, 8, 16, 32, *[60] * 8]
@@ -92,7 +89,7 @@ def test_a_429_of_one_judge_pauses_another_of_the_same_model(stub: Stub, clock: 
 
 def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> None:
     async def entered() -> list[int]:
-        own, counts = Pace("m"), []
+        own, counts = Limiter("m", 16), []
         for _ in range(3):
             await own.enter()
         own.limit(0, 0.0)
@@ -129,10 +126,10 @@ def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> No
 def test_fewer_go_out_the_longer_answers_take_of_their_timeout_of_a_minute(
     clock: Clock, seconds: float, rounds: list[int]
 ) -> None:
-    assert asyncio.run(_rounds(Pace("m"), clock, seconds, len(rounds))) == rounds
+    assert asyncio.run(_rounds(Limiter("m", 16), clock, seconds, len(rounds))) == rounds
 
 
-async def _rounds(own: Pace, clock: Clock, seconds: float, number: int) -> list[int]:
+async def _rounds(own: Limiter, clock: Clock, seconds: float, number: int) -> list[int]:
     """How many of many requests go out in each round, where all answers take so long."""
     waiting = [asyncio.create_task(own.enter()) for _ in range(100)]
     counts = []
@@ -153,7 +150,7 @@ async def _rounds(own: Pace, clock: Clock, seconds: float, number: int) -> list[
 
 def test_after_a_time_out_half_as_many_go_out_and_then_one_more_a_round(clock: Clock) -> None:
     async def entered() -> list[int]:
-        own = Pace("m")
+        own = Limiter("m", 16)
         assert await _rounds(own, clock, 0.0, 2) == [4, 8]
         sent = [await own.enter() for _ in range(12)]
         clock.now += 60.0
@@ -167,14 +164,14 @@ def test_after_a_time_out_half_as_many_go_out_and_then_one_more_a_round(clock: C
 
 
 def test_time_outs_of_one_call_end_no_run(clock: Clock) -> None:
-    async def time_out(own: Pace, call: str) -> None:
+    async def time_out(own: Limiter, call: str) -> None:
         sent = await own.enter()
         clock.now += 60.0
         # Fewer at once than one is none.
         assert not own.time_out(sent, 60.0, call)
         own.leave()
 
-    own = Pace("m")
+    own = Limiter("m", 16)
     for call in [*["first"] * 20, "second"]:
         asyncio.run(time_out(own, call))
     with pytest.raises(JudgeUnavailable, match="didn't answer within 60 s"):
@@ -190,6 +187,9 @@ def test_time_outs_of_one_call_end_no_run(clock: Clock) -> None:
         ({"X-RateLimit-Reset": "3"}, 3),
         ({"x-ratelimit-reset-requests": "9s", "x-ratelimit-remaining-requests": "5"}, 0),
         ({"x-ratelimit-reset": "soon"}, 0),
+        ({"retry-after": "2.5", "x-ratelimit-reset": "9"}, 2.5),
+        ({"Retry-After-Ms": "300", "retry-after": "1"}, 0.3),
+        ({"retry-after": "tomorrow", "x-ratelimit-reset": "9"}, 9),
     ],
 )
 def test_reset_headers_say_how_long_a_limit_lasts(headers: dict[str, str], seconds: float) -> None:
