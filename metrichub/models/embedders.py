@@ -44,7 +44,7 @@ class Embedder(Protocol):
 
 @dataclass(eq=False)
 class _Asked:
-    """What a row asks of an embedder, and its vectors, once they are there."""
+    """What a row asks of its metric's embedder, and its vectors, once they are there."""
 
     row: object
     embedder: Embedder
@@ -95,25 +95,23 @@ class EmbeddingColumn:
         rows = {asked.row for asked in self._asked}
         texts = sum(len(asked.texts) for asked in self._asked)
         if rows and (len(rows) >= self._open or texts >= LARGEST):
-            for embedder in {id(asked.embedder): asked.embedder for asked in self._asked}.values():
-                column = [asked for asked in self._asked if asked.embedder is embedder]
-                task = asyncio.create_task(_embed(embedder, column))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+            task = asyncio.create_task(_embed(self._asked))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
             self._asked = []
 
 
-async def _embed(embedder: Embedder, column: Sequence[_Asked]) -> None:
+async def _embed(column: Sequence[_Asked]) -> None:
     """Embed the texts of several rows together or, if that fails, each row's by themselves.
 
     So a failure costs its own row alone.
     """
     texts = list(dict.fromkeys(chain.from_iterable(asked.texts for asked in column)))
     try:
-        vectors = dict(zip(texts, await embedder.embed(texts), strict=True))
+        vectors = dict(zip(texts, await column[0].embedder.embed(texts), strict=True))
     except Exception as error:  # noqa: BLE001  # it is passed on
         if len(column) > 1 and not getattr(error, "ends_the_run", False):
-            await asyncio.gather(*(_embed(embedder, [asked]) for asked in column))
+            await asyncio.gather(*(_embed([asked]) for asked in column))
             return
         for asked in column:
             if not asked.vectors.done():

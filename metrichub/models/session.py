@@ -96,11 +96,10 @@ class Call:
             BudgetSpent: there is none.
             JudgeError: the error that ended the run, where no other run waits for the answer.
         """
+        self._check_wanted()
         self.sent, self._on_its_way = await self.limiter.enter(self._tokens), True
         try:
-            errors = [run.over if run else None for run in self.waiting]
-            if errors and errors[0] and None not in errors:
-                raise errors[0]
+            self._check_wanted()
             budget = self.run.budget if self.run else None
             if budget and budget.limits.of_usage():
                 held = Answer("", self._tokens, self._reply_tokens())
@@ -110,6 +109,11 @@ class Call:
             self._on_its_way = False
             self.limiter.leave()
             raise
+
+    def _check_wanted(self) -> None:
+        errors = [run.over if run else None for run in self.waiting]
+        if errors and errors[0] and None not in errors:
+            raise errors[0]
 
     def end(self, took: Answer | None = None, *, counts: bool = True) -> None:
         """Settle the request on its way, if there is one; None is what was held for it."""
@@ -156,8 +160,6 @@ class Session:
     """The form of request that the server accepts, once one has worked."""
     refused: set[str] = field(default_factory=set)
     """The forms that it refused while none has worked."""
-    ended: JudgeError | None = None
-    """What the last request that tried the forms met, where every later one would meet it."""
     accepted: bool = False
     """Whether it accepted a request, be its reply of use or not."""
     doubted: bool = False
@@ -342,34 +344,22 @@ class Session:
         """What `first` gives while no form has worked; then what `others` does.
 
         The first request is made alone, until the server accepts it, and so is the next where the
-        form is in doubt. After each that fails for another reason one more is made at a time, so
-        that a slow failure holds up few. An error that every later call would meet is that of all
-        that waited for it.
+        form is in doubt. After each that fails for another reason than its form one more is made at
+        a time, so that a slow failure holds up few.
         """
         if not self._known():
-            before = self.ended
             async with self.probing:
-                if self.ended and self.ended is not before:
-                    raise self.ended
                 if not self._known():
-                    return await self._first(first)
+                    try:
+                        return await first()
+                    except JudgeError as error:
+                        if not isinstance(error, Refused) or error.for_its_texts:
+                            self.probing.release()
+                        raise
         return await (others(self.form) if self.form else first())
 
     def _known(self) -> bool:
         return self.form is not None or (self.accepted and not self.doubted)
-
-    async def _first(self, first: Callable[[], Awaitable[T]]) -> T:
-        try:
-            return await first()
-        except JudgeError as error:
-            if not error.ends_the_run:
-                # Whether the next one is refused, too, is known at once.
-                if not isinstance(error, Refused) or error.for_its_texts:
-                    self.probing.release()
-            elif not isinstance(error, BudgetSpent):
-                # A budget is one run's.
-                self.ended = error
-            raise
 
     def refusal(self, error: Refused, row: object, so: str) -> JudgeError:
         """The error of a request that was refused in every form: its own, or that of all requests.
