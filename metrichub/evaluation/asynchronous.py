@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -79,13 +79,12 @@ async def _observe(
     failed: set[int] = set()
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
     open_rows = sum(left.values(), Counter[int]())
-    columns = {name: EmbeddingColumn(view.rows) for name, (_, view) in views.items()}
 
     async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
         cuts: list[str] = []
         cuts_of_row.set(cuts)
         try:
-            with record_keys() as keys, columns[metric.name].row():
+            with record_keys() as keys, row_of[metric.name]():
                 observed = await metric.observe(**row)  # type: ignore[attr-defined]  # the author's
             open_rows[sample] -= 1
             budget.scored[repeat] += not open_rows[sample]
@@ -116,6 +115,12 @@ async def _observe(
     with tracking as tracker:
         try:
             async with asyncio.TaskGroup() as group:
+                row_of = {
+                    name: EmbeddingColumn(view.rows, group).row
+                    if hasattr(metric, "embedder")
+                    else nullcontext
+                    for name, (metric, view) in views.items()
+                }
                 tasks = {
                     name: [
                         group.create_task(measured(metric, sample, row))
@@ -126,10 +131,10 @@ async def _observe(
         except BaseExceptionGroup as errors:
             first = _first(errors)
             raise _with_progress(first, budget.progress(repeat)) from first.__cause__
-        finally:
-            await asyncio.gather(*(column.close() for column in columns.values()))
-        observed = {name: [task.result() for task in tasks_of] for name, tasks_of in tasks.items()}
-    parts = {name: _rows_and_trace(observed[name], views[name][1]) for name in observed}
+    parts = {
+        name: _rows_and_trace([task.result() for task in tasks_of], views[name][1])
+        for name, tasks_of in tasks.items()
+    }
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
         {name: traces for name, (_, traces) in parts.items()},

@@ -57,12 +57,13 @@ class EmbeddingColumn:
 
     They go out once all rows that aren't over have asked for vectors, or enough texts are there for
     a whole call. So a text waits for its own metric's rows alone, and the metric takes few calls.
+    The calls belong to the group of the rows, which gives up all of them together.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, group: asyncio.TaskGroup) -> None:
         self._open = rows
+        self._group = group
         self._asked: list[_Asked] = []
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @contextmanager
     def row(self) -> Iterator[None]:
@@ -71,6 +72,10 @@ class EmbeddingColumn:
         token = _row.set((self, row))
         try:
             yield
+        except asyncio.CancelledError:
+            # The run is given up, and so are the other rows.
+            self._asked.clear()
+            raise
         finally:
             _row.reset(token)
             self._open -= 1
@@ -84,20 +89,11 @@ class EmbeddingColumn:
         self._send_if_whole()
         return await asked.vectors
 
-    async def close(self) -> None:
-        """Give up what is on its way, for which no row waits any more."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
     def _send_if_whole(self) -> None:
         rows = {asked.row for asked in self._asked}
         texts = sum(len(asked.texts) for asked in self._asked)
         if rows and (len(rows) >= self._open or texts >= LARGEST):
-            task = asyncio.create_task(_embed(self._asked))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._group.create_task(_embed(self._asked))
             self._asked = []
 
 

@@ -47,7 +47,7 @@ class OpenAIEmbedder(Connection):
             ask = partial(self._replies, live, unique[start : start + size])
             return await live.negotiated(ask, lambda _: ask())
 
-        # A vector is no reply that anybody reads.
+        # Nobody reads a vector among a sample's replies.
         with record_keys():
             replies = await _all(*map(part, range(0, len(unique), size)))
         vectors = {text: _unpacked(reply) for text, reply in zip(unique, replies, strict=True)}

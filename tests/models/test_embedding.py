@@ -31,15 +31,15 @@ async def embedded(
     one: OpenAIEmbedder, *samples: list[str], budget: Budget | None = None
 ) -> tuple[list[Any], UsageTracker]:
     """What each sample's texts get or raise in one run, as rows of a metric."""
-    column = EmbeddingColumn(len(samples))
-
-    async def row(texts: list[str]) -> Any:
-        with column.row():
-            return await embed_together(one, texts)
-
     with track_usage(budget=budget) as tracker:
-        rows = await asyncio.gather(*map(row, samples), return_exceptions=True)
-        await column.close()
+        async with asyncio.TaskGroup() as group:
+            column = EmbeddingColumn(len(samples), group)
+
+            async def row(texts: list[str]) -> Any:
+                with column.row():
+                    return await embed_together(one, texts)
+
+            rows = await asyncio.gather(*map(row, samples), return_exceptions=True)
         return rows, tracker
 
 
@@ -125,16 +125,19 @@ def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None
 
 
 def test_a_sample_that_failed_before_holds_up_no_other(stub: Stub) -> None:
-    column, one = EmbeddingColumn(3), embedder(stub)
-
-    async def row(texts: list[str]) -> Any:
-        with column.row():
-            if not texts:
-                raise JudgeError("no answer of the judge")
-            return await embed_together(one, texts)
+    one = embedder(stub)
 
     async def main() -> list[Any]:
-        return await asyncio.gather(row(["a"]), row(["b"]), row([]), return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            column = EmbeddingColumn(3, group)
+
+            async def row(texts: list[str]) -> Any:
+                with column.row():
+                    if not texts:
+                        raise JudgeError("no answer of the judge")
+                    return await embed_together(one, texts)
+
+            return await asyncio.gather(row(["a"]), row(["b"]), row([]), return_exceptions=True)
 
     *vectors, failed = run(main())
     assert [one.tolist() for one in vectors] == [[[1, 1]], [[1, 1]]]
