@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import JudgeError, JudgeUnavailable
 
@@ -16,6 +17,10 @@ _PAYMENT_REQUIRED, _FORBIDDEN, _TOO_LARGE = 402, 403, 413
 _REFUSED = (400, _TOO_LARGE, 422)
 _UNKNOWN_REQUESTS = (405, 501)
 _SERVER_ERRORS = 500
+FAILED_DEPENDENCY = 424
+"""A passing failure that the client doesn't try again of itself."""
+PENDING = "x-metrichub-pending"
+"""The header of a reply that says that the answer isn't there yet."""
 _LONG = 8
 """Keys and passwords of so many characters are masked inside words too."""
 _TEXT_CODES = {
@@ -115,8 +120,6 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, who, text_of(_said(error)))
     if isinstance(error, openai.APITimeoutError):
-        from metrichub.models.transport import seconds_of
-
         seconds = seconds_of(error.request, error.__cause__)
         return ServerFailure(
             f"{who} didn't answer within {seconds:g} s; lower concurrency or raise timeout"
@@ -135,8 +138,6 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
 def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     """What the status of a reply means, which says this."""
     import openai
-
-    from metrichub.models.transport import FAILED_DEPENDENCY, PENDING
 
     status = error.status_code
     if PENDING in error.response.headers:
@@ -173,6 +174,12 @@ def _of_one_request(error: openai.APIStatusError, who: str, text: str) -> JudgeE
         f"{who}: what stands before the server, such as a proxy or a firewall, refused the request "
         f"({text}); check base_url and the network"
     )
+
+
+def seconds_of(request: Any, error: object = None) -> float:
+    """The seconds that the reply to a request may take, or what an error says took too long."""
+    part = "connect" if type(error).__name__ == "ConnectTimeout" else "read"
+    return request.extensions.get("timeout", {}).get(part) or math.inf
 
 
 def masked(text: str, secret: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient
 
 from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.failures import FAILED_DEPENDENCY, PENDING, seconds_of
 from metrichub.models.limits import BUSY, asked_wait
 from metrichub.models.session import running_call
 from metrichub.models.usage import Answer
@@ -29,15 +30,11 @@ _base = next(base for base in DefaultAsyncHttpxClient.__mro__ if base.__name__ =
 httpx: Any = import_module(_base.__module__.partition(".")[0])
 
 _BAD_GATEWAY, _CONFLICT, _TOO_MANY = 502, 409, 429
-FAILED_DEPENDENCY = 424
-"""A passing failure that the client doesn't try again of itself."""
 _IDLE = 30
 """Seconds that a connection is kept for the next call.
 
 With the client's own 5, httpcore 1 may close one that a call of a busy process was just given.
 """
-PENDING = "x-metrichub-pending"
-"""The header of a reply that says that the answer isn't there yet."""
 
 
 class FolderTransport(httpx.AsyncBaseTransport):  # type: ignore[misc]  # of either package
@@ -154,12 +151,6 @@ def _shown(url: Any) -> str:
 
 def _is_quota_spent(reply: Any) -> bool:
     return reply.status_code == _TOO_MANY and b'"insufficient_quota"' in reply.content
-
-
-def seconds_of(request: Any, error: object = None) -> float:
-    """The seconds that the reply to a request may take, or what an error says took too long."""
-    part = "connect" if isinstance(error, httpx.ConnectTimeout) else "read"
-    return request.extensions.get("timeout", {}).get(part) or math.inf
 
 
 def _failure_in(content: bytes) -> tuple[int, Any] | None:
