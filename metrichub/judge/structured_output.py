@@ -206,9 +206,6 @@ class ChatConnection(Connection):
         )
         live.accepted, took = True, spent_on(done)
         live.largest_reply = max(live.largest_reply, took.completion_tokens)
-        # Also of a reply that no one can use.
-        live.count_spent(took, calls=0)
-        live.limiter.count_tokens(took.completion_tokens)
         completion = completion_of(done)
         if completion.refusal:
             raise ModelRefused(

@@ -101,7 +101,6 @@ class OpenAIEmbedder(Connection):
             lambda: sum(tokens_in(text) for text in texts),
         )
         took = spent_on(done)
-        live.count_spent(took, calls=0)
         if (vectors := _vectors(done, len(texts))) is None:
             raise JudgeError(f"{self.label} returned no finite vectors for {len(texts)} texts")
         live.accepted = True

@@ -116,7 +116,7 @@ class Call:
             raise errors[0]
 
     def end(self, took: Answer | None = None, *, counts: bool = True) -> None:
-        """Settle the request on its way, if there is one; None is what was held for it."""
+        """Settle and count the request on its way, if any; None is what was held for it."""
         if not self._on_its_way:
             return
         self._on_its_way = False
@@ -124,8 +124,11 @@ class Call:
         if self._held and self.run and self.run.budget:
             self.run.budget.settle(self._held, took or self._held, self.prices)
             self._held = None
+        took = took or Answer("")
+        # What was sent was counted as it went out.
+        self.limiter.count_tokens(took.completion_tokens)
         if counts and self.run:
-            self.run.count_spent(Answer(""), self.prices, int(self._requests == 0), 1)
+            self.run.count_spent(took, self.prices, int(self._requests == 0), 1)
             self._requests += 1
 
     def time_out(self, timeout: float) -> bool:
@@ -303,14 +306,10 @@ class Session:
         for key, request in requests.items():
             reply, sent = request.likely()
             run.replies[key] = reply
-            self.count_spent(Answer(reply, tokens_in(sent), tokens_in(json.loads(reply))), 0)
-        self.count_spent(Answer(""))
+            took = Answer(reply, tokens_in(sent), tokens_in(json.loads(reply)))
+            run.count_spent(took, self.prices, calls=0)
+        run.count_spent(Answer(""), self.prices)
         return {key: run.replies[key] for key in requests}
-
-    def count_spent(self, answer: Answer, calls: int = 1) -> None:
-        """Count calls and their tokens, whether or not the answer turns out to be of use."""
-        if run := tracker_of_run():
-            run.count_spent(answer, self.prices, calls)
 
     @contextmanager
     def sending(self, judge: str, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[Call]:
