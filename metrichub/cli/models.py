@@ -143,7 +143,7 @@ def clear(model: str | None, yes: bool) -> None:
 
     Without --model, damaged call stores that were moved aside are deleted, too.
     """
-    from metrichub.models.store import damaged_files, store, store_path, stored_files
+    from metrichub.models.store import damaged_files, delete_all, store, store_path
 
     try:
         models = store().models()
@@ -164,8 +164,7 @@ def clear(model: str | None, yes: bool) -> None:
     if model is not None:
         store().clear(model)
     else:
-        for path in (*stored_files(), *damaged):
-            path.unlink()
+        delete_all()
     click.echo(f"{number:,} answers deleted")
 
 

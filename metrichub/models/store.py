@@ -53,9 +53,12 @@ class Store:
         """
         self.path, self.damaged, self._lock = path, False, Lock()
         _identity(path)
-        self._file = sqlite3.connect(
-            path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-        )
+        try:
+            self._file = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
         self._do("PRAGMA synchronous=NORMAL")
         with suppress(sqlite3.OperationalError):
             # Fails at once where another process opens the file, which sets it, too.
@@ -195,6 +198,19 @@ def stored_files() -> list[Path]:
 def damaged_files() -> list[Path]:
     """The files of damaged call stores that were moved aside."""
     return sorted(store_path().parent.glob("calls.damaged-*.sqlite*"))
+
+
+def delete_all() -> None:
+    """Delete the call store, whatever is in its file, and the damaged ones beside it.
+
+    Raises:
+        JudgeUnavailable: the system doesn't allow it.
+    """
+    for path in (*stored_files(), *damaged_files()):
+        try:
+            path.unlink()
+        except OSError as error:
+            raise _unusable(path, error.strerror) from error
 
 
 def store_state() -> str:

@@ -169,3 +169,10 @@ def test_a_folder_that_nobody_may_make_is_one_line(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("METRICHUB_CACHE", __file__)
     with pytest.raises(JudgeUnavailable, match=r"can't be used: .*; set METRICHUB_CACHE to"):
         store()
+
+
+def test_a_folder_in_place_of_the_file_is_one_line() -> None:
+    store_path().mkdir(parents=True)
+    for command in (["cache", "info"], ["cache", "clear", "--yes"]):
+        assert "can't be used: " in error(run(*command), 4)
+    assert "can't be used: " in run("doctor").stdout
