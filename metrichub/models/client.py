@@ -21,6 +21,7 @@ from metrichub.errors import (
     ParameterError,
     listed,
 )
+from metrichub.models.call import running_call
 from metrichub.models.failures import as_judge_error, masked
 from metrichub.models.limits import Limiter
 from metrichub.models.secrets import (
@@ -31,7 +32,7 @@ from metrichub.models.secrets import (
     without_query,
     without_secrets,
 )
-from metrichub.models.session import Session, per_loop, running_call
+from metrichub.models.session import Session, per_loop
 from metrichub.models.store import Store, store
 from metrichub.models.usage import Prices, batch_of_run, spent_on
 
@@ -198,7 +199,7 @@ class Connection:
 
         def answer(path: str, content: bytes) -> tuple[int, Any] | None:
             url = next(url for url in _ENDPOINTS if path.endswith(url.removeprefix("/v1")))
-            call = running_call()
+            call = running_call.get(None)
             return batch.reply(call.keys[0] if call else "", url, content, tries)
 
         return client(api_key="none", http_client=LimitedClient(transport=FolderTransport(answer)))
@@ -264,9 +265,9 @@ class Connection:
             JudgeUnavailable: no key, a wrong one, no such model, no server, no credit.
             JudgeError: any other failure, after the client's own retries.
         """
-        client = live.client
+        client, call = live.client, running_call.get()
         async with live.limiter.slots:
-            with live.sending(self.label, tokens(), reply_tokens) as call:
+            with call.sending(self.label, tokens(), reply_tokens):
                 done = await self._called(client, create)
                 took = spent_on(done)
                 # A server that says nothing of tokens took some all the same.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from metrichub.errors import BudgetSpent, JudgeError, JudgeUnavailable
-from metrichub.models.failures import AnswerPending, Refused, ServerFailure
+from metrichub.models.call import Call, running_call
+from metrichub.models.failures import AnswerPending, Refused
 from metrichub.models.limits import Limiter
 from metrichub.models.store import Store, key_of
 from metrichub.models.usage import (
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 T = TypeVar("T")
-_AGAIN = 2
-"""Time-outs of a call whose requests were too many at once, after which it is sent again."""
 _turn: ContextVar[int] = ContextVar("turn", default=0)
 
 
@@ -64,92 +63,6 @@ Ask = Callable[[Sequence[Request]], Awaitable[Sequence[Answer]]]
 """What makes a call for the answers to requests."""
 OpenStore = Callable[[], Store | None]
 """What opens the store that answers are kept in, if they are."""
-
-
-@dataclass(eq=False)
-class Call:
-    """The record of a call: the answers that it is for, by their keys, who waits, its requests.
-
-    `run` is the one that makes it, whose budget pays, and `waiting` are the runs that want an
-    answer; None is a caller outside any run. `expect` says what the next requests take.
-    """
-
-    keys: Sequence[str]
-    run: UsageTracker | None
-    limiter: Limiter
-    prices: Prices | None
-    waiting: list[UsageTracker | None] = field(default_factory=list)
-    task: asyncio.Task[Mapping[str, str]] = field(init=False)
-    sent: float = 0.0
-    _on_its_way: bool = False
-    _held: Answer | None = None
-
-    def expect(self, tokens: int, reply_tokens: Callable[[], int]) -> None:
-        """Begin to count requests that each send so many tokens, and get about as many back."""
-        self._tokens, self._reply_tokens = tokens, reply_tokens
-        self._requests = self._timeouts = 0
-
-    async def begin(self) -> None:
-        """Wait for the turn of the next request, and hold room for it in the run's budget.
-
-        Raises:
-            BudgetSpent: there is none.
-            JudgeError: the error that ended the run, where no other run waits for the answer.
-        """
-        self._check_wanted()
-        self.sent, self._on_its_way = await self.limiter.enter(self._tokens), True
-        try:
-            self._check_wanted()
-            budget = self.run.budget if self.run else None
-            if budget and budget.limits.of_usage():
-                held = Answer("", self._tokens, self._reply_tokens())
-                await budget.hold(held, self.prices)
-                self._held = held
-        except BaseException:
-            self._on_its_way = False
-            self.limiter.leave()
-            raise
-
-    def _check_wanted(self) -> None:
-        errors = [run.over if run else None for run in self.waiting]
-        if errors and errors[0] and None not in errors:
-            raise errors[0]
-
-    def end(self, took: Answer | None = None, *, counts: bool = True) -> None:
-        """Settle and count the request on its way, if any; None is what was held for it."""
-        if not self._on_its_way:
-            return
-        self._on_its_way = False
-        self.limiter.leave()
-        if self._held and self.run and self.run.budget:
-            self.run.budget.settle(self._held, took or self._held, self.prices)
-            self._held = None
-        took = took or Answer("")
-        # What was sent was counted as it went out.
-        self.limiter.count_tokens(took.completion_tokens)
-        if counts and self.run:
-            self.run.count_spent(took, self.prices, int(self._requests == 0), 1)
-            self._requests += 1
-
-    def time_out(self, timeout: float) -> bool:
-        """Let fewer go out; whether this one is sent again then; see `Limiter.time_out`."""
-        self._timeouts += 1
-        return self.limiter.time_out(self.sent, timeout, self) and self._timeouts <= _AGAIN
-
-    def end_runs(self, error: JudgeError) -> None:
-        """Tell the runs that wait of an error that every later call would meet."""
-        for run in self.waiting:
-            # A budget is one run's; others that wait for the same answer ask for it themselves.
-            if run and (run is self.run or not isinstance(error, BudgetSpent)):
-                run.over = run.over or error
-
-
-_running: ContextVar[Call] = ContextVar("running")
-
-
-def running_call() -> Call | None:
-    """The call that the running task makes."""
-    return _running.get(None)
 
 
 @dataclass
@@ -252,7 +165,7 @@ class Session:
         self, call: Call, requests: Mapping[str, Request], ask: Ask, store: OpenStore
     ) -> Mapping[str, str]:
         """The replies of a new call, by their keys, which are kept."""
-        _running.set(call)
+        running_call.set(call)
         run = call.run
         if run:
             run.asking += 1
@@ -310,32 +223,6 @@ class Session:
             run.count_spent(took, self.prices, calls=0)
         run.count_spent(Answer(""), self.prices)
         return {key: run.replies[key] for key in requests}
-
-    @contextmanager
-    def sending(self, judge: str, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[Call]:
-        """The running call, whose requests inside each send so many tokens, and get about as many.
-
-        Raises:
-            JudgeUnavailable: too many calls in a row were given up for the server's fault.
-        """
-        call = _running.get()
-        call.expect(tokens, reply_tokens)
-        # Answers of a batch are there or not, whatever becomes of others.
-        budget = call.run.budget if call.run and not call.run.batch else None
-        try:
-            yield call
-            if budget:
-                budget.given_up.pop(judge, None)
-        except AnswerPending:
-            # It will be sent and paid for, but isn't yet.
-            call.end(counts=False)
-            raise
-        except ServerFailure as error:
-            if budget:
-                budget.give_up(judge, str(error))
-            raise
-        finally:
-            call.end()
 
     async def negotiated(
         self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]

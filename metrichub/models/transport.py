@@ -20,9 +20,9 @@ from typing import Any
 from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient
 
 from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.call import running_call
 from metrichub.models.failures import FAILED_DEPENDENCY, PENDING, seconds_of
 from metrichub.models.limits import BUSY, asked_wait
-from metrichub.models.session import running_call
 from metrichub.models.usage import Answer
 
 # The openai package 3 stands on httpx2, earlier ones on httpx: the same classes, by either name.
@@ -90,7 +90,7 @@ class LimitedClient(DefaultAsyncHttpxClient):
             raise Ended(error) from None
 
     async def _sent(self, request: Any, how: dict[str, Any]) -> Any:
-        if (call := running_call()) is None:
+        if (call := running_call.get(None)) is None:
             return await self._reply(request, how)
         while True:
             await call.begin()

@@ -7,6 +7,7 @@ from typing import NoReturn
 import pytest
 
 from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.models.call import running_call
 from metrichub.models.limits import Limiter
 from metrichub.models.session import Request, Session
 from metrichub.models.usage import Answer, UsageTracker, track_usage
@@ -33,8 +34,9 @@ class Server:
 
     async def reply(self, name: str) -> str:
         async def ask(_: object) -> list[Answer]:
+            call = running_call.get()
             async with self.session.limiter.slots:
-                with self.session.sending("judge", 0, int) as call:
+                with call.sending("judge", 0, int):
                     await call.begin()
                     self.sent.append(name)
                     await self.go.wait()
