@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, pairwise, repeat
+from itertools import chain, islice, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.classes import classes_of
-from metrichub.data.metadata import Frame, index_of, read_keys, read_metadata
-from metrichub.data.samples import blanks_of
+from metrichub.data.metadata import Frame, read_keys, read_metadata
+from metrichub.data.samples import Samples, blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError, MissingColumn
 from metrichub.text import RaggedTexts, Texts
@@ -103,10 +102,11 @@ class Batch:
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
-        `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame or an
-        Arrow table. `needed` maps a column to a metric that asks for it; names are found through
-        `columns.ALIASES`, `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of
-        a column's objects. A list without rows makes an empty batch.
+        `data` is a mapping of columns, a list of dicts, a `datasets.Dataset`, a data frame, an
+        Arrow table or a `Frame` of columns given by name, all of which are checked. `needed` maps
+        a column to a metric that asks for it; names are found through `columns.ALIASES`,
+        `columns.FALLBACKS` or the caller's `mapping`. `objects` makes texts of a column's objects.
+        A list without rows makes an empty batch.
 
         `keep` names the columns that stay with the report, which are all short ones that no metric
         reads unless given; see `read_metadata`. `key` names those that tell the samples apart.
@@ -116,7 +116,7 @@ class Batch:
             MissingColumn: a needed column isn't there.
             InputError: the data isn't a table, or a column holds what can't be scored.
         """
-        table = Frame.of(data)
+        table = data if isinstance(data, Frame) else Frame.of(data)
         if isinstance(data, (list, tuple)) and not data:
             # Rows have the names of columns, so that no rows lack none.
             return cls.of(**{name: () for name in needed})
@@ -129,71 +129,34 @@ class Batch:
         fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
         known = {} if known is None else known
-        values_of = table.by_numbers(chosen, known).column if table.classes else table.column
+        # A path is written by a mapping alone.
+        values_of = table.column if mapping else table.source.__getitem__
+        if table.classes:
+            values_of = table.by_numbers(chosen, known).column
+        # A question that messages are made of may be a conversation.
+        made = ("questions",) if "messages" in fallbacks else ()
+        own = table.source if table.by_name else {}
+        unread = own.keys() - {*chosen, *chosen.values(), *made}
         try:
-            read = names.chosen_columns(
-                chosen,
-                values_of,
-                fallbacks,
-                objects or {},
-                beside,
-                known,
-            )
-            batch = cls.of(**read)
+            read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, known)
+            checked = cls.of(**read, **{name: own[name] for name in own if name in unread})
         except InputError as error:
             names.check_key(error, data, chosen)
             raise
-        available = table.plain_names() if keep is None else table.names
-        metadata = read_metadata(available, chosen.values(), table.column, batch.size, keep)
-        keys = read_keys(key, table.names, table.column, batch.size) if key else None
-        unread = names.read_unread(chosen, fallbacks, table.names, table.column, batch.size)
+        available = table.names if table.by_name or keep is not None else table.plain_names()
         facts = {
             "read_from": fallbacks,
-            "metadata": metadata,
-            "blanks": blanks_of(data, chosen),
-            "index": index_of(data.values() if isinstance(data, dict) else [data]),
+            "metadata": read_metadata(available, chosen.values(), table.column, checked.size, keep),
+            "blanks": blanks_of(data, chosen) if isinstance(data, Samples) else {},
+            "index": table.index,
         }
-        return cls(batch.columns, batch.size, keys, unread=unread, facts=facts)
-
-    @classmethod
-    def from_columns(
-        cls,
-        by_name: Mapping[str, Iterable[Any]],
-        needed: Mapping[str, str],
-        mapping: Mapping[str, str] | None = None,
-        objects: Mapping[str, TextOf] | None = None,
-        *,
-        keep: Iterable[str] | None = None,
-        key: Sequence[str] = (),
-    ) -> Batch:
-        """The batch of the columns that metrics need out of those given by name.
-
-        All given columns are checked, needed or not; all else is as in `from_data`.
-        """
-        mapping = names.own_names(objects, by_name, mapping) if objects else mapping
-        chosen = names.resolve(needed, by_name, mapping)
-        fallbacks = names.fallbacks(chosen, mapping)
-        index = index_of(by_name.values())
-        has_classes = any(map(hasattr, by_name.values(), repeat("features")))
-        classes = classes_of(by_name) if has_classes else {}
-        # A column may be an iterator, which is read once.
-        by_name = {name: as_list(name, values) for name, values in by_name.items()}
-        # A question that messages are made of may be a conversation.
-        made = {"questions"} if "messages" in fallbacks else set()
-        others = by_name.keys() - set(chosen.values()) - chosen.keys() - made
-        # A path is written by a mapping alone.
-        values_of = by_name.__getitem__
-        if mapping is not None or classes:
-            values_of = Frame(list(by_name), by_name, classes).by_numbers(chosen, {}).column
-        beside = partial(names.present, available=list(by_name), mapping=mapping)
-        read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, {})
-        batch = cls.of(**read, **{name: by_name[name] for name in by_name if name in others})
-        metadata = read_metadata(by_name, chosen.values(), by_name.__getitem__, batch.size, keep)
-        columns = {name: batch.columns[name] for name in needed}
-        keys = read_keys(key, by_name, by_name.__getitem__, batch.size) if key else None
-        unread = names.read_unread(chosen, fallbacks, by_name, by_name.__getitem__, batch.size)
-        facts = {"read_from": fallbacks, "metadata": metadata, "index": index}
-        return cls(columns, batch.size, keys, unread=unread, facts=facts)
+        return cls(
+            dict(islice(checked.columns.items(), len(read))),
+            checked.size,
+            read_keys(key, table.names, table.column, checked.size) if key else None,
+            unread=names.read_unread(chosen, fallbacks, table.names, table.column, checked.size),
+            facts=facts,
+        )
 
     def blocks(self, characters: int = BLOCK_CHARACTERS) -> Iterator[Block]:
         """The batch cut into blocks of about so many characters, in order."""

@@ -14,7 +14,7 @@ from metrichub.data.batch import Batch, lists_of
 from metrichub.data.classes import classes_of
 from metrichub.data.columns import CONVERSATIONS, TEXT, column_of, column_of_alias, is_typo
 from metrichub.data.list_columns import LISTS
-from metrichub.data.metadata import only_split
+from metrichub.data.metadata import Frame, only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
 from metrichub.data.values import Objects, TextOf, check_mapping, sample_error
@@ -72,7 +72,8 @@ def batches_of(
         )
     check_mapping(columns)
     if data is None:
-        batch = Batch.from_columns(by_name, needed, columns, objects, keep=keep, key=key)
+        table = Frame.of_columns(by_name)
+        batch = Batch.from_data(table, needed, columns, objects, keep=keep, key=key)
         yield _checked(batch, unreduced)
         return
     known: dict[str, bool] = {}

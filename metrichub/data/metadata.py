@@ -7,9 +7,9 @@ import json
 import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,12 +67,18 @@ _PLAIN_FEATURES = ("Value", "ClassLabel", "List", "LargeList", "Sequence")
 """The types of `datasets` whose values are texts, numbers or lists."""
 
 
-class Frame(NamedTuple):
-    """A table of any library: its column names, and how to read one."""
+@dataclass(frozen=True)
+class Frame:
+    """A table of any library, or columns given `by_name`: their names, and how to read one.
+
+    `index` is that of the pandas frame, or of the first pandas column.
+    """
 
     names: Sequence[str]
     source: Any
-    classes: Mapping[str, Classes] = MappingProxyType({})
+    classes: Mapping[str, Classes] = field(default_factory=dict)
+    index: Any = None
+    by_name: bool = False
 
     @classmethod
     def of(cls, data: object) -> Frame:
@@ -83,19 +89,32 @@ class Frame(NamedTuple):
         """
         data = only_split(data)
         classes = data.classes if isinstance(data, Samples) else classes_of(data)
+        index = _index_of(data.values() if isinstance(data, dict) else [data])
         if isinstance(data, Mapping):
-            return cls([str(name) for name in data], data, classes)
+            return cls([str(name) for name in data], data, classes, index)
         if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
             keys = list(dict.fromkeys(chain.from_iterable(data)))
             return cls(keys, {k: [row.get(k) for row in data] for k in keys})
         for attribute in ("column_names", "columns"):
             columns = getattr(data, attribute, None)
             if columns is not None and hasattr(data, "__getitem__"):
-                return cls([str(name) for name in columns], data, classes)
+                return cls([str(name) for name in columns], data, classes, index)
         raise InputError(
             f"the data is {what(data)}; pass columns by name (predictions=[...]), a mapping of "
             "columns, a list of dicts, a Dataset, a data frame or an Arrow table"
         )
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Iterable[Any]]) -> Frame:
+        """The table of columns given by name, each of which is read once.
+
+        Raises:
+            InputError: one isn't a column.
+        """
+        lists = {name: as_list(name, values) for name, values in columns.items()}
+        has_classes = any(map(hasattr, columns.values(), repeat("features")))
+        classes = classes_of(columns) if has_classes else {}
+        return cls(list(lists), lists, classes, _index_of(columns.values()), by_name=True)
 
     def plain_names(self) -> Sequence[str]:
         """The columns but for those that a data set says hold pictures, sound or mappings."""
@@ -139,7 +158,7 @@ class Frame(NamedTuple):
         numbers = are_numbers(as_list(name, self.column(name)), classes)
         if known.setdefault("classes", bool(numbers)) and numbers is False:
             raise InputError("predictions were the numbers of classes up to here, and now aren't")
-        return self._replace(classes={}) if known["classes"] else self
+        return replace(self, classes={}) if known["classes"] else self
 
 
 def read_metadata(
@@ -274,7 +293,7 @@ def _as_text(value: datetime.date | datetime.time | UUID) -> str | None:
     return None if value != value else value.isoformat()  # noqa: PLR0124
 
 
-def index_of(values: Iterable[object]) -> Any:
+def _index_of(values: Iterable[object]) -> Any:
     """The index of a pandas frame, or of the first pandas column; None without any."""
     for value in values:
         index = getattr(value, "index", None)

@@ -100,12 +100,12 @@ class Samples(Mapping[str, list[Any]]):
         return FileError(self.path, message, line)
 
 
-def blanks_of(data: object, chosen: Mapping[str, str]) -> dict[str, Counter[str]]:
+def blanks_of(data: Samples, chosen: Mapping[str, str]) -> dict[str, Counter[str]]:
     """How many cells of the chosen columns look like missing values, by column and text.
 
     So are cells counted that may be in quotes.
     """
-    if not (isinstance(data, Samples) and data.cells):
+    if not data.cells:
         return {}
     blanks: dict[str, Counter[str]] = {}
     for column, name in chosen.items():

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub.data.batch import Batch
+from metrichub.data.metadata import Frame
 from metrichub.errors import InputError, MissingColumn
 from metrichub.evaluation.run import Fingerprint
 from metrichub.hub import Hub
@@ -329,15 +330,15 @@ def test_no_column_and_no_sample_are_fine() -> None:
 
 def test_a_required_column_that_is_not_there_names_the_metric() -> None:
     with pytest.raises(MissingColumn, match="coverage needs the column 'sources'"):
-        Batch.from_columns({"predictions": ["a"]}, {"predictions": "bleu", "sources": "coverage"})
+        Batch.from_data({"predictions": ["a"]}, {"predictions": "bleu", "sources": "coverage"})
 
 
 def test_columns_by_name_take_aliases_and_are_all_checked() -> None:
     needed = {"predictions": "bleu"}
-    batch = Batch.from_columns({"response": ["a"], "extra": [1]}, needed)
+    batch = Batch.from_data(Frame.of_columns({"response": ["a"], "extra": [1]}), needed)
     assert list(batch.columns) == ["predictions"]
     with pytest.raises(InputError, match="extra has 2"):
-        Batch.from_columns({"response": ["a"], "extra": [1, 2]}, needed)
+        Batch.from_data(Frame.of_columns({"response": ["a"], "extra": [1, 2]}), needed)
 
 
 def digests(batch: Batch) -> Any:

@@ -8,6 +8,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.data.batch import Batch
+from metrichub.data.metadata import Frame
 from metrichub.errors import InputError, MissingColumn
 from metrichub.testing import Scripted
 
@@ -20,13 +21,9 @@ NEEDED = {"messages": "criteria"}
 
 def _read(data: Any, **options: Any) -> list[list[tuple[str, str]]]:
     """The roles and the texts of every sample's messages, of a table and of columns by name."""
-    batches = [
-        Batch.from_data(data, NEEDED, **options),
-        Batch.from_columns(data, NEEDED, **options),
-    ]
     read = []
-    for batch in batches:
-        (block,) = batch.blocks()
+    for table in (data, Frame.of_columns(data)):
+        (block,) = Batch.from_data(table, NEEDED, **options).blocks()
         rows = block.view(("messages",)).arguments["messages"]
         read.append([[(m["role"], m["text"]) for m in messages] for messages in rows])
     assert read[0] == read[1]
@@ -91,10 +88,11 @@ def test_what_makes_no_conversation_is_an_error(data: Any, problem: str) -> None
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize("made", [Batch.from_data, Batch.from_columns])
-def test_questions_and_predictions_are_equally_many(made: Any) -> None:
-    with pytest.raises(InputError, match="differ in length: predictions has 2, questions has 1"):
-        made({"questions": ["Why?"], "predictions": ["So.", "No."]}, NEEDED)
+def test_questions_and_predictions_are_equally_many() -> None:
+    data = {"questions": ["Why?"], "predictions": ["So.", "No."]}
+    for table in (data, Frame.of_columns(data)):
+        with pytest.raises(InputError, match="differ in length: predictions has 2, questions has"):
+            Batch.from_data(table, NEEDED)
 
 
 def test_a_report_says_what_its_conversations_were_made_of() -> None:

@@ -19,7 +19,7 @@ TWO, ONE = np.array([[3, 1], [4, 2]]), np.array([[5, 1]])
 
 
 def batch(**columns: list[object]) -> Batch:
-    return Batch.from_columns(columns, dict.fromkeys(columns, "toy"))
+    return Batch.from_data(columns, dict.fromkeys(columns, "toy"))
 
 
 def test_a_sample_has_the_words_of_all_its_predictions_and_their_number() -> None:
