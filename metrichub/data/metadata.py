@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +18,12 @@ from metrichub.data.columns import TEXT, column_of_alias
 from metrichub.data.samples import Samples
 from metrichub.data.values import (
     as_list,
+    json_value,
     named_values,
     names_of,
     values_at,
-    without_numpy,
 )
 from metrichub.errors import InputError, listed, what
-
-if TYPE_CHECKING:
-    import datetime
-    from uuid import UUID
-
 
 LONGEST = 200
 """How many characters a value may have in a column that is kept unasked, lists as JSON."""
@@ -213,11 +207,11 @@ def _short(name: str, values_of: Callable[[str], Iterable[Any]], size: int) -> l
         values = values_of(name)
         # A column of long texts or pictures is found out without reading all of it.
         for value in as_list(name, _first(values)):
-            _plain(value, LONGEST)
-        plain = [_plain(value, LONGEST) for value in as_list(name, values)]
+            _kept(value, LONGEST)
+        kept = [_kept(value, LONGEST) for value in as_list(name, values)]
     except (TypeError, ValueError, KeyError, InputError):
         return None
-    return plain if len(plain) == size else None
+    return kept if len(kept) == size else None
 
 
 def _first(values: Any) -> Any:
@@ -229,7 +223,7 @@ def _first(values: Any) -> Any:
 
 def _checked(name: str, sample: int, value: object) -> object:
     try:
-        return _plain(value)
+        return _kept(value)
     except TypeError:
         raise InputError(
             f"{name}[{sample}] is {what(value)}; only columns of numbers, of texts, or of lists of "
@@ -237,60 +231,25 @@ def _checked(name: str, sample: int, value: object) -> object:
         ) from None
 
 
-def _plain(value: Any, longest: int | None = None) -> Any:
-    """The value in the types of JSON.
+def _kept(value: Any, longest: float = math.inf) -> Any:
+    """The value in the types of JSON: a text, a number, None, or a list of them.
 
     Raises:
         ValueError: it is too long.
         TypeError: it is nothing that can be kept.
     """
-    if isinstance(value, (list, tuple)):
-        items = [_scalar(item, longest) for item in value]
-        if longest is not None and len(json.dumps(items)) > longest:
-            raise ValueError(f"has more than {longest} characters as JSON")
-        return items
-    if hasattr(value, "tolist"):
-        plain = without_numpy(value)
-        return _plain(plain, longest) if isinstance(plain, list) else _scalar(plain, longest)
-    return _scalar(value, longest)
+    kept = json_value(value, _refused)
+    items = kept if isinstance(kept, list) else ()
+    if isinstance(kept, dict) or {*map(type, items)} & {list, dict}:
+        _refused(value)
+    text = kept if isinstance(kept, str) else json.dumps(kept) if items else ""
+    if len(text) > longest:
+        raise ValueError(f"has {len(text)} characters")
+    return kept
 
 
-def _scalar(value: Any, longest: int | None) -> Any:
-    if isinstance(value, str):
-        if longest is not None and len(value) > longest:
-            raise ValueError(f"has {len(value)} characters")
-        return value
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    return _fraction(value) if isinstance(value, numbers.Real) else _rare(value)
-
-
-def _fraction(value: Any) -> float | None:
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def _rare(value: Any) -> Any:
-    import datetime
-    from decimal import Decimal
-    from uuid import UUID
-
-    if isinstance(value, Decimal):
-        return _fraction(value)
-    if isinstance(value, (datetime.date, datetime.time, UUID)):
-        return _as_text(value)
+def _refused(value: object) -> None:
     raise TypeError(what(value))
-
-
-def _as_text(value: datetime.date | datetime.time | UUID) -> str | None:
-    """A date, a time or a UUID as JSON has it; None for pandas' NaT, a date without a year."""
-    from uuid import UUID
-
-    if isinstance(value, UUID):
-        return str(value)
-    return None if value != value else value.isoformat()  # noqa: PLR0124
 
 
 def _index_of(values: Iterable[object]) -> Any:
@@ -336,25 +295,17 @@ def read_keys(
     return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
 
 
-def _key_part(name: str, sample: int, value: Any) -> str | int | float | bool:
-    plain = without_numpy(value) if hasattr(value, "tolist") else value
-    if plain is not None and not isinstance(plain, (str, int, float)):
-        plain = _as_in_files(plain)
+def _key_part(name: str, sample: int, value: Any) -> str | int | float:
+    try:
+        part = _kept(value)
+    except TypeError:
+        part = value
     # A table with a missing value somewhere holds whole numbers as fractions.
-    if isinstance(plain, float) and plain.is_integer():
-        return int(plain)
-    missing = plain is None or (isinstance(plain, float) and math.isnan(plain))
-    if missing or not isinstance(plain, (str, int, float)):
-        problem = "is missing" if missing else f"is {what(value)}"
+    if isinstance(part, float) and part.is_integer():
+        return int(part)
+    if not isinstance(part, (str, int, float)):
+        problem = "is missing" if part is None else f"is {what(value)}"
         raise InputError(
             f"{name}[{sample}] {problem}; every sample needs a key: a text, number, date or UUID"
         )
-    return plain
-
-
-def _as_in_files(value: Any) -> Any:
-    """A date, a time or a UUID as a file has it, so that a table and its file have equal keys."""
-    import datetime
-    from uuid import UUID
-
-    return _as_text(value) if isinstance(value, (datetime.date, datetime.time, UUID)) else value
+    return part

@@ -6,6 +6,7 @@ The steps of a path, such as "doc.answer" or "filtered_resps.0", are keys and pl
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -116,20 +117,22 @@ def without_numpy(value: Any) -> Any:
     texts here, as files have them.
     """
     plain = value.tolist()
-    if getattr(getattr(value, "dtype", None), "kind", "") not in "mM" or not _is_number(plain):
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind not in ("m", "M") or not _is_number(plain):
         return plain
     # A caller with a date of numpy has loaded it.
     import numpy as np
 
-    rough = value.astype(value.dtype.kind + "8[us]")
+    rough = value.astype(f"{kind}8[us]")
     exact = ((rough == value) | np.isnat(value)).all()
     return rough.tolist() if exact else value.astype(str).tolist()
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: Any, unknown: Callable[[Any], Any] = str) -> Any:
     """A value in the types of JSON: arrays as lists, objects with named fields as mappings.
 
-    Numbers that aren't finite become None, and what JSON doesn't know its text.
+    Numbers that aren't finite become None, dates, times and UUIDs their texts; and what JSON
+    doesn't know becomes what `unknown` makes of it.
     """
     if value is None or type(value) in (str, int, bool):  # Most are, and pages ask a million times.
         return value
@@ -138,15 +141,32 @@ def json_value(value: Any) -> Any:
     elif hasattr(value, "_asdict"):
         value = value._asdict()
     elif hasattr(value, "tolist"):
-        value = value.tolist()
+        value = without_numpy(value)
     if isinstance(value, Mapping):
-        return {str(key): json_value(item) for key, item in value.items()}
+        return {str(key): json_value(item, unknown) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [json_value(item) for item in value]
+        return [json_value(item, unknown) for item in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    known = value is None or isinstance(value, (str, int))
-    return value if known else str(value) if (own := plain(value)) is value else json_value(own)
+    return int(value) if isinstance(value, numbers.Integral) else _rare(value, unknown)
+
+
+def _rare(value: Any, unknown: Callable[[Any], Any]) -> Any:
+    import datetime
+    from decimal import Decimal
+    from uuid import UUID
+
+    if isinstance(value, (numbers.Real, Decimal)):
+        return json_value(float(value))
+    if isinstance(value, (datetime.date, datetime.time)):
+        # pandas' NaT, a date without a year, is unequal to itself.
+        return None if value != value else value.isoformat()  # noqa: PLR0124
+    if isinstance(value, UUID):
+        return str(value)
+    own = _as_mapping(value)
+    return unknown(value) if own is value else json_value(own, unknown)
 
 
 def _is_number(value: Any) -> bool:
@@ -324,21 +344,25 @@ def as_texts(column: str, values: Sequence[Any], text_of: TextOf) -> list[Any]:
     texts = []
     for sample, value in enumerate(values):
         try:
-            texts.append(
-                _as_text(value if isinstance(value, str) else _without_arrays(value), text_of)
-            )
+            texts.append(_as_text(_own_types(value), text_of))
         except ValueError as error:
             raise sample_error(column, sample, str(error)) from error
     return texts
 
 
-def _without_arrays(value: Any) -> Any:
-    """The value with lists in place of the arrays in it, as pandas reads objects from Parquet."""
+def _own_types(value: Any) -> Any:
+    """The value with lists for the arrays in it, as pandas reads objects from Parquet.
+
+    Objects of libraries are the mappings that they say they are.
+    """
     if getattr(value, "ndim", 0) > 0:
         value = value.tolist()
+    if type(value) in (list, tuple):
+        return list(map(_own_types, value))
+    value = value if isinstance(value, str) else _as_mapping(value)
     if isinstance(value, dict):
-        return {key: _without_arrays(item) for key, item in value.items()}
-    return list(map(_without_arrays, value)) if isinstance(value, list) else value
+        return {key: _own_types(item) for key, item in value.items()}
+    return value
 
 
 def _as_text(value: object, text_of: TextOf) -> Any:
@@ -349,15 +373,15 @@ def _as_text(value: object, text_of: TextOf) -> Any:
             return text_of.text_of(value)
         text_of = text_of.text_of
     items = inner_list(value)
-    if items is None and isinstance(message := plain(value), Mapping):
-        return text_of(message)
+    if items is None and isinstance(value, Mapping):
+        return text_of(value)
     if items is None:
         raise ValueError(f"is {what(value)}, neither text nor a list; use [] for none")
     if items and all(isinstance(item, str) for item in items):
         return items
     if items and all(isinstance(item, str) or inner_list(item) is not None for item in items):
         return [_as_text(item, text_of) for item in items]
-    return text_of(list(map(plain, items)))
+    return text_of(items)
 
 
 def joined(values: Sequence[Any]) -> list[Any]:
@@ -369,7 +393,7 @@ def joined(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-def plain(item: object) -> object:
+def _as_mapping(item: Any) -> Any:
     """An object of a library as the mapping that it says it is (pydantic's `model_dump`)."""
     dump = getattr(item, "model_dump", None)
     return dump() if callable(dump) and not isinstance(item, (Mapping, type)) else item

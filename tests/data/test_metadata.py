@@ -144,8 +144,10 @@ def test_numbers_dates_and_missing_values_become_those_of_json() -> None:
         "number": [1, 2],
         "share": [0.5, None],
     }
-    day = HUB.evaluate(predictions=["a"], references=["a"], day=[datetime.date(2026, 1, 2)])
-    assert day.metadata == {"day": ["2026-01-02"]}
+    more = {"day": [datetime.date(2026, 1, 2)], "seen": [np.True_]}
+    kept = HUB.evaluate(predictions=["a"], references=["a"], **more).metadata
+    assert kept == {"day": ["2026-01-02"], "seen": [True]}
+    assert kept["seen"][0] is True
 
 
 def test_sums_alone_keep_no_columns() -> None:
