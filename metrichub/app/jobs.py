@@ -19,8 +19,9 @@ from metrichub.app.policy import RequestedMetric, metric_of
 from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
 from metrichub.data.files import as_one, read_bounded, write_text
+from metrichub.data.location import short_names
 from metrichub.data.samples import Reading, Samples, check_same_samples
-from metrichub.data.source import open_source, short_names
+from metrichub.data.source import open_source
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
 from metrichub.report import captions, export, notes, scoreboard

@@ -28,7 +28,7 @@ from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.processes import Workers
 from metrichub.app.settings import ServerSettings
 from metrichub.data.files import format_of, formats, write_text
-from metrichub.data.source import PACKED, packed_suffix
+from metrichub.data.location import PACKED, Location
 
 _RECORD = "run.json"
 _ID = re.compile(r"[A-Za-z0-9_-]{24}")
@@ -298,7 +298,7 @@ def _upload(folder: Path, number: int, name: str) -> Upload:
         known = ", ".join(f".{suffix}" for suffix in formats())
         allowed = f"the name has to end in {known}, each also with {' or '.join(PACKED)}"
         raise problem(422, "FileError", f"{name}: {allowed}")
-    path = folder / f"upload-{number}.{format}{packed_suffix(name) or ''}"
+    path = folder / f"upload-{number}.{format}{Location.of(name).packing}"
     return Upload(path, format, name)
 
 

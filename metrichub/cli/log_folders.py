@@ -12,8 +12,8 @@ from typing import Any
 
 from metrichub.cli.program import note
 from metrichub.data.files import format_of, read_log
+from metrichub.data.location import short_names
 from metrichub.data.readers import Log, known_logs
-from metrichub.data.source import short_names
 from metrichub.errors import FileError, listed
 
 

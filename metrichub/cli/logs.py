@@ -18,9 +18,8 @@ from metrichub.cli.program import note
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.columns import column_of
 from metrichub.data.files import Where, read_chosen, read_log
-from metrichub.data.remote import is_remote
+from metrichub.data.location import Location
 from metrichub.data.samples import Samples, conditions, ids_of, samples_where
-from metrichub.data.source import STDIN, is_address
 from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def with_logs(
     how = chosen.reading()
     systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
-        elsewhere = path == STDIN or is_address(path) or is_remote(path)
+        elsewhere = Location.of(path).kind != "local"
         found = {} if elsewhere else logs_of(path, as_recorded, how)
         if as_recorded and not found:
             raise click.UsageError(no_logs(path, elsewhere))

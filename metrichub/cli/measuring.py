@@ -16,7 +16,7 @@ from metrichub.catalog.requirements import optional_package
 from metrichub.cli.output import progress
 from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions, option_group
-from metrichub.data import source
+from metrichub.data.location import Location
 from metrichub.data.samples import Reading, Samples
 from metrichub.errors import InputError, ScoringError
 from metrichub.models.resolve import VOTE_RULES
@@ -229,12 +229,12 @@ def measure(
             except InputError as error:
                 raise reading.located(error) from error
             except ScoringError as error:
-                where = f"{reading.place(error.sample) or source.display_path(name)}: "
+                where = f"{reading.place(error.sample) or Location.of(name).shown}: "
                 located = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
                 raise located from error.__cause__
-            size, columns = reading.size, ", ".join(reading.columns)
-            _log.info("%s: %d samples, columns %s", source.display_path(name), size, columns)
-            _log.info("%s: measured with %s", source.display_path(name), ", ".join(report.results))
+            size, columns, file = reading.size, ", ".join(reading.columns), Location.of(name).shown
+            _log.info("%s: %d samples, columns %s", file, size, columns)
+            _log.info("%s: measured with %s", file, ", ".join(report.results))
             measured[name] = report
     if log := next((reading.log for reading in readings.values() if reading.log), None):
         from metrichub.cli.logs import note_recorded

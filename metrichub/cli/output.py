@@ -16,7 +16,7 @@ import click
 
 from metrichub.cli.program import TYPED, wrapped
 from metrichub.data.files import check_folder, write_text
-from metrichub.data.remote import is_remote, shown
+from metrichub.data.location import Location
 from metrichub.data.values import json_value
 from metrichub.report.tables import Table
 
@@ -237,8 +237,9 @@ def _without_folder(argument: str) -> str:
     name, equals, path = ("", "", argument) if whole else argument.partition("=")
     if not equals:
         path, name = argument, ""
-    if is_remote(path):
-        path = shown(path)
+    location = Location.of(path)
+    if location.kind == "remote":
+        path = location.shown
     elif Path(path).is_absolute() or Path(path).exists():
         path = Path(path).name or path
     return f"{name}{equals}{path}"

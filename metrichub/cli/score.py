@@ -45,10 +45,10 @@ from metrichub.cli.shared_options import (
     recorded_option,
     resampling_options,
 )
-from metrichub.data.files import STDIN, Samples, read_batches, read_columns
+from metrichub.data.files import Samples, read_batches, read_columns
 from metrichub.data.huggingface import read_splits
+from metrichub.data.location import STDIN, Location
 from metrichub.data.samples import Reading, samples_where
-from metrichub.data.source import is_address
 from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
@@ -199,7 +199,7 @@ def _unread_systems(
         if isinstance(file, Samples):
             systems[name] = [file]
             continue
-        if not is_address(file):
+        if Location.of(file).kind != "data set":
             systems[name] = read_batches(file, where=chosen.where, **chosen.reading())
             continue
         splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(file).items()}

@@ -15,9 +15,9 @@ import click
 
 from metrichub.catalog.registry import registry
 from metrichub.data.columns import column_of_alias
-from metrichub.data.files import STDIN, formats
+from metrichub.data.files import formats
 from metrichub.data.huggingface import DatasetAddress
-from metrichub.data.source import is_address, short_names
+from metrichub.data.location import STDIN, Location, short_names
 
 if TYPE_CHECKING:
     from metrichub.data.quoting import Quoting
@@ -120,13 +120,12 @@ class MetricOptions:
         """
         if not (self.split or self.subset):
             return tuple(files)
-        if not any(map(is_address, files)):
+        of_data_sets = [Location.of(name).kind == "data set" for name in files]
+        if not any(of_data_sets):
             raise click.UsageError("--split and --subset apply to data sets only; give hf://NAME")
         return tuple(
-            str(DatasetAddress.parse(name).choosing(self.split, self.subset))
-            if is_address(name)
-            else name
-            for name in files
+            str(DatasetAddress.parse(name).choosing(self.split, self.subset)) if chosen else name
+            for name, chosen in zip(files, of_data_sets, strict=True)
         )
 
 

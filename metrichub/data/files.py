@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from errno import EISDIR, ELOOP, ENOENT
@@ -16,8 +17,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metrichub.data import huggingface, remote, source
+from metrichub.data import huggingface
 from metrichub.data.formats import TEXT_FORMATS
+from metrichub.data.location import PACKED, Location
+from metrichub.data.location import STDIN as STDIN
 from metrichub.data.parquet import parquet, parquet_folder
 from metrichub.data.quoting import Quoting
 from metrichub.data.readers import (
@@ -30,9 +33,9 @@ from metrichub.data.readers import (
 )
 from metrichub.data.samples import Samples as Samples
 from metrichub.data.samples import conditions, in_batches, samples_where
-from metrichub.data.source import STDIN as STDIN
+from metrichub.data.source import Source, open_source
 from metrichub.data.values import check_mapping, names_of
-from metrichub.errors import FileError, InputError, ParameterError, did_you_mean
+from metrichub.errors import FileError, InputError, ParameterError, did_you_mean, listed
 
 BATCH_CHARACTERS = 4_000_000
 """About how much of a file is held at a time."""
@@ -99,29 +102,30 @@ def read_batches(
             else when the batch is read.
     """
     chosen = _by_new_name(columns)
+    location = Location.of(path)
     if quoting not in (None, "standard", "none"):
         raise ParameterError(None, "quoting", quoting, "'standard' or 'none'")
-    if quoting and (format or format_of(path)) not in ("csv", "tsv"):
-        raise FileError(source.display_path(path), "isn't CSV or TSV, so no quoting can be chosen")
-    if source.is_address(path):
-        return _selected(samples_where(huggingface.read_address(str(path)), where or {}), chosen)
+    if quoting and (format or format_of(location)) not in ("csv", "tsv"):
+        raise FileError(location.shown, "isn't CSV or TSV, so no quoting can be chosen")
+    if location.kind == "data set":
+        rows = huggingface.read_address(location.text)
+        return _selected(samples_where(rows, where or {}), chosen)
     if format is None and os.path.isdir(path):
         return _selected(_folder(Path(path), characters, chosen, where), chosen)
-    kind = format or _kind(path)
-    if kind not in _FORMATS and kind not in file_formats():
-        name = source.display_path(path)
-        raise FileError(name, f"unknown format {kind!r}{did_you_mean(kind, formats())}")
-    source.check_path(path)
-    batches = _batches(path, kind, characters, chosen, where=where, quoting=quoting)
-    return _selected(batches, chosen)
+    kind = _kind(location, format)
+    location.check()
+    paths = None if chosen is None or where else list(chosen.values())
+    batches = _batches(location, kind, characters, paths, where=where, quoting=quoting)
+    return _selected(_not_empty(location.shown, "file", batches, where), chosen)
 
 
 def read_chosen(
     path: str | Path, where: Where, format: str | None = None, quoting: Quoting | None = None
 ) -> Samples | None:
     """The samples of a file that conditions choose, as `read` gives them; None if it has none."""
-    options: dict[str, Any] = {"where": where, "may_be_empty": True, "quoting": quoting}
-    parts = list(_batches(path, format or _kind(path), sys.maxsize, None, **options))
+    location = Location.of(path)
+    kind = _kind(location, format)
+    parts = list(_batches(location, kind, sys.maxsize, where=where, quoting=quoting))
     return as_one(parts) if any(part.size for part in parts) else None
 
 
@@ -133,14 +137,12 @@ def read_log(
     Raises:
         FileError, MissingDependency: as `read`.
     """
-    kind = format or _kind(path)
-    with source.open_source(path) as opened:
+    location = Location.of(path)
+    kind = _kind(location, format)
+    with open_source(location) as opened:
         if kind in file_formats():
             return log_of_file(kind, opened)
-        if kind == "parquet":
-            batches = parquet(opened, 1, None)
-        else:
-            batches = TEXT_FORMATS[kind](opened, 1, quoting)
+        batches = _rows(kind, opened, 1, quoting=quoting)
         return next((log_of_rows(first) for first in batches if first.size), None)
 
 
@@ -152,7 +154,9 @@ def read_bounded(
     Raises:
         FileError: what `read_batches` raises; unpacked it has more than `most` bytes.
     """
-    return _batches(path, format, characters, None, most)
+    location = Location.of(path)
+    batches = _batches(location, format, characters, most=most)
+    return _not_empty(location.shown, "file", batches, None)
 
 
 def formats() -> tuple[str, ...]:
@@ -160,19 +164,31 @@ def formats() -> tuple[str, ...]:
     return (*_FORMATS, *file_formats())
 
 
-def format_of(name: str | Path) -> str | None:
+def format_of(path: str | Path | Location) -> str | None:
     """The format that a file's name says, compressed or not; None where it says none."""
-    suffix = _suffix(name)
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
-    return suffix[1:] if suffix and suffix[1:] in file_formats() else None
+    suffix = Location.of(path).suffix
+    return _SUFFIXES.get(suffix) or next((f for f in file_formats() if suffix == f".{f}"), None)
 
 
-def _suffix(name: str | Path) -> str:
-    """What the name of a file ends in, unpacked."""
-    name = remote.shown(name)
-    plain = Path(name).with_suffix("") if source.packed_suffix(name) else Path(name)
-    return plain.suffix.lower()
+def _kind(location: Location, format: str | None) -> str:
+    """The format of a file: the one that was chosen, or that its name says.
+
+    Raises:
+        FileError: there is no such format, or the name says none; or no file.
+    """
+    if format is not None and format not in formats():
+        near = did_you_mean(format, formats())
+        raise FileError(location.shown, f"unknown format {format!r}{near}")
+    if kind := format or ("jsonl" if location.kind == "stdin" else format_of(location)):
+        return kind
+    location.check()
+    suffix = location.suffix
+    what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
+    known = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
+    error = FileError(
+        location.shown, f"{what}; known: {known}, each also with {listed(PACKED, 'or')}"
+    )
+    raise error.with_remedy("name_any_format")
 
 
 def as_one(parts: Sequence[Samples]) -> Samples:
@@ -191,28 +207,36 @@ def as_one(parts: Sequence[Samples]) -> Samples:
 
 
 def _batches(
-    path: str | Path,
+    location: Location,
     kind: str,
     characters: int,
-    columns: Mapping[str, str] | None,
+    paths: Sequence[str] | None = None,
+    *,
     most: int | None = None,
     where: Where | None = None,
-    may_be_empty: bool = False,
     quoting: Quoting | None = None,
 ) -> Iterator[Samples]:
-    paths = None if columns is None else list(columns.values())
-    with source.open_source(path, most) as opened:
-        if kind == "parquet":
-            paths = None if where else paths
-            batches = with_readers(parquet(opened, characters, paths, most), where)
-        elif kind in TEXT_FORMATS:
-            batches = with_readers(TEXT_FORMATS[kind](opened, characters, quoting), where)
+    """The samples of a file, as the reader of its format or of its rows gives them."""
+    with open_source(location, most) as opened:
+        if kind in _FORMATS:
+            rows = _rows(kind, opened, characters, paths, most, quoting)
+            yield from with_readers(rows, where)
         else:
-            batches = read_file(kind, opened, characters)
-            batches = samples_where(batches, where or {})
-        if not may_be_empty:
-            batches = _not_empty(source.display_path(path), "file", batches, where)
-        yield from batches
+            yield from samples_where(read_file(kind, opened, characters), where or {})
+
+
+def _rows(
+    kind: str,
+    opened: Source,
+    characters: int,
+    paths: Sequence[str] | None = None,
+    most: int | None = None,
+    quoting: Quoting | None = None,
+) -> Iterator[Samples]:
+    """The rows of a file as they are written."""
+    if kind == "parquet":
+        return parquet(opened, characters, paths, most)
+    return TEXT_FORMATS[kind](opened, characters, quoting)
 
 
 def _folder(
@@ -223,8 +247,7 @@ def _folder(
         batches = huggingface.read_saved(folder)
     else:
         batches = parquet_folder(folder, characters, paths)
-    batches = samples_where(batches, where or {})
-    yield from _not_empty(str(folder), "folder", batches, where)
+    return _not_empty(str(folder), "folder", samples_where(batches, where or {}), where)
 
 
 def _not_empty(
@@ -270,7 +293,7 @@ def read_columns(
     """
     paths = list(dict.fromkeys(path for paths in columns.values() for path in paths))
     for path in paths:
-        source.check_path(path)
+        Location.of(path).check()
     return _line_batches(columns, paths, characters)
 
 
@@ -293,7 +316,7 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Line i of every file, for all i."""
     counts = [0] * len(paths)
     with ExitStack() as stack:
-        files = [stack.enter_context(source.open_source(path)).lines() for path in paths]
+        files = [stack.enter_context(open_source(path)).lines() for path in paths]
         for row in zip_longest(*files):
             counts = [count + (line is not None) for count, line in zip(counts, row, strict=True)]
             if None not in row and len(set(counts)) == 1:
@@ -317,8 +340,9 @@ def check_folder(path: str | Path) -> None:
 
     Of a remote file no more is known than whether such files can be written.
     """
-    if remote.is_remote(path):
-        remote.check_writable(str(path))
+    location = Location.of(path)
+    if location.kind == "remote":
+        location.check_writable()
         return
     target = Path(path)
     if target.is_symlink():
@@ -337,11 +361,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
     That of a remote file is on this machine, and is copied at the end.
     """
-    if remote.is_remote(path):
-        with remote.uploading(str(path)) as new:
-            yield new
-        return
     check_folder(path)
+    location = Location.of(path)
+    if location.kind == "remote":
+        with tempfile.TemporaryDirectory() as folder:
+            new = Path(folder, "new")
+            yield new
+            location.upload(new)
+        return
     target = Path(path).resolve()
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     if Path(path).exists() and not Path(path).is_file():
@@ -361,16 +388,3 @@ def replacing(path: str | Path) -> Iterator[Path]:
     finally:
         if new != target:
             new.unlink(missing_ok=True)
-
-
-def _kind(path: str | Path) -> str:
-    if str(path) == STDIN:
-        return "jsonl"
-    if format := format_of(path):
-        return format
-    source.check_path(path)
-    suffix = _suffix(path)
-    what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
-    known = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
-    error = FileError(path, f"{what}; known: {known}, each also with {' or '.join(source.PACKED)}")
-    raise error.with_remedy("name_any_format")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from metrichub.data.classes import classes_of
+from metrichub.data.location import SCHEME
 from metrichub.data.samples import ROWS, Samples
-from metrichub.data.source import SCHEME
 from metrichub.errors import (
     FileError,
     InputError,

@@ -14,6 +14,7 @@ from metrichub.data.batch import Batch, lists_of
 from metrichub.data.classes import classes_of
 from metrichub.data.columns import CONVERSATIONS, TEXT, column_of, column_of_alias, is_typo
 from metrichub.data.list_columns import LISTS
+from metrichub.data.location import Location
 from metrichub.data.metadata import Frame, only_split
 from metrichub.data.samples import ROWS, Reading, Samples
 from metrichub.data.tabular import Data, Tabular
@@ -279,17 +280,11 @@ def _file_batches(reading: Reading, read: Callable[[Samples], Batch]) -> Iterato
 def _samples(path: str | Path) -> Iterator[Samples]:
     from metrichub.data.files import read_batches
 
-    if isinstance(path, str) and not os.path.splitext(path)[1] and not _is_there(path):
-        shown = path if len(path) <= 40 else f"{path[:37]}..."
+    text = path if isinstance(path, str) and Location.of(path).kind == "local" else None
+    if text is not None and not (os.path.splitext(text)[1] or os.path.exists(text)):
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
         raise FileError(shown, "no such file; pass texts by name, predictions=[...]")
     return read_batches(path)
-
-
-def _is_there(path: str) -> bool:
-    from metrichub.data.remote import is_remote
-    from metrichub.data.source import STDIN, is_address
-
-    return path == STDIN or is_address(path) or is_remote(path) or os.path.exists(path)
 
 
 def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from metrichub.data.classes import classes_of
 from metrichub.data.formats import check_width
+from metrichub.data.location import PIECE
 from metrichub.data.readers import known_logs
 from metrichub.data.samples import Samples
-from metrichub.data.source import PIECE, Source, too_large
+from metrichub.data.source import Source, too_large
 from metrichub.data.values import as_list, column_of_path
 from metrichub.errors import FileError, InputError, MissingDependency
 

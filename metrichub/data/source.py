@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import io
-import os
-import re
 import shutil
-import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from metrichub.data import remote
+from metrichub.data.location import PIECE, Location
 from metrichub.errors import FileError, MissingDependency
 
 T = TypeVar("T")
-STDIN = "-"
-SCHEME = "hf://"
-"""What the address of a data set begins with."""
-PIECE = 1 << 20
-"""About how many bytes are read at a time."""
-PACKED = (".gz", ".zst")
-"""What a compressed file's name ends in, behind the suffix of what it holds."""
 _OTHERS = {
     b"\xff\xfe": "it looks like UTF-16; save it as UTF-8",
     b"\xfe\xff": "it looks like UTF-16; save it as UTF-8",
@@ -98,7 +87,7 @@ class Source:
         file.
         """
         with tempfile.TemporaryFile() as copy:
-            if not self.stream.seekable():
+            if not self.seekable:
                 shutil.copyfileobj(self.stream, copy)
                 self.stream, self.size, self.packed = copy, copy.tell(), None
                 copy.seek(0)
@@ -174,106 +163,20 @@ def too_large(most: int) -> str:
 
 
 @contextmanager
-def open_source(path: str | Path, most: int | None = None) -> Iterator[Source]:
+def open_source(path: str | Path | Location, most: int | None = None) -> Iterator[Source]:
     """A file, or standard input for "-", while it is read; unpacked, up to `most` bytes of it.
 
     Raises:
         FileError: it can't be read, or is longer than that.
     """
+    location = Location.of(path)
+    location.check()
     try:
-        if str(path) == STDIN:
-            if sys.stdin is None:
-                raise FileError(display_path(path), "standard input is closed")
-            yield Source(display_path(path), sys.stdin.buffer, None)
-            return
-        check_path(path)
-        with remote.opened(str(path)) if remote.is_remote(path) else _open(path) as (stream, size):
-            if (suffix := packed_suffix(path)) is None:
-                yield Source(display_path(path), stream, size or None)
+        with location.opened() as (stream, size):
+            if not location.packing:
+                yield Source(location.shown, stream, size or None)
             else:
-                unpacked = io.BufferedReader(_Unpacked(stream, suffix, most), PIECE)
-                yield Source(display_path(path), unpacked, size or None, stream)
+                unpacked = io.BufferedReader(_Unpacked(stream, location.packing, most), PIECE)
+                yield Source(location.shown, unpacked, size or None, stream)
     except OSError as error:
-        raise FileError(display_path(path), f"can't be read: {error.strerror or error}") from error
-
-
-@contextmanager
-def _open(path: str | Path) -> Iterator[tuple[BinaryIO, int]]:
-    """A file of this machine, and its number of bytes."""
-    with Path(path).open("rb") as stream:
-        yield stream, os.fstat(stream.fileno()).st_size
-
-
-def is_address(path: str | Path) -> bool:
-    """Whether a path is the address of a data set."""
-    return isinstance(path, str) and path.startswith(SCHEME) and not remote.is_remote(path)
-
-
-def packed_suffix(path: str | Path) -> str | None:
-    """The suffix by which a file is compressed, or None."""
-    suffix = Path(remote.shown(path)).suffix.lower()
-    return suffix if suffix in PACKED else None
-
-
-def check_path(path: str | Path) -> None:
-    """Raise `FileError` if a path isn't a file; nothing is opened, as a pipe opens only once.
-
-    Whether a remote file is there is known when it is opened.
-    """
-    if str(path) == STDIN or remote.is_remote(path):
-        return
-    if Path(path).is_dir():
-        raise FileError(path, "is a folder; name a file in it")
-    if Path(path).is_symlink() and not Path(path).exists():
-        raise FileError(path, f"is a broken symbolic link (to {os.readlink(path)!r})")
-    if not Path(path).exists():
-        raise FileError(path, f"no such file{_close_name(Path(path))}")
-
-
-def _close_name(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f"; there is no folder {str(path.parent)!r} either"
-    stems = {other.stem.lower(): other.name for other in path.parent.iterdir()}
-    near = difflib.get_close_matches(path.stem.lower(), stems, n=1)
-    return f"; did you mean {stems[near[0]]!r}?" if near else ""
-
-
-def display_path(path: str | Path) -> str:
-    """How errors name a path."""
-    return "<stdin>" if str(path) == STDIN else remote.shown(path)
-
-
-def short_names(paths: Sequence[str], *, alone: bool = False) -> list[str]:
-    """The paths without the folders and suffixes that all of them share; "-" is stdin.
-
-    >>> short_names(["runs/a/out.jsonl", "runs/b/out.jsonl"])
-    ['a', 'b']
-    >>> short_names(["examples/summaries.jsonl", "examples/summaries_b.jsonl"])
-    ['summaries', 'summaries_b']
-    """
-    paths = [remote.shown(path) for path in paths]
-    files = [path for path in paths if path != STDIN]
-    if not alone and files:
-        parts = _without_common([list(PurePath(path).parts) for path in files])
-        last = {part[-1] for part in parts}
-        names = [part[-1] if len(last) == len(parts) else "/".join(part) for part in parts]
-        if all(names) and len(set(names)) == len(files):
-            short = dict(zip(files, names, strict=True))
-            return ["stdin" if path == STDIN else short[path] for path in paths]
-    return ["stdin" if path == STDIN else path for path in paths]
-
-
-def _without_common(paths: list[list[str]]) -> list[list[str]]:
-    """The parts of paths without the first and last ones that all share, and a common suffix."""
-    while len({_suffix(path[-1]) for path in paths}) == 1 and _suffix(paths[0][-1]):
-        paths = [[*path[:-1], path[-1].removesuffix(_suffix(path[-1]))] for path in paths]
-    for end in (0, -1):
-        while min(map(len, paths)) > 1 and len({path[end] for path in paths}) == 1:
-            paths = [path[1:] if end == 0 else path[:-1] for path in paths]
-    return paths
-
-
-def _suffix(name: str) -> str:
-    """The suffix of a file's name; a version such as "v1.5" has none."""
-    match = re.search(r"(?<=.)\.[A-Za-z]\w*$", name)
-    return match[0] if match else ""
+        raise FileError(location.shown, f"can't be read: {error.strerror or error}") from error

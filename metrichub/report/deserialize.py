@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.catalog.spec import Spec
-from metrichub.data import remote
+from metrichub.data.location import Location
 from metrichub.data.values import json_value
 from metrichub.errors import MetrichubError, ReportError, SpecError
 from metrichub.evaluation.buckets import BucketSizes
@@ -35,7 +35,7 @@ from metrichub.report.serialize import ANY_FORMAT, FORMAT, PACKED
 
 def load(path: str | Path, metrics: Sequence[Any]) -> Measurement:
     """Read a report; see `Report.load`."""
-    name = remote.shown(path)
+    name = Location.of(path).shown
     try:
         content = json.loads(_text(path))
     except (OSError, EOFError, zlib.error) as error:
@@ -54,7 +54,7 @@ def load_if_report(path: str | Path) -> Measurement | None:
         return None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(ANY_FORMAT):
         return None
-    return _measurement(remote.shown(path), content, ())
+    return _measurement(Location.of(path).shown, content, ())
 
 
 def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement:
@@ -90,13 +90,10 @@ def _measurement(path: str, content: Any, metrics: Sequence[Any]) -> Measurement
 
 
 def _text(path: str | Path) -> str:
-    if remote.is_remote(path):
-        with remote.opened(str(path)) as (stream, _):
-            content = stream.read()
-    else:
-        content = Path(path).read_bytes()
-    packed = Path(remote.shown(path)).suffix.lower() == PACKED
-    return (gzip.decompress(content) if packed else content).decode("utf-8")
+    location = Location.of(path)
+    with location.opened() as (stream, _):
+        content = stream.read()
+    return (gzip.decompress(content) if location.packing == PACKED else content).decode("utf-8")
 
 
 def _check_format(path: str, version: object) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metrichub.cli.shared_options import named_files
-from metrichub.data.source import short_names
+from metrichub.data.location import short_names
 from tests.commands import error, run, scored, write_systems
 
 

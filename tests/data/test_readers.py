@@ -22,6 +22,7 @@ from polars.io.plugins import register_io_source
 import metrichub
 from metrichub import Hub
 from metrichub.data import files, source
+from metrichub.data.location import PACKED
 from metrichub.data.samples import ROWS
 from metrichub.errors import FileError, InputError, MissingColumn
 from tests.toy_metrics import Overlap
@@ -222,7 +223,7 @@ def test_a_stream_is_read_once_and_a_few_batches_ahead(kind: str, samples: bool)
 
 def test_a_packed_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "PIECE", 32)
-    for suffix in source.PACKED:
+    for suffix in PACKED:
         parts = list(metrichub.read_batches(as_packed(f"a.jsonl{suffix}"), characters=1))
         assert [part.size for part in parts] == [1] * 5
         assert [value for part in parts for value in part["id"]] == TABLE["id"]
@@ -232,7 +233,7 @@ def test_a_packed_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
         assert 0 < shares[-1] <= 1
 
 
-@pytest.mark.parametrize("suffix", source.PACKED)
+@pytest.mark.parametrize("suffix", PACKED)
 @pytest.mark.parametrize("broken", [lambda content: content[:-9], lambda content: LINES.encode()])
 def test_a_broken_packed_file_is_told_in_one_line(
     suffix: str, broken: Callable[[bytes], bytes]

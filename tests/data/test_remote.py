@@ -14,8 +14,8 @@ import pytest
 
 import metrichub
 from metrichub import Hub, Report
-from metrichub.data import files, remote
-from metrichub.data.source import is_address, short_names
+from metrichub.data import files
+from metrichub.data.location import Location, short_names
 from metrichub.errors import FileError, MissingDependency, ReportError
 from tests import web_stub
 from tests.commands import ROWS, error, run, scored
@@ -224,22 +224,22 @@ def test_passwords_and_signatures_are_not_shown(web: web_stub.Web) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "is_file", "is_data_set"),
+    ("path", "kind"),
     [
-        ("s3://bucket/a.jsonl", True, False),
-        ("hf://datasets/owner/name/data/test.jsonl", True, False),
-        ("hf://datasets/owner/name", False, True),
-        ("hf://owner/name?split=test", False, True),
-        ("hf:///tmp/data/set", False, True),
-        ("C:\\runs\\a.jsonl", False, False),
-        ("://a.jsonl", False, False),
-        ("see https://host/a", False, False),
-        (Path("s3://bucket/a.jsonl"), False, False),
+        ("s3://bucket/a.jsonl", "remote"),
+        ("hf://datasets/owner/name/data/test.jsonl", "remote"),
+        ("hf://datasets/owner/name", "data set"),
+        ("hf://owner/name?split=test", "data set"),
+        ("hf:///tmp/data/set", "data set"),
+        ("C:\\runs\\a.jsonl", "local"),
+        ("://a.jsonl", "local"),
+        ("see https://host/a", "local"),
+        (Path("s3://bucket/a.jsonl"), "local"),
+        ("-", "stdin"),
     ],
 )
-def test_what_is_an_address(path: Any, is_file: bool, is_data_set: bool) -> None:
-    assert remote.is_remote(path) is is_file
-    assert is_address(path) is is_data_set
+def test_what_is_an_address(path: Any, kind: str) -> None:
+    assert Location.of(path).kind == kind
 
 
 def test_files_in_a_repository_of_the_hub_are_read(memory: Any) -> None:
@@ -269,5 +269,5 @@ def test_files_of_this_machine_need_no_fsspec(tmp_path: Path) -> None:
         f"Report.load({str(tmp_path / 'r.json')!r})\n"
         f"report.to_html({str(tmp_path / 'r.html')!r})\n"
     )
-    assert "metrichub.data.remote" in found
+    assert "metrichub.data.location" in found
     assert "fsspec" not in found
