@@ -97,14 +97,6 @@ def shoot() -> Callable[[Page, str], None]:
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a report of one system."""
-    from tests.browser.reports import write_small
-
-    return write_small(tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture(scope="session")
 def two(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a report of two systems."""
     from tests.browser.reports import write_two

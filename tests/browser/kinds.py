@@ -198,17 +198,7 @@ def single(folder: Path) -> str:
     return page(folder, ["rouge", "bleu", "wer"], {"": rows_of(1)})
 
 
-def thousands(folder: Path) -> str:
-    systems = {f"system_{k}": rows_of(3_000, k) for k in range(2)}
-    return page(folder, ["wer", "token_f1"], systems)
-
-
-def hundred_thousand(folder: Path) -> str:
-    return page(folder, ["wer"], {"": rows_of(100_000)}, resamples=2, explained=20)
-
-
 KINDS: tuple[Callable[[Path], str], ...] = (
     one, two, six_in_groups, ten_rated, agreement, judged, conversations, tool_calls,
     read_answers, scripts, long_texts, labelled, long_names, equal, unscored, single,
 )  # fmt: skip
-LARGE = (thousands, hundred_thousand)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,9 @@ from metrichub.metric import Metric, Unscored
 from metrichub.report.html import write
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
+
+    from metrichub import Report
 
 FEW: dict[str, Any] = {"resamples": 20, "trials": 20}
 ATTACKS = (
@@ -53,10 +55,23 @@ def numbered(size: int, wrong: int = 0) -> dict[str, Any]:
     }
 
 
-def write_small(folder: Path) -> str:
-    """The address of a report of ten samples."""
-    path = folder / "report.html"
-    Hub(["wer", "bleu", "abstractness"]).evaluate(**numbered(10)).to_html(path, resamples=20)
+def shown(folder: Path, report: Report, **options: Any) -> str:
+    """The address of the page of a report."""
+    report.to_html(folder / "report.html", **{"resamples": 2, **options})
+    return (folder / "report.html").as_uri()
+
+
+def page_of(
+    folder: Path,
+    metrics: Sequence[Any],
+    references: Sequence[str] | None,
+    systems: Mapping[str, Sequence[str]],
+) -> str:
+    """The address of a report of these predictions of systems."""
+    hub, path = Hub(metrics), folder / "report.html"
+    given = {} if references is None else {"references": references}
+    measured = {name: hub.evaluate(predictions=said, **given) for name, said in systems.items()}
+    write(path, measured, **FEW)
     return path.as_uri()
 
 
@@ -82,3 +97,9 @@ def write_many(folder: Path, number: int, size: int = 40) -> str:
 def unfold(page: Page) -> None:
     """Open the parts of a report that are folded at first."""
     page.evaluate("document.querySelectorAll('.part').forEach(part => { part.open = true; })")
+
+
+def opened(page: Page, sample: int) -> Locator:
+    """A sample of a report, opened by its button."""
+    page.get_by_role("button", name=f"sample {sample}", exact=True).click()
+    return page.locator(f"#sample-{sample}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
-from tests.browser.kinds import KINDS, LARGE
+from tests.browser import kinds
 from tests.browser.reports import unfold
 
 if TYPE_CHECKING:
@@ -21,54 +19,19 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 BOXES = Path(__file__).with_name("boxes.js").read_text(encoding="utf-8")
-# Large pages take minutes, and are for those who look at them.
-SHOWN = (*KINDS, *LARGE) if os.environ.get("METRICHUB_SCREENSHOTS") else KINDS
-PAPER = {"width": 880, "height": 1000}
+PAPER = (880, 1000)
 """A4 with Chromium's margins, and a fifth: browsers shrink what is wider, and that is legible."""
 OPEN = """() => {
     document.querySelector("#table tbody button[data-sample]").click();
     for (const made of document.querySelectorAll("details")) made.open = true;
 }"""
+CONTROLS = "input, select, textarea, .buttons button, #theme"
 
 
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Callable[[Path], str]], str]:
-    """The address of the page of a kind, written once."""
-    return cache(lambda made: made(tmp_path_factory.mktemp(made.__name__)))
-
-
-# Not by a parameter of the module: pytest would sort the tests by its hash.
-@pytest.fixture(params=SHOWN, ids=lambda kind: kind.__name__)
-def kind(request: pytest.FixtureRequest, written: Callable[..., str]) -> str:
-    """The address of a page of each kind."""
-    return written(request.param)
-
-
-def name_of(address: str) -> str:
-    return Path(address).parent.name.rstrip("0")
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (800, "dark"), (390, "dark")])
-def test_nothing_is_cut_or_covered(
-    page: Page,
-    kind: str,
-    width: int,
-    scheme: str,
-    violations: Callable[[Page], list[str]],
-    shoot: Callable[[Page, str], None],
-) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.goto(kind)
-    wrong = page.evaluate(BOXES, False)
-    shoot(page, f"{name_of(kind)}-{width}-{scheme}")
-    page.evaluate(OPEN)
-    wrong += [f"opened: {line}" for line in page.evaluate(BOXES, False) if line not in wrong]
-    shoot(page, f"{name_of(kind)}-{width}-{scheme}-opened")
-    assert wrong == []
-    # It takes seconds; what is opened is least on a phone.
-    if width == 390:
-        assert violations(page) == []
+def shown(page: Page, address: str, width: int, height: int, scheme: str = "light") -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", media="screen")
+    page.goto(address)
 
 
 WATCH = """() => {
@@ -106,37 +69,56 @@ def walked(page: Page) -> list[str]:
     return ["the focus never leaves the page"]
 
 
-def test_the_keyboard_reaches_and_leaves_everything(page: Page, kind: str) -> None:
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(kind)
-    assert walked(page) == []
-
-
-def printed(page: Page, kind: str) -> list[str]:
-    """What is cut on paper, and the controls that are on it."""
-    page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a size
-    page.goto(kind)
+@pytest.mark.parametrize("kind", kinds.KINDS, ids=lambda kind: kind.__name__)
+def test_a_page_is_readable_on_any_screen_on_paper_by_keys_and_without_scripts(
+    page: Page,
+    browser: Browser,
+    kind: Callable[[Path], str],
+    tmp_path: Path,
+    violations: Callable[[Page], list[str]],
+    shoot: Callable[[Page, str], None],
+) -> None:
+    address, wrong = kind(tmp_path), {}
+    for width, scheme in ((1400, "light"), (800, "dark"), (390, "dark")):
+        shown(page, address, width, 900, scheme)
+        wrong[width] = page.evaluate(BOXES, False)
+        shoot(page, f"{kind.__name__}-{width}-{scheme}")
+        page.evaluate(OPEN)
+        wrong[width, "opened"] = page.evaluate(BOXES, False)
+        shoot(page, f"{kind.__name__}-{width}-{scheme}-opened")
+        # It takes seconds; what is opened is least on a phone.
+        if width != 800:
+            wrong[width, "axe"] = violations(page)
+    shown(page, address, 1400, 900)
+    wrong["keys"] = walked(page)
+    shown(page, address, *PAPER)
     page.evaluate(OPEN)
     page.emulate_media(media="print")
-    controls = page.locator("input, select, textarea, .buttons button, #theme").all()
-    wrong = [str(one.evaluate("made => made.outerHTML")) for one in controls if one.is_visible()]
-    return wrong + list(page.evaluate(BOXES, True))
+    controls = [one for one in page.locator(CONTROLS).all() if one.is_visible()]
+    wrong["controls on paper"] = [one.evaluate("made => made.outerHTML") for one in controls]
+    wrong["paper"] = page.evaluate(BOXES, True)
+    shoot(page, f"{kind.__name__}-print")
+    plain = browser.new_page(java_script_enabled=False)
+    plain.goto(address)
+    for place in ("h1", "#scores table, #ranges", "noscript p"):
+        assert plain.locator(place).first.is_visible()
+    controls = [one for one in plain.locator(CONTROLS).all() if one.is_visible()]
+    wrong["controls without scripts"] = [one.evaluate("made => made.outerHTML") for one in controls]
+    plain.close()
+    assert {where: what for where, what in wrong.items() if what} == {}
 
 
-def test_on_paper_nothing_is_cut_and_there_are_no_controls(
-    page: Page, kind: str, shoot: Callable[[Page, str], None]
+METRICS = ("bleu", "chrf", "rouge", "ter", "meteor", "wer")
+
+
+@pytest.mark.parametrize(("number", "answer"), [(2, "#ranges"), (6, "#board"), (10, "#wins")])
+def test_a_comparison_takes_four_screens_and_its_answer_the_first(
+    page: Page, tmp_path: Path, number: int, answer: str
 ) -> None:
-    wrong = printed(page, kind)
-    shoot(page, f"{name_of(kind)}-print")
-    assert wrong == []
-
-
-def test_without_scripts_the_answer_and_the_tables_are_there(browser: Browser, kind: str) -> None:
-    page = browser.new_page(java_script_enabled=False)
-    page.goto(kind)
-    assert page.locator("h1").inner_text()
-    assert page.locator("#scores table, #ranges").first.is_visible()
-    assert page.locator("noscript p").is_visible()
-    for control in page.locator("input, select, textarea, .buttons button, #theme").all():
-        assert not control.is_visible()
-    page.close()
+    address = kinds.page(tmp_path, METRICS, kinds.summaries(number), explained=1)
+    shown(page, address, 1400, 900)
+    page.locator("#table tbody tr").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 900
+    box = page.locator(answer).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900

@@ -1,10 +1,9 @@
-"""Report files in a browser: hostile texts run nothing, and everyone can read them."""
+"""Report files in a browser: hostile texts are shown and run nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,59 +13,84 @@ from playwright.sync_api import expect
 
 from metrichub import Hub
 from metrichub.report.html import write
-from tests.browser.reports import ATTACKS, FEW, Told, unfold, write_many
+from tests.browser.conversations import calling, turn, written
+from tests.browser.reports import ATTACKS, FEW, Told, opened, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
+# A lone surrogate has no place in a page; NUL and separators are shown in some way.
+STARTS = [attack.split(" \u2028")[0] for attack in ATTACKS]
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> str:
-    """The address of a report whose texts, names, ids, reasons and marks are attacks."""
-    path = tmp_path / "</script><img src=x onerror=alert(1)>.html"
+def hostile(folder: Path) -> str:
+    """A report whose texts, names, ids, columns, reasons and marks are attacks."""
+    path = folder / "</script><img src=x onerror=alert(1)>.html"
     path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"prediction": attack, "reference": other, "id": attack}
+        | {name: (i * k) % 5 for k, name in enumerate((*ATTACKS[:6], "__proto__"), 2)}
+        for i, (attack, other) in enumerate(zip(ATTACKS, reversed(ATTACKS), strict=True))
+    ]
     metrics = [Told(name=ATTACKS[0]), Told(name="constructor"), Hub("wer").metrics[0]]
-    columns: dict[str, Any] = {"predictions": list(ATTACKS), "references": list(reversed(ATTACKS))}
-    report = Hub(metrics).evaluate(**columns)
+    report = Hub(metrics).evaluate(rows)
     systems = {ATTACKS[1]: report, ATTACKS[4]: report}
-    write(path, systems, ids=ATTACKS, **FEW)
+    write(path, systems, ids=ATTACKS, human=ATTACKS[:6], **FEW)
     return path.as_uri()
 
 
-def test_hostile_texts_are_shown_and_never_run(page: Page, hostile: str) -> None:
-    page.goto(hostile)
+def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path: Path) -> None:
+    page.goto(hostile(tmp_path))
+    unfold(page)
     page.get_by_label("Output", exact=True).select_option(index=1)
-    for i in range(len(ATTACKS)):
-        page.get_by_role("button", name=f"sample {i}").click()
-    for i, attack in enumerate(ATTACKS):
-        # A lone surrogate has no place in a page; NUL and separators are shown in some way.
-        start = attack.split(" \u2028")[0]
-        expect(page.locator(f"#sample-{i}")).to_contain_text(start)
+    for i, start in enumerate(STARTS):
+        expect(opened(page, i)).to_contain_text(start)
     expect(page.locator("#samples")).to_contain_text(f"no score: {ATTACKS[0]}")
-    assert page.evaluate("() => window.hit") is None
     heading = page.locator("h1")
     expect(heading).to_contain_text(f"{ATTACKS[4]} vs {ATTACKS[1]}: no significant difference on")
     expect(heading).to_contain_text(ATTACKS[0])
     expect(page.locator("body")).to_be_visible()
-    assert (
-        page.locator(
-            "main a, main svg:not(.range, .chart, .key, #histogram, #scatter), main style"
-        ).count()
-        == 0
-    )
     expect(page.locator("#scores thead")).to_contain_text(ATTACKS[1])
     # The name of a metric opens what it is about.
     page.locator("#scores .metric").first.click()
     expect(page.locator("#about-0")).to_be_visible()
+    for name in ("Score", "Rating"):
+        for choice in page.get_by_label(name, exact=True).locator("option").all():
+            page.get_by_label(name, exact=True).select_option(label=choice.inner_text())
+            page.locator("#scatter").press("End")
+    page.locator("#parted button").first.click()
+    expect(page.locator("#people")).to_contain_text(ATTACKS[5])
     assert page.evaluate("() => window.hit") is None
+    drawn = "svg:not(.range, .chart, .key, #histogram, #scatter, #kinds svg)"
+    for made in (drawn, "a", "style", "img[src='x']", "svg svg", "svg script", "svg [onload]"):
+        assert page.locator(f"main {made}").count() == 0, made
 
 
-def test_nothing_but_the_scripts_of_the_page_may_run(browser: Browser, small: str) -> None:
+def test_hostile_messages_are_texts(page: Page, tmp_path: Path) -> None:
+    chat = [
+        message
+        for k, attack in enumerate(ATTACKS)
+        for message in (
+            turn("user", attack, name=attack, retrieval_context=[attack]),
+            calling(attack, (f"{k}", attack, {attack: attack})),
+            turn("tool", attack, tool_call_id=f"{k}"),
+        )
+    ]
+    page.goto(written(tmp_path, chat, words=("yes",)))
+    sample = opened(page, 0)
+    for summary in sample.locator(".conversation details").all():
+        summary.evaluate("made => { made.open = true; }")
+    for start in STARTS:
+        expect(sample).to_contain_text(start)
+    assert page.evaluate("() => window.hit") is None
+    assert sample.locator("a, img, svg, style, script, h1").count() == 0
+
+
+def test_nothing_but_the_scripts_of_the_page_may_run(browser: Browser, two: str) -> None:
     # A page of its own, as the browser complains of what it refuses.
     page = browser.new_page()
-    page.goto(small)
+    page.goto(two)
     page.evaluate(
         """() => {
             const script = document.createElement("script");
@@ -78,78 +102,4 @@ def test_nothing_but_the_scripts_of_the_page_may_run(browser: Browser, small: st
         }"""
     )
     assert page.evaluate("() => window.hit") is None
-    policy = page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
-    assert policy is not None
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    assert "unsafe" not in policy
     page.close()
-
-
-@pytest.mark.parametrize(
-    ("address", "scheme"), [("small", "dark"), ("two", "light"), ("two", "dark")]
-)
-def test_axe_finds_nothing_serious(
-    page: Page,
-    address: str,
-    scheme: str,
-    request: pytest.FixtureRequest,
-    violations: Callable[[Page], list[str]],
-    shoot: Callable[[Page, str], None],
-) -> None:
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.goto(request.getfixturevalue(address))
-    page.locator("#table tbody button").first.click()
-    unfold(page)
-    shoot(page, f"report-{address}-{scheme}")
-    assert violations(page) == []
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "dark"), (800, "light"), (390, "light")])
-def test_ten_systems_fit_at_any_width_with_all_parts_open(
-    page: Page,
-    tmp_path: Path,
-    width: int,
-    scheme: str,
-    violations: Callable[[Page], list[str]],
-    shoot: Callable[[Page, str], None],
-) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.goto(write_many(tmp_path, 10))
-    # The answer and its tables, in two screens of the widest window.
-    if width == 1400:
-        assert page.locator("#samples").evaluate("made => made.offsetTop") < 1800
-    unfold(page)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    # What is wider than its place can be scrolled to, and shows an edge that says so.
-    for region in page.locator("#scores .wide").all():
-        inside, outside = region.evaluate("made => [made.scrollWidth, made.clientWidth]")
-        assert inside <= outside or region.get_attribute("tabindex") == "0"
-    shoot(page, f"report-ten-{width}-{scheme}")
-    assert violations(page) == []
-
-
-def test_a_phone_shows_a_sample_without_scrolling_sideways(
-    page: Page, two: str, shoot: Callable[[Page, str], None]
-) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto(two)
-    page.locator("#table tbody button").first.click()
-    shoot(page, "report-two-phone")
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    box = page.locator(".sample > div").bounding_box()
-    assert box is not None
-    assert box["width"] <= 390
-
-
-def test_a_printed_report_has_no_controls_and_shows_the_citations(
-    page: Page, small: str, shoot: Callable[[Page, str], None]
-) -> None:
-    page.goto(small)
-    expect(page.locator("#method pre")).not_to_be_visible()
-    page.emulate_media(media="print")
-    expect(page.locator("#controls")).not_to_be_visible()
-    expect(page.locator("#pages")).not_to_be_visible()
-    expect(page.locator("#method pre")).to_be_visible()
-    expect(page.locator(".chart").first).to_be_visible()
-    shoot(page, "report-small-print")

@@ -1,4 +1,4 @@
-"""The ten tasks of tests/newcomers.json on an opened report, each as a person does it."""
+"""Journeys through a report of two systems: filters, texts, copies, print, history and keys."""
 
 from __future__ import annotations
 
@@ -13,21 +13,15 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from metrichub import Hub, compare_all
+from metrichub import Hub
 from metrichub.report.html import write
-from metrichub.report.html.forest import p_of
+from tests.browser.reports import FEW, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-TASKS = {
-    task["id"]: task
-    for task in json.loads(Path(__file__, "../../newcomers.json").resolve().read_text("utf-8"))[
-        "tasks"
-    ]
-}
 SIZE = 60
 LANGUAGES = ("zh", "de", "en")
 
@@ -73,8 +67,30 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def report(page: Page, address: str) -> Page:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(address)
+    unfold(page)
     return page
+
+
+def found(page: Page, text: str) -> None:
+    """Wait until the line above the samples says this."""
+    expect(page.locator("#found")).to_contain_text(text)
+
+
+def all_found(page: Page) -> None:
+    expect(page.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
+
+
+def search(page: Page, text: str) -> None:
+    page.get_by_label("Text", exact=True).fill(text)
+    found(page, f"text “{text}”")
+
+
+def choose(page: Page, **choices: str) -> None:
+    for label, option in choices.items():
+        page.get_by_label(label.replace("_", " "), exact=True).select_option(option)
 
 
 def listed(page: Page) -> list[int]:
@@ -90,274 +106,405 @@ def losses(page: Page) -> list[float]:
     return [float(text) for text in signed]
 
 
-def test_every_task_has_its_test() -> None:
-    done = {
-        name.removeprefix("test_").replace("_", "-")
-        for name in globals()
-        if name.startswith("test_")
-    }
-    assert set(TASKS) <= done
+def marked(page: Page, inside: str = "#table td.cell") -> str:
+    """What is highlighted as a hit."""
+    hits: list[str] = page.evaluate(
+        """inside => [...CSS.highlights.get("hits")]
+            .filter(({ startContainer }) => startContainer.parentNode.closest(inside))
+            .map(range => range.startContainer.data.slice(range.startOffset, range.endOffset))""",
+        inside,
+    )
+    return "".join(hits)
 
 
-def test_which_better(report: Page) -> None:
-    # The first screen, untouched.
-    box = report.locator("#ranges").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] < 720
+def copied(page: Page) -> str:
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_the_ten_worst_long_chinese_samples_are_sent_to_somebody(
+    report: Page, browser: Browser
+) -> None:
+    # The answer is the title of the page and of its tab.
     title = report.locator("h1").inner_text()
     assert re.match(r"model_b vs model_a: worse on chrf \(-0\.\d{3} \[.*\], p [<=] ", title)
-    assert "cer" in title
     assert report.title() == title
-    rows = report.locator("#ranges tbody tr:has(th)").all_inner_texts()
-    assert [row.split("\t")[0].strip() for row in rows] == ["chrf ↑", "cer ↓"]
-    assert all("worse, p" in row for row in rows)
-
-
-def ten_worst(page: Page) -> None:
-    page.get_by_label("Output", exact=True).select_option("cer")
-    page.get_by_label("Group", exact=True).select_option(LANGUAGE)
-    page.get_by_label("is", exact=True).select_option("zh")
-    page.get_by_label("and group").select_option("words of the reference")
-    page.get_by_label("the second is").select_option(LONGEST)
-
-
-LANGUAGE = "language"
-# Samples 0 to 59 have 10 to 69 words: the longest quarter begins with the 46th.
-LONGEST = "55 to 69"
-
-
-def test_ten_worst_long_chinese(report: Page) -> None:
-    ten_worst(report)
-    expect(report.locator("#found")).to_contain_text(
-        f"language zh, words of the reference {LONGEST}"
-    )
-    numbers = listed(report)
-    assert sorted(numbers) == [i for i in range(SIZE) if i % 3 == 0 and i + 10 >= 55]
+    choose(report, Output="cer", Group="language")
+    choose(report, **{"is": "zh"})
+    report.get_by_label("and group").select_option("words of the reference")
+    # Samples 0 to 59 have 10 to 69 words: the longest quarter begins with the 46th.
+    report.get_by_label("the second is").select_option("55 to 69")
+    found(report, "language zh, words of the reference 55 to 69")
+    assert sorted(listed(report)) == [i for i in range(SIZE) if i % 3 == 0 and i + 10 >= 55]
     # More errors are worse: the largest loss of the second system first.
     assert losses(report) == sorted(losses(report), reverse=True)
-
-
-def test_why_17_lost(report: Page) -> None:
-    report.get_by_label("Text", exact=True).fill("n17")
-    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 sample")
-    report.get_by_role("button", name="sample 17", exact=True).click()
-    opened = report.locator("#sample-17")
-    boxes = [side.bounding_box() for side in opened.locator(".sides").first.locator(".side").all()]
-    assert boxes[0]
-    assert boxes[1]
-    assert boxes[0]["y"] == boxes[1]["y"]
-    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
-    expect(opened).to_contain_text(reference(17))
-    expect(opened).to_contain_text(re.compile(r"model_a [\d.]+ best here"))
-    expect(opened).to_contain_text(re.compile(r"model_b [\d.]+ worst here"))
-    # Against the reference, whose end the system lacks.
-    side = opened.locator(".side").nth(1)
-    assert side.locator("mark.extra").all_inner_texts() == ["of_b_alone 50% more"]
-    assert side.locator("del.missing").first.inner_text().split()[-1] == "word26"
-    whole = opened.bounding_box()
-    assert whole
-    assert whole["height"] < 720
-
-
-def test_send_view(report: Page, browser: Browser) -> None:
-    ten_worst(report)
-    expect(report.locator("#found")).to_contain_text(f"words of the reference {LONGEST}")
+    expect(report.locator("#means")).to_contain_text(
+        "mean of the samples in this selection: model_a"
+    )
     report.locator("#table tbody button[data-sample]").nth(1).click()
-    sent = report.url
     other = browser.new_context().new_page()
-    other.goto(sent)
+    other.goto(report.url)
     for place in ("#found", "#table"):
         assert other.locator(place).inner_text() == report.locator(place).inner_text()
     assert other.locator(".opened").count() == 1
     assert other.get_by_label("is", exact=True).input_value() == "zh"
-    # Taken back by hand, the address is plain again.
     other.get_by_role("button", name="Show all samples").click()
-    expect(other.locator("#found")).to_have_text(re.compile(f"of {SIZE} samples$"))
+    all_found(other)
     other.context.close()
 
 
-def test_biggest_win_a_over_b(report: Page) -> None:
-    report.get_by_label("Output", exact=True).select_option("cer")
-    report.get_by_label("Which is better").select_option("model_a better than model_b")
-    expect(report.locator("#found")).to_contain_text("model_a better than model_b on cer")
-    # cer of B minus that of A: more errors, so more of them first.
-    found = losses(report)
-    assert found == sorted(found, reverse=True)
-    assert found[-1] > 0
-    expect(report.get_by_label("Sort by").locator("option:checked")).to_have_text(
-        "model_b − model_a"
+def test_why_17_lost_is_read_copied_and_saved(report: Page) -> None:
+    search(report, "n17")
+    found(report, "1 to 1 of 1 sample")
+    row = report.locator("#table tbody tr").first
+    expect(row.locator("td").first).to_contain_text("17 n17")
+    report.get_by_role("button", name="sample 17", exact=True).click()
+    opened = report.locator("#sample-17")
+    left, right = (
+        side.bounding_box() for side in opened.locator(".sides").first.locator(".side").all()
     )
-
-
-def test_said_by_one_only(report: Page) -> None:
-    report.get_by_label("Text", exact=True).fill("n17")
-    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 sample")
-    report.get_by_label("Marked against").select_option("model_a")
-    cells = report.locator("#table tbody tr").first.locator("td.cell")
-    assert cells.nth(1).locator("mark.extra").all_inner_texts() == ["of_b_alone 50% more"]
-    assert cells.nth(0).locator("mark").count() == 0
-    # What the second system cut off is the first one's alone.
-    report.get_by_label("Marked against").select_option("model_b")
-    assert cells.nth(0).locator("mark.extra").all_inner_texts() == ["word21 word22 word23"]
-    assert cells.nth(1).locator("mark").count() == 0
+    assert left
+    assert right
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+    whole = opened.bounding_box()
+    assert whole
+    assert whole["height"] < 720
+    expect(opened).to_contain_text(reference(17))
+    for said in (r"model_a [\d.]+ best here", r"model_b [\d.]+ worst here"):
+        expect(opened).to_contain_text(re.compile(said))
+    # Against the reference, whose end the system lacks.
+    side = opened.locator(".side").nth(1)
+    assert side.locator("mark.extra").all_inner_texts() == ["of_b_alone 50% more"]
+    assert side.locator("del.missing").first.inner_text().split()[-1] == "word26"
+    # Against the other system: what it cut off is the first one's alone.
+    cells = row.locator("td.cell")
+    alone = (("model_a", 1, "of_b_alone 50% more"), ("model_b", 0, "word21 word22 word23"))
+    for against, place, extra in alone:
+        choose(report, Marked_against=against)
+        assert cells.nth(place).locator("mark.extra").all_inner_texts() == [extra]
+        assert cells.nth(1 - place).locator("mark").count() == 0
     style = "e => getComputedStyle(e).borderBottomStyle"
     assert cells.nth(0).locator("mark").first.evaluate(style) == "solid"
     expect(report.locator("#legend")).to_contain_text("Words that model_b doesn't have")
     assert "against=1" in report.url
-
-
-def test_table_for_paper(browser: Browser, address: str) -> None:
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.goto(address)
-    page.get_by_role("button", name="Copy as LaTeX").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert r"\begin{tabular}" in copied
-    assert r"model\_a" in copied
-    scores = page.locator("#ranges tbody tr").first.locator("td").all_inner_texts()[:2]
-    assert all(score in copied for score in scores)
-    assert r"95\% intervals" in copied
-    context.close()
-
-
-def test_german_only_scores(report: Page) -> None:
-    report.get_by_label("Group", exact=True).select_option("language")
-    report.get_by_label("is", exact=True).select_option("de")
-    expect(report.locator("#found")).to_contain_text("of 20 samples with language de")
-    assert {i % 3 for i in listed(report)} == {1}
-    expect(report.locator("#means")).to_contain_text(
-        "mean of the samples in this selection: model_a"
-    )
-    # The scores of the whole selection stand among the slices.
-    hub = Hub("chrf").evaluate(rows(0)).by("language")["de"].scores()["chrf"]["score"]
-    report.get_by_text("Slices", exact=True).click()
-    row = report.locator("#slices tr", has=report.get_by_role("button", name="de", exact=True))
-    expect(row.first).to_contain_text(f"{hub:.3f}")
-    report.get_by_role("button", name="Show all samples").click()
-    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
-
-
-def test_real_or_luck(report: Page) -> None:
-    hub = Hub(["chrf", "cer"])
-    systems = {"model_a": hub.evaluate(rows(0)), "model_b": hub.evaluate(rows(3))}
-    ranking = compare_all(systems, resamples=50, trials=200)
-    test = ranking.pairs["model_b", "model_a"]["chrf"]["score"]
-    row = report.locator("#ranges tbody tr").first
-    expect(row).to_contain_text(f"{test.difference:+.3f}")
-    expect(row).to_contain_text(f"[{test.interval.low:+.3f}, {test.interval.high:+.3f}]")
-    expect(row).to_contain_text(p_of(test.p))
-    expect(report.locator(".facts")).to_contain_text(str(SIZE))
-    report.get_by_text("Method", exact=True).click()
-    expect(report.locator("#method")).to_contain_text("paired approximate randomization")
-
-
-def test_print_for_meeting(report: Page) -> None:
-    report.get_by_label("Group", exact=True).select_option("language")
-    report.get_by_role("button", name="Theme: auto").click()
-    report.get_by_role("button", name="Theme: light").click()
-    dark = report.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert dark == "rgb(21, 23, 26)"
-    report.emulate_media(media="print")
-    assert (
-        report.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    )
-    for gone in ("#theme", "#controls", "#copy-link", ".histogram"):
-        expect(report.locator(gone)).to_be_hidden()
-    expect(report.locator("#found")).to_be_visible()
-    expect(report.locator("#found")).to_contain_text("language de")
-    report.set_viewport_size({"width": 720, "height": 1000})  # A4 without its margins
-    wide = report.locator("#ranges table").bounding_box()
-    assert wide
-    assert wide["x"] + wide["width"] <= 720
-    report.emulate_media(media="screen")
-    assert report.evaluate("getComputedStyle(document.body).backgroundColor") == dark
-
-
-def test_a_bar_of_the_histogram_chooses_its_samples(report: Page) -> None:
-    bars = report.locator("#histogram .bar")
-    expect(bars).to_have_count(20)
-    seen = 0
-    for k in range(20):
-        count = int((bars.nth(k).get_attribute("aria-label") or "").split()[0])
-        seen += count
-        bars.nth(k).focus()
-        report.keyboard.press("Enter")
-        expect(report.locator("#found")).to_contain_text("at least")
-        said = re.search(r"(?:of ([\d,]+)|no) samples?", report.locator("#found").inner_text())
-        assert said
-        assert int(said[1] or 0) == count
-        # Taken back.
-        report.keyboard.press("Enter")
-        expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
-    assert seen == SIZE
-
-
-def test_the_samples_of_a_selection_are_saved(report: Page) -> None:
-    report.get_by_label("Text", exact=True).fill("n17")
-    expect(report.locator("#found")).to_contain_text("1 to 1 of 1 sample")
     with report.expect_download() as saved:
         report.get_by_role("button", name="Samples as JSONL").click()
-    (row,) = map(json.loads, Path(saved.value.path()).read_text("utf-8").splitlines())
-    assert (row["id"], row["language"], row["references"]) == ("n17", "en", reference(17))
-    assert row["model_b.prediction"] == rows(3)[17]["prediction"]
+    (kept,) = map(json.loads, Path(saved.value.path()).read_text("utf-8").splitlines())
+    assert (kept["id"], kept["language"], kept["references"]) == ("n17", "en", reference(17))
+    assert kept["model_b.prediction"] == rows(3)[17]["prediction"]
     with report.expect_download() as saved:
         report.get_by_role("button", name="Samples as CSV").click()
     assert Path(saved.value.path()).read_text("utf-8").startswith("sample,id,")
 
 
-def test_three_tasks_by_keyboard(report: Page, browser: Browser) -> None:
+def test_biggest_win_a_over_b_is_found_and_known_to_a_loaded_page(report: Page) -> None:
+    choose(report, Output="cer", Which_is_better="model_a better than model_b")
+    for _ in range(2):
+        found(report, "model_a better than model_b on cer")
+        # cer of B minus that of A: more errors, so more of them first.
+        differences = losses(report)
+        assert differences == sorted(differences, reverse=True)
+        assert differences[-1] > 0
+        order = report.get_by_label("Sort by").locator("option:checked")
+        expect(order).to_have_text("model_b − model_a")
+        report.reload()
+
+
+def test_tables_are_copied_with_a_clipboard_and_without(report: Page) -> None:
+    report.get_by_role("button", name="Copy as LaTeX").click()
+    text = copied(report)
+    scores = report.locator("#ranges tbody tr").first.locator("td").all_inner_texts()[:2]
+    for part in (r"\begin{tabular}", r"model\_a", r"95\% intervals", *scores):
+        assert part in text
+    report.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined });")
+    report.reload()
+    button = report.get_by_role("button", name="Copy as CSV")
+    button.click()
+    field = report.locator("textarea")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(re.compile("^metric,"))
+    report.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_a_dark_report_is_printed_light_without_its_controls(report: Page) -> None:
+    choose(report, Group="language")
+    report.get_by_role("button", name="Theme: auto").click()
+    report.get_by_role("button", name="Theme: light").click()
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = report.evaluate(paper)
+    assert dark == "rgb(21, 23, 26)"
+    expect(report.locator("#method pre").first).not_to_be_visible()
+    report.emulate_media(media="print")
+    assert report.evaluate(paper) == "rgb(255, 255, 255)"
+    for gone in ("#theme", "#controls", "#copy-link", ".histogram", "#pages"):
+        expect(report.locator(gone)).to_be_hidden()
+    for shown in ("#found", "#method pre", ".chart"):
+        expect(report.locator(shown).first).to_be_visible()
+    found(report, "language de")
+    report.emulate_media(media="screen")
+    assert report.evaluate(paper) == dark
+
+
+def test_bars_slices_and_ngrams_list_their_samples_and_are_taken_back(report: Page) -> None:
+    bars = report.locator("#histogram .bar")
+    counts = [int(str(bar.get_attribute("aria-label")).split()[0]) for bar in bars.all()]
+    assert (len(counts), sum(counts)) == (20, SIZE)
+    for bar, count in ((bars.first, counts[0]), (bars.last, counts[-1])):
+        bar.press("Enter")
+        found(report, f"of {count} sample")
+        bar.press("Enter")
+        all_found(report)
+    # The outermost bars hold the extremes, which are looked at most.
+    bars = report.locator("#differences .chart").first.locator("[data-select]")
+    for bar, key in ((bars.first, "Enter"), (bars.last, "Space")):
+        count = int(str(bar.get_attribute("aria-label")).split()[0])
+        bar.press(key)
+        found(report, f"of {count} samples with chrf of model_b − model_a at least")
+    # A range of differences in chrf says nothing of cer, whose slices stand below its own.
+    report.locator("#slices summary", has_text="cer").click()
+    report.locator("#slices details[open]").get_by_role("button", name="zh", exact=True).click()
+    expect(report.locator("#found")).to_have_text("1 to 10 of 20 samples with language zh")
+    assert {i % 3 for i in listed(report)} == {0}
+    assert "group=language" in report.url
+    output = report.get_by_label("Output", exact=True).locator("option:checked")
+    expect(output).to_have_text("cer")
+    expect(report.locator("#legend")).to_contain_text("the fifth of all cer scores")
+    # Two of three samples of B say "of_b_alone 50% more", which no reference has.
+    mine = report.locator("#ngrams-unsupported table", has_text="More in model_b")
+    row = mine.locator("tbody tr").first
+    assert row.locator("td").all_inner_texts()[1:3] == ["40", "0"]
+    ngram = row.get_by_role("button")
+    text = ngram.inner_text()
+    ngram.press("Enter")
+    said = f"model_b saying “{text}” where no reference has it and model_a not so"
+    found(report, f"no samples with language zh, {said}")
+    # Each filter is taken back alone, and the focus goes to the next.
+    chips = report.locator("#found button")
+    chips.nth(0).press("Enter")
+    expect(chips).to_have_count(1)
+    expect(chips.first).to_be_focused()
+    found(report, f"of 40 samples with {said}")
+    assert all(sample % 3 for sample in listed(report))
+    # As the text is written, whatever signs the n-gram leaves out.
+    assert marked(report) == "of_b_alone 50" * 10
+    assert "ngram=0.3.0" in report.url
+    report.reload()
+    found(report, f"of 40 samples with {said}")
+    chips.click()
+    all_found(report)
+    expect(report.get_by_label("Text", exact=True)).to_be_focused()
+
+
+def test_what_a_search_finds_is_marked_in_cells_and_opened_samples(report: Page) -> None:
+    search(report, "WORD64 word65")
+    # The second system cut these words off, and sample 59's own reference goes on behind them.
+    assert sorted(listed(report)) == [56, 58, 59]
+    assert marked(report) == "word64 word65" * 3
+    cell = report.locator("#table td.cell .text").first
+    expect(cell).to_contain_text(re.compile("^… .*word63 word64 word65"))
+    report.get_by_role("button", name="sample 59").click()
+    # The words that only the reference has stand between those of the text, and aren't its own.
+    assert marked(report, "#sample-59 .side > .text") == "word64 word65"
+    report.get_by_role("button", name="Show all samples").click()
+    all_found(report)
+    assert marked(report, "#table") == ""
+
+
+def test_each_selection_is_a_step_back_to_where_it_was_made(report: Page, address: str) -> None:
+    bar = report.locator("#differences [data-select]").first
+    bar.scroll_into_view_if_needed()
+    top = report.evaluate("() => scrollY")
+    bar.click()
+    found(report, "with chrf of model_b − model_a at least")
+    expect(report.locator("#samples-heading")).to_be_in_viewport()
+    report.go_back()
+    all_found(report)
+    expect(bar).to_be_focused()
+    assert report.evaluate("() => scrollY") == top
+    steps = report.evaluate("() => history.length")
+    # A text is one step, however many keys it takes; an opened sample is a part of its step.
+    for text in ("w", "word2", "word20"):
+        search(report, text)
+    choose(report, Group="language")
+    found(report, "language de")
+    sample = report.locator("#table [data-sample]").first
+    number = sample.inner_text()
+    sample.click()
+    report.get_by_role("button", name="Turn the order").click()
+    expect(report.locator(".opened")).to_have_count(0)
+    assert report.evaluate("() => history.length") == steps + 2
+    opened, query = report.locator(f"#sample-{number}"), report.get_by_label("Text", exact=True)
+    report.go_back()
+    expect(opened).to_be_visible()
+    report.go_back()
+    expect(report.locator("#found")).not_to_contain_text("language")
+    expect(query).to_have_value("word20")
+    report.go_back()
+    expect(query).to_have_value("")
+    assert "#" not in report.url
+    for _ in range(3):
+        report.go_forward()
+    expect(report.locator("#turned")).to_have_value("1")
+    found(report, "text “word20”, language de")
+    # A loaded page still knows its steps, and one that comes back from a link its view.
+    report.reload()
+    report.go_back()
+    expect(opened).to_be_visible()
+    report.get_by_role("link", name="Skip to the samples").press("Enter")
+    found(report, "text “word20”")
+    report.goto(f"{address}#view?open=29")
+    expect(report.locator("#sample-29")).to_be_in_viewport()
+    report.go_back()
+    found(report, "text “word20”")
+
+
+def test_an_address_of_another_report_finds_nothing_and_says_so(report: Page, address: str) -> None:
+    for view, words in (
+        ("group=language&value=zz", "language zz (not in this report)"),
+        ("group=kind&value=zz", "kind (not in this report)"),
+        ("better=5>6", "5>6 (not in this report) on chrf"),
+        ("status=odd", "odd (not in this report)"),
+        ("ngram=7.7.7", "n-gram 7.7.7 (not in this report)"),
+    ):
+        report.goto(f"{address}#view?{view}")
+        for _ in range(2):
+            expect(report.locator("#found")).to_have_text(f"no samples with {words}")
+            expect(report.locator("#table tbody tr")).to_have_count(0)
+            report.reload()
+        report.get_by_role("button", name=f"{words}: remove").click()
+        all_found(report)
+    report.goto(f"{address}#view?open=999&sort=7-9&system=x&columns=77&against=constructor")
+    expect(report.locator("#table tbody tr")).to_have_count(10)
+
+
+def focused(page: Page) -> str | None:
+    """The number of the sample whose button has the focus."""
+    number: str | None = page.evaluate("() => document.activeElement.dataset.sample ?? null")
+    return number
+
+
+def outlined(page: Page) -> bool:
+    style: str = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    return style != "none"
+
+
+def test_the_keyboard_alone_filters_and_opens(report: Page) -> None:
     keys = report.keyboard
+    keys.press("Tab")
+    expect(report.get_by_role("link", name="Skip to the samples")).to_be_focused()
+    keys.press("Enter")
     report.get_by_label("Group", exact=True).focus()
     keys.press("l")  # language
     keys.press("Tab")
     keys.press("z")
-    expect(report.locator("#found")).to_contain_text("language zh")
-    for _ in range(60):
+    found(report, "language zh")
+    while focused(report) is None:
         keys.press("Tab")
-        if report.evaluate("document.activeElement.dataset.sample !== undefined"):
-            break
+    assert outlined(report)
     keys.press("Enter")
     expect(report.locator(".sides").first).to_be_visible()
-    sample = report.evaluate("document.activeElement.dataset.sample")
-    assert f"open={sample}" in report.url
+    assert f"open={focused(report)}" in report.url
+    # From a slice to the filter that it sets, and back without it.
+    report.locator("#slices").get_by_role("button", name="en", exact=True).first.press("Enter")
+    found(report, "of 20 samples with language en")
+    keys.press("Shift+Tab")
+    expect(report.get_by_role("button", name="language en: remove")).to_be_focused()
+    assert outlined(report)
+    keys.press("Enter")
+    all_found(report)
+    expect(report.get_by_label("Text", exact=True)).to_be_focused()
+    # In a field a letter is a letter.
+    keys.type("jk")
+    expect(report.get_by_label("Text", exact=True)).to_have_value("jk")
 
 
-def test_an_ngram_lists_its_samples(report: Page) -> None:
-    report.get_by_text("Distinctive n-grams", exact=True).click()
-    section = report.locator("#ngrams")
-    expect(section).to_be_visible()
-    # Two of three samples of B say "of_b_alone 50% more", which no reference has.
-    mine = section.locator("#ngrams-unsupported table", has_text="More in model_b")
-    row = mine.locator("tbody tr").first
-    assert row.locator("td").all_inner_texts()[1:3] == ["40", "0"]
-    button = row.get_by_role("button")
-    text = button.inner_text()
-    button.focus()
-    report.keyboard.press("Enter")
-    expect(report.locator("#found")).to_contain_text(
-        f"of 40 samples with model_b saying “{text}” where no reference has it and model_a not so"
+def test_keys_walk_the_rows_and_the_focus_stays_where_they_go_on(report: Page) -> None:
+    keys, toggles = report.keyboard, report.locator("#table [data-sample]")
+    head = report.locator("#table thead button").first
+    head.press("Enter")
+    expect(head).to_be_focused()
+    assert outlined(report)
+    # Keys walk the rows, open and close them, and go on to the next page and back.
+    report.evaluate("() => document.activeElement.blur()")
+    order = toggles.all_inner_texts()
+    keys.press("j")
+    assert focused(report) == order[0]
+    for key in ("j", "ArrowDown", "k", "Enter"):
+        keys.press(key)
+    opened = report.locator(f"#sample-{order[1]}")
+    expect(opened).to_be_visible()
+    keys.press("Tab")
+    keys.press("Escape")
+    expect(opened).to_have_count(0)
+    assert focused(report) == order[1]
+    toggles.last.press("j")
+    expect(report.locator("#page")).to_have_text("page 2 of 6")
+    assert focused(report) == toggles.first.inner_text()
+    keys.press("k")
+    assert focused(report) == order[-1]
+    # The focus stays where keys go on.
+    for pressed, next_ in (("Last", "Previous"), ("First", "Next")):
+        report.get_by_role("button", name=pressed, exact=True).press("Enter")
+        expect(report.get_by_role("button", name=next_, exact=True)).to_be_focused()
+    # Escape closes what a click on a text opened, and of several the one that was opened last.
+    report.locator("#table td.cell").first.click()
+    expect(report.locator(".opened")).to_have_count(1)
+    keys.press("Escape")
+    expect(report.locator(".opened")).to_have_count(0)
+    toggles.nth(4).click()
+    toggles.nth(2).click()
+    report.locator(".sample .text").first.click()
+    keys.press("Escape")
+    expect(toggles.nth(2)).to_have_attribute("aria-expanded", "false")
+    expect(toggles.nth(4)).to_have_attribute("aria-expanded", "true")
+    head.focus()
+    keys.press("Escape")
+    expect(report.locator(".opened")).to_have_count(0)
+    expect(head).to_be_focused()
+
+
+def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
+    hub, path = Hub(["token_f1", "wer"]), tmp_path / "report.html"
+    said = {"a": "the cat sat", "b": "the dog sat", "c": "on the mat"}
+    write(
+        path,
+        {
+            name: hub.evaluate(predictions=[text], references=["the cat sat on"])
+            for name, text in said.items()
+        },
+        **FEW,
     )
-    assert all(sample % 3 for sample in listed(report))
-    assert "ngram=0.3.0" in report.url
-    report.reload()
-    expect(report.locator("#found")).to_contain_text("of 40 samples with model_b saying")
-    report.get_by_role("button", name="Show all samples").click()
-    expect(report.locator("#found")).to_have_text(f"1 to 10 of {SIZE} samples")
-
-
-def test_a_slice_and_a_bar_list_their_samples(report: Page) -> None:
-    report.get_by_text("Slices", exact=True).click()
-    report.locator("#slices").get_by_role("button", name="zh", exact=True).first.click()
-    expect(report.locator("#found")).to_contain_text("of 20 samples with language zh")
-    assert {i % 3 for i in listed(report)} == {0}
-    assert "group=language" in report.url
-    report.get_by_role("button", name="language zh: remove").click()
-    report.get_by_text("Distribution over the samples", exact=True).click()
-    # The outermost bars hold the extremes, which are looked at most.
-    bars = report.locator("#differences .chart").first.locator("[data-select]")
-    for bar in (bars.first, bars.last):
-        count = int((bar.get_attribute("aria-label") or "").split()[0])
-        bar.focus()
-        report.keyboard.press("Enter")
-        expect(report.locator("#found")).to_contain_text(f"of {count} samples with")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(path.as_uri())
+    page.get_by_text("Columns: 3 of 3 systems").click()
+    page.get_by_role("checkbox", name="c", exact=True).uncheck()
+    page.get_by_label("Output", exact=True).select_option("wer")
+    page.get_by_role("button", name="sample 0").click()
+    page.get_by_role("button", name="Copy as Markdown").last.click()
+    # One of the reference's four words is missing; of "b" one is another besides. token_f1 leaves
+    # out articles: of three words both of "a" match, and one of "b".
+    assert copied(page).split("\n") == [
+        "### Sample 0",
+        "",
+        "references:",
+        "",
+        "> the cat sat on",
+        "",
+        "a, wer 0.250:",
+        "",
+        "> the cat sat ~~on~~",
+        "",
+        "b, wer 0.500 (+0.250 from a):",
+        "",
+        "> the **dog** ~~cat~~ sat ~~on~~",
+        "",
+        "Against reference: **only here**, *elsewhere in the reference*, ~~only in the reference~~",
+        "",
+        "- wer, a: score 0.250",
+        "- wer, b: score 0.500",
+        "- token_f1, a: score 0.800 · precision 1.000 · recall 0.667",
+        "- token_f1, b: score 0.400 · precision 0.500 · recall 0.333",
+    ]
