@@ -55,14 +55,6 @@ def search(page: Page, words: str) -> None:
     page.keyboard.type(words)
 
 
-@pytest.mark.parametrize("way", ["file", "http"])
-def test_the_search_finds_a_card(page: Page, site: Site, way: str) -> None:
-    page.goto(getattr(site, way) + "metric_cards/wer/index.html")
-    search(page, "brevity penalty")
-    page.locator(".mh-ask a[href^='metric_cards/bleu/']").first.click()
-    expect(page.locator("h1")).to_have_text("BLEU")
-
-
 TERMS = (
     ("word error rate", {"wer"}),
     ("how to cite", {"docs/FIRST.html#how-to-cite-and-the-licence"}),
@@ -84,46 +76,41 @@ def _among_three(name: str) -> str:
 @pytest.mark.parametrize("way", ["file", "http"])
 def test_questions_find_an_answer_among_the_first_three(page: Page, site: Site, way: str) -> None:
     page.goto(getattr(site, way) + "index.html")
-    box = page.get_by_label("Ask in your own words")
+    box, answers = page.get_by_label("Ask in your own words"), page.locator(".mh-ask a")
     for question, wanted in (*newcomers(), *unseen(), *TERMS):
         box.fill(question)
         hit = page.locator(", ".join(map(_among_three, wanted)))
         expect(hit.first, question).to_be_visible()
-
-
-def test_the_first_answer_is_a_key_away_and_no_question_is_a_page(page: Page, site: Site) -> None:
-    page.goto(site.http + "index.html")
-    box = page.get_by_label("Ask in your own words")
+    # No question is a page, and the first answer is a key away.
     box.fill("<img src=x onerror=window.ran=1> qqqq")
     box.fill("qqqq")
     expect(page.locator(".mh-ask ol")).to_have_text("Nothing has these words.")
     box.fill("plagiarism check")
-    expect(page.locator(".mh-ask a").first).to_have_text("Coverage (extractive fragments)")
+    expect(answers.first).to_have_text("Coverage (extractive fragments)")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Coverage (extractive fragments)")
-    expect(page.get_by_label("Ask in your own words")).to_have_count(0)
-
-
-def test_a_tag_leads_to_its_metrics(page: Page, site: Site) -> None:
-    page.goto(site.http + "tags.html")
-    page.get_by_role("link", name="BLEU", exact=True).first.click()
+    expect(box).to_have_count(0)
+    search(page, "brevity penalty")
+    page.locator(".mh-ask a[href^='metric_cards/bleu/']").first.click()
     expect(page.locator("h1")).to_have_text("BLEU")
 
 
 def test_every_page_leads_to_every_part_and_to_its_neighbours(page: Page, site: Site) -> None:
+    heading = page.locator("h1")
     page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(site.file + "metric_cards/bleu/index.html")
-    tabs = page.locator(".md-tabs")
-    for name, heading in {
-        "Guides": "First steps",
-        "Reference": "Hub",
-        "Metrics": "All metrics",
-    }.items():
-        tabs.get_by_role("link", name=name).click()
-        expect(page.locator("h1")).to_have_text(heading)
+    page.goto(site.file + "tags.html")
+    page.get_by_role("link", name="BLEU", exact=True).first.click()
+    expect(heading).to_have_text("BLEU")
+    parts = (("Guides", "First steps"), ("Reference", "Hub"), ("Metrics", "All metrics"))
+    for name, title in parts:
+        page.locator(".md-tabs").get_by_role("link", name=name).click()
+        expect(heading).to_have_text(title)
     page.locator("article").get_by_role("link", name="BLEU", exact=True).click()
     page.get_by_role("link", name=re.compile("^Next:")).click()
-    expect(page.locator("h1")).to_have_text("Carburacy")
+    expect(heading).to_have_text("Carburacy")
+    page.goto(site.file + "metric_cards/faithfulness/index.html")
+    page.locator("#definition ~ p").get_by_role("link", name="supported").click()
+    expect(heading).to_have_text("Prompt: supported")
 
 
 def test_the_citation_and_the_example_are_copied(page: Page, site: Site) -> None:
@@ -170,21 +157,14 @@ def test_formulas_are_rendered_in_a_font_of_their_own(page: Page, site: Site, wa
     assert high["y"] + high["height"] <= low["y"] + 1
 
 
-def test_a_prompt_is_a_click_away(page: Page, site: Site) -> None:
-    page.goto(site.file + "metric_cards/faithfulness/index.html")
-    page.locator("#definition ~ p").get_by_role("link", name="supported").click()
-    expect(page.locator("h1")).to_have_text("Prompt: supported")
-
-
 def test_the_site_is_whole_without_scripts(browser: Browser, site: Site) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_page(java_script_enabled=False)
     page.goto(site.file + "metric_cards/index.html")
     linked = page.locator("article a[href$='/index.html']")
     assert linked.count() >= len(Registry.installed().entries)
     page.goto(site.file + "choose.html")
     expect(page.locator("article")).to_contain_text("metrichub score summaries.jsonl -m density")
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("way", ["file", "http"])
