@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,11 @@ from metrichub.app.guard import refused
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
 from metrichub.report.serialize import file_text
 from tests import judge_stub, plugins, web_stub
-from tests.app_client import CATS, HOME, Form, calling, run_of, words
+from tests.app_client import BASELINES, CATS, HOME, Form, calling, run_of, words
 
 LOCAL = ServerSettings()
 PUBLIC = ServerSettings(public=True, hosts=("scores.example",))
 FORM = {"metric": "exact_match", "text": '{"prediction": "a", "reference": "a"}'}
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with calling() as found:
-        yield found
 
 
 def error(client: TestClient, status: int, **body: Any) -> tuple[str, str]:
@@ -41,26 +35,28 @@ def error(client: TestClient, status: int, **body: Any) -> tuple[str, str]:
     return answer.json()["error"], answer.json()["message"]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "localhost:1", "[::1]:8000"])
-def test_this_machine_may_be_called_by_its_own_names(host: str) -> None:
-    assert refused("GET", Headers({"host": host}), LOCAL) is None
-
-
 @pytest.mark.parametrize(
-    "host",
-    ["evil.example", "127.0.0.1.evil.example", "192.168.1.5:8000", "", "[::1", "localhost.", "a b"],
-)
-def test_a_foreign_name_is_refused_even_for_reading(host: str) -> None:
+    ("settings", "taken", "foreign"),
+    [
+        (
+            LOCAL,
+            ("127.0.0.1:8000", "localhost", "localhost:1", "[::1]:8000"),
+            ("evil.example", "127.0.0.1.evil.example", "192.168.1.5:8000", "", "[::1", "localhost.",
+             "a b"),
+        ),
+        (PUBLIC, ("scores.example", "10.0.0.7:8000", "localhost"), ("evil.example",)),
+    ],
+)  # fmt: skip
+def test_a_server_is_called_by_its_own_names(
+    settings: ServerSettings, taken: Sequence[str], foreign: Sequence[str]
+) -> None:
+    for host in taken:
+        assert refused("GET", Headers({"host": host}), settings) is None, host
     # A page at that name would else read whatever is here, once its name means this machine.
-    found = refused("GET", Headers({"host": host}), LOCAL)
-    assert found is not None
-    assert (found.status_code, found.refusal.error) == (400, "ForeignHost")
-
-
-def test_a_public_server_is_called_by_its_names_or_any_address() -> None:
-    for host in ("scores.example", "10.0.0.7:8000", "localhost"):
-        assert refused("GET", Headers({"host": host}), PUBLIC) is None
-    assert refused("GET", Headers({"host": "evil.example"}), PUBLIC) is not None
+    for host in foreign:
+        found = refused("GET", Headers({"host": host}), settings)
+        assert found is not None, host
+        assert (found.status_code, found.refusal.error) == (400, "ForeignHost"), host
 
 
 @pytest.mark.parametrize(
@@ -79,6 +75,8 @@ def test_a_post_from_a_foreign_page_is_refused(client: TestClient, headers: dict
         assert client.post(path, data=FORM, headers=headers).status_code == 403
     answer = client.post("/api/score", json={"metrics": ["bleu"], **CATS}, headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (403, "ForeignOrigin")
+    for path in ("/runs", "/runs/x", "/runs/x/scores.json"):
+        assert client.get(path, headers={"host": "evil.example"}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -309,20 +307,13 @@ def test_what_only_looks_like_a_saved_report_is_refused(client: TestClient, text
     assert "/tmp" not in said
 
 
-def test_a_metric_that_asks_a_model_is_not_offered_without_one(client: TestClient) -> None:
-    kind, message = error(client, 422, metrics=["fluency"], predictions=["a"])
-    assert kind == "NoModel"
-    assert "metrichub serve --judge" in message
-    assert "metrichub serve --judge" in client.get("/metrics/fluency").text
-    assert client.get("/api/metrics/fluency").json()["unavailable"]
-
-
 @pytest.mark.parametrize(
     ("name", "judging", "said"),
     [
         ("faithfulness", Judging(), "asks a judge, and this server was started without one"),
         ("answer_relevancy", Judging("offline"), "asks an embedder, and this server was started"),
         ("fluency", Judging("chance"), "needs a model as judge, and this server has none"),
+        ("fluency", BASELINES, "needs a model as judge, and this server has none"),
     ],
 )
 def test_a_metric_is_closed_where_nobody_can_be_asked(
@@ -393,20 +384,37 @@ def test_a_form_with_too_many_fields_is_refused(client: TestClient) -> None:
         "\"'><img src=x onerror=alert(1)>",
         "</textarea><script>alert(1)</script>",
         "{{7*7}}",
+        "javascript:alert(1)",
+        "../../etc/\u202epasswd",
     ],
 )
-def test_text_under_evaluation_is_only_ever_text(client: TestClient, text: str) -> None:
+def test_text_under_evaluation_and_names_of_files_are_only_ever_text(
+    client: TestClient, text: str
+) -> None:
     # Refused, as no such file can be read, and shown again.
     sent = {"text": f"a,{text}", "set": text}
-    page = client.post("/", data=sent, files={"file": ("a.txt", "a")}).text
-    assert str(escape(text)) in page
-    assert "<script>alert" not in page
-    assert "<img" not in page
-    assert text in Form(page).fields["text"]
+    pages = [client.post("/", data=sent, files={"file": ("a.txt", "a")}).text]
+    assert str(escape(text)) in pages[0]
+    assert text in Form(pages[0]).fields["text"]
     row = json.dumps({"prediction": text, "reference": "a", "id": text, text: text})
-    _, page = run_of(client, [], specs=f"exact_match\nx = {text}", text=row)
-    assert "<script>alert" not in page
-    assert "<img" not in page
+    specs = f"exact_match\nx = {text}"
+    files = [("file", (f"{text}{k}.jsonl", row)) for k in range(2)]
+    # Of what was pasted, of a file, of two files that are compared, and the list of all.
+    pages += [
+        run_of(client, [], specs=specs, text=row)[1],
+        *(run_of(client, files[:number], metric="exact_match")[1] for number in (1, 2)),
+        client.get("/runs").text,
+    ]
+    # A name is what stands behind its last slash; the client escapes what would end it.
+    name = text.rpartition("/")[2].replace('"', "%22").strip("\u202e")[:10]
+    for page in pages[2:]:
+        assert name in words(page)
+    for page in pages[2:4]:
+        assert "\u202e" not in page
+        assert "../" not in page
+    for page in pages:
+        for active in ("<script>alert", "<img", ">49<", 'href="javascript'):
+            assert active not in page
 
 
 def test_an_unusual_spec_ends_no_worker(client: TestClient) -> None:

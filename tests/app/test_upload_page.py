@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,15 +13,9 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 from starlette.testclient import TestClient
 
 import metrichub
-from metrichub.app.settings import Judging, ServerLimits, ServerSettings
+from metrichub.app.settings import Judging, ServerSettings
 from metrichub.catalog.search import METRIC, search_index
 from tests.app_client import calling, run_of, words
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with calling() as found:
-        yield found
 
 
 def checked(client: TestClient, name: str, text: str | bytes, **chosen: str) -> Any:
@@ -78,18 +71,6 @@ def test_a_file_that_cannot_be_read_is_said_at_once(
     assert says in found["problem"]
     assert found["status"] == 200
     assert "/tmp" not in found["problem"]
-
-
-def test_checking_takes_a_place_and_keeps_no_file() -> None:
-    with calling(ServerSettings(limits=ServerLimits(waiting=0))) as client:
-        answer = client.post("/columns", files={"file": ("a.jsonl", "{}")})
-    assert answer.status_code == 503
-
-
-def test_no_page_of_another_server_checks_a_file(client: TestClient) -> None:
-    files = {"file": ("a.jsonl", "{}")}
-    header = {"Origin": "http://evil.test"}
-    assert client.post("/columns", files=files, headers=header).status_code == 403
 
 
 def test_the_search_is_that_of_the_command_line(client: TestClient) -> None:
