@@ -16,13 +16,7 @@ from starlette.testclient import TestClient
 
 from metrichub import list_metrics
 from tests import plugins
-from tests.app_client import Form, calling, ended, run_of, words
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with calling() as found:
-        yield found
+from tests.app_client import Form, calling, run_of, words
 
 
 def test_every_installed_metric_is_listed_with_its_summary(client: TestClient) -> None:
@@ -46,10 +40,6 @@ def test_a_cards_page_has_its_facts_sections_parameters_and_citation(
     assert "<th>meaning</th>" in page
 
 
-def test_a_qualified_name_is_the_same_page(client: TestClient) -> None:
-    assert "<h1>BLEU" in client.get("/metrics/metrichub/bleu").text
-
-
 def test_links_between_cards_lead_to_pages(client: TestClient) -> None:
     page = client.get("/metrics/regex_match").text
     assert 'href="/metrics/json_schema_match"' in page
@@ -63,36 +53,19 @@ def test_what_is_not_there_is_a_page_that_says_so(client: TestClient, path: str)
     assert "Not found" in answer.text
 
 
-def test_a_slip_in_a_name_is_told_with_near_names(client: TestClient) -> None:
+def test_a_name_may_be_qualified_and_a_slip_is_told_with_near_names(client: TestClient) -> None:
+    assert "<h1>BLEU" in client.get("/metrics/metrichub/bleu").text
     assert "did you mean 'bleu'" in words(client.get("/metrics/bluu").text)
 
 
-@pytest.mark.parametrize(
-    ("sent", "says"),
-    [
-        ({"text": '{"prediction": "a"}'}, "choose a metric"),
-        ({"text": '{"prediction": "a"}', "metric": "bluu"}, "no metric 'bluu' is installed"),
-        ({"text": '{"prediction": "a"}', "specs": "bleu("}, "'bleu(' isn't a valid metric"),
-    ],
-)
-def test_a_page_names_no_class_of_an_error(
-    client: TestClient, sent: dict[str, str], says: str
+def test_static_files_are_asked_for_again_by_their_tag_and_pages_are_not_kept(
+    client: TestClient,
 ) -> None:
-    answer = client.post("/", data=sent)
-    page = answer.text if answer.status_code == 422 else ended(client, answer.url.path)
-    (told,) = re.findall(r'<p class="error" role="alert">(.*?)</p>', page, re.DOTALL)
-    assert words(told).startswith(says)
-
-
-def test_static_files_are_asked_for_again_by_their_tag(client: TestClient) -> None:
     answer = client.get("/static/app.css")
     assert answer.headers["cache-control"] == "no-cache"
     assert answer.headers["content-type"].startswith("text/css")
     again = client.get("/static/app.css", headers={"If-None-Match": answer.headers["etag"]})
     assert again.status_code == 304
-
-
-def test_pages_are_not_kept(client: TestClient) -> None:
     assert client.get("/metrics/bleu").headers["cache-control"] == "no-store"
 
 

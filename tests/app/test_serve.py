@@ -155,11 +155,17 @@ def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.Monkey
     [
         (["--judge", "nobody"], 2, "no judge 'nobody' is installed"),
         (["--judge", "openai(api_key='x')"], 2, "can't hold a key"),
+        # Told before anyone comes.
+        (["--port", "0", "--judge", "openai"], 4, "set OPENAI_API_KEY"),
         (["--port", "99999"], 2, "--port"),
         (["--host", "192.0.2.1"], 1, "can't listen on 192.0.2.1"),
     ],
 )
-def test_wrong_use_is_one_line(options: list[str], status: int, says: str) -> None:
+def test_wrong_use_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], status: int, says: str
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     assert says in commands.error(commands.run("serve", *options), status)
 
 
@@ -196,14 +202,6 @@ def test_other_commands_load_no_server() -> None:
         "numpy",
         "metrichub.app",
     }
-
-
-def test_a_judge_without_a_key_is_told_before_anyone_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    result = CliRunner().invoke(main, ["serve", "--port", "0", "--judge", "openai"])
-    assert result.exit_code == 4
-    assert "set OPENAI_API_KEY" in result.output
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
