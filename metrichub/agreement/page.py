@@ -18,7 +18,7 @@ from metrichub.errors import InputError
 from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores, Values, page_numbers
-from metrichub.report.scoreboard import chosen_outputs
+from metrichub.report.rows import chosen_outputs
 from metrichub.report.tables import Cell, Score, Table
 
 WORK = 10_000_000

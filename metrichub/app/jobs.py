@@ -24,8 +24,10 @@ from metrichub.data.samples import Reading, Samples, check_same_samples
 from metrichub.data.source import open_source
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
-from metrichub.report import captions, export, notes, scoreboard
+from metrichub.report import captions, export, notes
 from metrichub.report.html.provenance import Provenance
+from metrichub.report.rows import ScoreFormat, output_columns
+from metrichub.report.scoreboard import rows_of_scores, scoreboard
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -332,7 +334,7 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         table = ranking.to_csv()
     else:
         scores = {"file": name, **export.document(first, intervals[name], first.signatures())}
-        table = scoreboard.rows_of_scores(reports, intervals).csv()
+        table = rows_of_scores(reports, intervals).csv()
     texts = {
         "scores.json": export.json_of(scores, 2),
         "scores.csv": table,
@@ -349,14 +351,14 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     with suppress(ReportError):
         if not ranking:
             first.save(job.folder / SAVED)
-    form = scoreboard.ScoreFormat()
+    form = ScoreFormat()
     told = [
         (f"{note.metric} of {', '.join(note.systems)}" if note.systems else note.metric, note.text)
         for note in notes.shared_notes(reports)
     ]
     told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
-    board = scoreboard.scoreboard(reports, ranking, intervals, form)
-    about = captions.about_intervals(scoreboard.output_columns(reports, form), intervals)
+    board = scoreboard(reports, ranking, intervals, form)
+    about = captions.about_intervals(output_columns(reports, form), intervals)
     about = f"{about} {captions.about_tests(board, ranking)}".strip()
     if ranking and len(board.head) > len(board.rows):
         # A page is narrow: a row an output, and a column a system.

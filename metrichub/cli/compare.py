@@ -171,17 +171,14 @@ def compare(
 
 def _lost(ranking: Ranking) -> Iterator[str]:
     """The headline outputs on which a system is worse than the baseline, or isn't tested."""
-    from metrichub.report.html.shown_tests import verdict_of
+    from metrichub.report.rows import ScoreFormat, output_columns, rows_of
 
-    baseline, *_ = ranking.systems
-    for system, tests in ranking.against(baseline).items():
-        for metric, outputs in ranking.ranks.items():
-            card = ranking.reports[system].results[metric].metric.card
-            for output in outputs:
-                test, better = tests[metric][output], card.better(output)
-                verdict = verdict_of(test, better, ranking.options.level)
-                if better != "neither" and verdict in ("worse", "no winner", "not tested"):
-                    yield str(test.sentence)
+    rows = rows_of(ranking.reports, output_columns(ranking.reports, ScoreFormat()), ranking)
+    for system in ranking.systems:
+        for row in rows:
+            lost = row.system == system and row.verdict in ("worse", "no winner", "not tested")
+            if lost and row.test and row.column.better != "neither":
+                yield str(row.test.sentence)
 
 
 def _slices(

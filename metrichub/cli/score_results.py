@@ -20,14 +20,8 @@ from metrichub.report.captions import (
     without_intervals,
 )
 from metrichub.report.export import document, samples_text
-from metrichub.report.scoreboard import (
-    Intervals,
-    ScoreFormat,
-    chosen_outputs,
-    output_columns,
-    rows_of_scores,
-    scoreboard,
-)
+from metrichub.report.rows import Intervals, ScoreFormat, output_columns
+from metrichub.report.scoreboard import rows_of_scores, scoreboard
 from metrichub.report.tables import Cell, Table, fit_width
 
 if TYPE_CHECKING:
@@ -83,14 +77,13 @@ class ScoreTables:
 
     def _rows(self) -> Table:
         """A row an output with all its digits, the signatures of the first as a last column."""
-        table = rows_of_scores(self.reports, self.intervals)
-        outputs = self.display.outputs
-        shown = {key for r in self.reports.values() for key in chosen_outputs(r, outputs)}
-        rows = [row for row in table.rows if tuple(row[:2]) in shown]
+        form = ScoreFormat(self.display.outputs)
+        table = rows_of_scores(self.reports, self.intervals, form)
         if not self.display.with_signatures:
-            return Table(table.head, rows)
+            return table
         signatures = next(iter(self.reports.values())).signatures()
-        return Table([*table.head, "signature"], [[*row, signatures[str(row[0])]] for row in rows])
+        rows = [[*row, signatures[str(row[0])]] for row in table.rows]
+        return Table([*table.head, "signature"], rows)
 
 
 class Calibrated(NamedTuple):

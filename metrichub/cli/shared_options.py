@@ -21,7 +21,7 @@ from metrichub.data.location import STDIN, Location, short_names
 
 if TYPE_CHECKING:
     from metrichub.data.quoting import Quoting
-    from metrichub.report.scoreboard import OutputChoice
+    from metrichub.report.rows import OutputChoice
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

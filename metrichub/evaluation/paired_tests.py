@@ -27,6 +27,8 @@ from metrichub.evaluation.significance import (
     Pair,
     SignificanceOptions,
     compare_pairs,
+    is_significant,
+    p_text,
     withheld,
 )
 
@@ -106,7 +108,7 @@ def paired_tests(
     ranked_outputs = [
         output
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
-        for output in _headline_outputs(metric, systems, pairs, 1 - options.level)
+        for output in _headline_outputs(metric, systems, pairs, options.level)
     ]
     rough = _about_few(known, options.cluster)
     ranks: Ranks = {}
@@ -146,7 +148,7 @@ def _headline_outputs(
     metric: str,
     systems: Mapping[str, Measurement],
     pairs: Mapping[Pair, Comparisons],
-    alpha: float,
+    level: float,
 ) -> list[RankedOutput]:
     """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
@@ -166,7 +168,7 @@ def _headline_outputs(
             of.card.name,
             name,
             of.card.better(name),
-            alpha,
+            level,
             {system: result.scores()[name] for system, result in results.items()},
             {
                 (system, other): t[name]._replace(
@@ -205,13 +207,6 @@ def output_label(metric: str, card: str, output: str) -> str:
     return output if metric == card and output.startswith(metric) else f"{metric} {output}"
 
 
-def p_text(p: float, sign: str = "=") -> str:
-    """A p-value as papers print it: "p = .0005", "p < .0001"."""
-    if p < 1e-4:
-        return "p < .0001"
-    return f"p {sign} {f'{p:.4f}'.removeprefix('0').rstrip('0').rstrip('.')}"
-
-
 @dataclass(frozen=True)
 class RankedOutput:
     """One headline output: the score of every system, and the tests of all pairs."""
@@ -220,7 +215,7 @@ class RankedOutput:
     card: str
     name: str
     better: str
-    alpha: float
+    level: float
     scores: Mapping[str, float]
     tests: Mapping[Pair, Comparison]
     reason: str | None
@@ -265,7 +260,7 @@ class RankedOutput:
         test = self._test(system, other)
         lead = test.difference if (system, other) in self.tests else -test.difference
         ahead = lead > 0 if self.better == "higher" else lead < 0
-        return ahead and test.p <= self.alpha + 1e-12
+        return ahead and is_significant(test.p, self.level)
 
     def ranked(self, pair: Pair, test: Comparison) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""
@@ -287,7 +282,7 @@ class RankedOutput:
 
     def _differences(self) -> Iterator[tuple[tuple[str, str], str]]:
         """Which systems differ, where neither more nor less is better."""
-        differ = [pair for pair, test in self.tests.items() if test.p <= self.alpha + 1e-12]
+        differ = [pair for pair, test in self.tests.items() if is_significant(test.p, self.level)]
         if not differ:
             yield _no_difference(listed(self.scores)), self.label
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from math import ceil, isnan
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -63,6 +64,42 @@ Comparisons = dict[str, dict[str, Comparison]]
 """Metric -> output -> `Comparison`."""
 
 
+def p_text(p: float, sign: str = "=") -> str:
+    """A p-value as papers print it: "p = .003", "p < .001", "p = 1"; "–" for `nan`.
+
+    It has three decimals, and a fourth where these would be on the other side of .05. Behind "≤"
+    it is rounded up. With "" for the sign there is the number alone: ".003", "< .001".
+    """
+    if isnan(p):
+        return "–"
+    begin = "p " if sign else ""
+    if p < 0.001:
+        return f"{begin}< .001"
+    shown = f"{ceil(p * 1000 - 1e-9) / 1000 if sign == '≤' else p:.3f}"
+    if p > 0.05 >= float(shown):
+        shown = f"{ceil(p * 10_000) / 10_000:.4f}"
+    number = shown.removeprefix("0") if float(shown) < 1 else "1"
+    return f"{begin}{sign} {number}".lstrip()
+
+
+def is_significant(p: float, level: float) -> bool:
+    """Whether a p-value is at most what the level of the intervals leaves; `nan` isn't."""
+    return p <= 1 - level + 1e-12
+
+
+def verdict_of(test: Comparison | None, better: str, level: float) -> str:
+    """What a test says of the first system of its pair, where higher or lower is better."""
+    if test is None or (isnan(test.p) and not test.withheld):
+        return "not tested"
+    if test.withheld:
+        return "no winner"
+    if not is_significant(test.p, level):
+        return "no significant difference"
+    if better == "neither":
+        return "different"
+    return "better" if (test.difference > 0) == (better == "higher") else "worse"
+
+
 _OTHERS = "the systems have scores of different samples, which weren't kept"
 MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
 TOO_SLOW = "a paired test would take too long, as each of its trials scores all samples anew"
@@ -80,6 +117,11 @@ class SignificanceOptions(NamedTuple):
     trials: int = 10_000
     seed: int = resample.SEED
     cluster: str | None = None
+
+    @property
+    def threshold(self) -> str:
+        """The largest p that is significant: ".05"."""
+        return f"{1 - self.level:.10g}".removeprefix("0")
 
     def of_intervals(self) -> dict[str, Any]:
         """What of them `Report.intervals` takes."""
@@ -205,9 +247,10 @@ class _Test(NamedTuple):
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
-            p, least = resample.randomisation_p(swapped[name], difference), 1 - level + 1e-12
+            p = resample.randomisation_p(swapped[name], difference)
             # Few trials have no p that is small enough to be significant.
-            if p > least >= 1 / (len(swapped[name]) + 1):
+            possible = is_significant(1 / (len(swapped[name]) + 1), level)
+            if possible and not (isnan(p) or is_significant(p, level)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
                 a[name],

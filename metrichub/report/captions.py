@@ -6,16 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
-from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.scoreboard import (
-    TIE,
-    Intervals,
-    OutputColumn,
-    ScoreFormat,
-    output_columns,
-    scoreboard,
-)
+from metrichub.report.rows import TIE, Intervals, OutputColumn, ScoreFormat, output_columns
+from metrichub.report.scoreboard import scoreboard
 from metrichub.report.tables import Score, Table
 
 if TYPE_CHECKING:
@@ -58,7 +51,7 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     if any(score.rank for score in scores):
         meanings.append("in parentheses: ranks; a system ranks one below the lowest that beats it")
     if tests and any(score.mark for score in scores):
-        p = p_text(1 - tests.options.level).removeprefix("p = ")
+        p = tests.options.threshold
         meanings.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
     return "; ".join(meanings)
 
@@ -120,13 +113,13 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     if not tests:
         return ""
     options = tests.options
-    p = p_text(1 - options.level).removeprefix("p = ")
     sentences = [
         "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
         "Tests: two-sided paired approximate randomization "
         f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
-        f"all pairs of systems and the headline outputs of a metric; significant at p ≤ {p}.",
+        f"all pairs of systems and the headline outputs of a metric; significant at p ≤ "
+        f"{options.threshold}.",
     ]
     return " ".join(filter(None, sentences))
 

@@ -15,13 +15,8 @@ from metrichub.evaluation.repeats import repeated_scores
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import notes_of
-from metrichub.report.scoreboard import (
-    OutputChoice,
-    ScoreFormat,
-    chosen_outputs,
-    rows_of_scores,
-    scoreboard,
-)
+from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns, rows_of
+from metrichub.report.scoreboard import rows_of_scores, scoreboard
 from metrichub.report.tables import Table, csv_text
 
 if TYPE_CHECKING:
@@ -75,20 +70,18 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
 
 def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str, float]:
     """The scores by one key each; see `Report.flatten`."""
-    shown = chosen_outputs(report, ScoreFormat(outputs).outputs)
+    columns = output_columns({"": report}, ScoreFormat(outputs))
     return {
-        name if output == "score" else f"{name}{separator}{output}": value
-        for name, result in report.results.items()
-        for output, value in result.scores().items()
-        if (name, output) in shown
+        metric if output == "score" else f"{metric}{separator}{output}": row.score
+        for row in rows_of({"": report}, columns)
+        for metric, output in [row.column[:2]]
     }
 
 
 def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     """The scores with all their digits, a row an output; see `Report.to_csv`."""
-    shown = chosen_outputs(report, ScoreFormat(outputs).outputs)
-    whole = rows_of_scores({"": report}, {"": intervals_of(report)} if intervals else None)
-    return whole._replace(rows=[row for row in whole.rows if tuple(row[:2]) in shown])
+    drawn = {"": intervals_of(report)} if intervals else None
+    return rows_of_scores({"": report}, drawn, ScoreFormat(outputs))
 
 
 def readable_table(report: Measurement) -> Table:

@@ -21,14 +21,8 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
-from metrichub.report.scoreboard import (
-    OutputChoice,
-    ScoreFormat,
-    differences,
-    output_columns,
-    rows_of_tests,
-    scoreboard,
-)
+from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns
+from metrichub.report.scoreboard import differences, rows_of_tests, scoreboard
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -126,7 +120,7 @@ class Ranking(PairedTests):
 
     def table(self, *, outputs: OutputChoice = "headline") -> Table:
         """The table that `to_csv` writes."""
-        return rows_of_tests(self, all_outputs=ScoreFormat(outputs).outputs == "all")
+        return rows_of_tests(self, ScoreFormat(outputs))
 
     def tables(
         self,

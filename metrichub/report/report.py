@@ -16,7 +16,7 @@ from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report import export
 from metrichub.report.by_output import intervals_of
 from metrichub.report.notes import notes_of
-from metrichub.report.scoreboard import OutputChoice
+from metrichub.report.rows import OutputChoice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,10 +20,11 @@ from metrichub.evaluation.significance import (
     Pair,
     SignificanceOptions,
     compare_pairs,
+    p_text,
 )
 from metrichub.report.by_output import intervals_of
 from metrichub.report.groupings import FEWEST, Grouping
-from metrichub.report.scoreboard import Intervals, ScoreFormat, output_columns, p_cell
+from metrichub.report.rows import Intervals, ScoreFormat, output_columns
 from metrichub.report.tables import Cell, Score, Table
 
 MOST_SAMPLES = 20_000
@@ -96,9 +97,7 @@ class Slices(NamedTuple):
                     scores.append(Score(column.number(score)))
                 cells = [Score("–"), Score("–")]
                 if test:
-                    bounds = column.bounds(test.interval, "+")
-                    cells[0] = Score(column.number(test.difference, "+"), interval=bounds)
-                    cells[1] = p_cell(test.p)
+                    cells = [column.difference(test), Score(p_text(test.p, ""))]
                 rows.append([one.value, one.size, column.head, *scores, *cells])
         name = self.slices[0].grouping.name if self.slices else ""
         caption = (

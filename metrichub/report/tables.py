@@ -220,9 +220,9 @@ def fit_width(board: Table, width: int | None) -> list[Table]:
     """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
     if width is None or _width(board) <= width:
         return [board]
-    transposed = _transposed(board)
-    if _width(transposed) <= width:
-        return [transposed]
+    turned = transposed(board)
+    if _width(turned) <= width:
+        return [turned]
     tables, taken = [], [0]
     for i in range(1, len(board.head)):
         if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
@@ -240,6 +240,11 @@ def format_cell(cell: Cell) -> str:
         return "–"
     whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
     return str(int(cell)) if whole else f"{cell:.4f}"
+
+
+def decimals_of(value: float) -> int:
+    """Three decimals for fractions, fewer for larger numbers."""
+    return 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
 
 
 def _latex(text: str) -> str:
@@ -293,7 +298,7 @@ def _width(table: Table) -> int:
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _transposed(board: Table) -> Table:
+def transposed(board: Table) -> Table:
     """The scoreboard with a row an output and a column a system."""
     rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
     best = frozenset((column - 1, row + 1) for row, column in board.best)

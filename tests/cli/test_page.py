@@ -98,8 +98,8 @@ def test_the_groups_of_a_comparison_are_in_its_result_and_on_its_page() -> None:
     text = run(*command, "--format", "table").stdout
     # 30 samples of each; all odd ones are wrong: p is 2 / 2^30 by chance, of 10,000 trials 1,
     # twice by Holm over two slices.
-    assert re.search(r"^1 +30 +exact_match ↑ +1.000 +0.000 +-1.000 \[.*\] +\.0002$", text, re.M)
-    assert re.search(r"^0 +30 +exact_match ↑ +1.000 +1.000 .* 1\.0000$", text, re.M)
+    assert re.search(r"^1 +30 +exact_match ↑ +1.000 +0.000 +-1.000 \[.*\] +< \.001$", text, re.M)
+    assert re.search(r"^0 +30 +exact_match ↑ +1.000 +1.000 .* 1$", text, re.M)
     result = run(*command, "--report", "p.html")
     rows = json.loads(result.stdout)["slices"]
     assert [(row["value"], row["tests"]["score"]["difference"]) for row in rows] == [

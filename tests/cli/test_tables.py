@@ -46,12 +46,12 @@ b       100.0 (2)   0.0 (2)
 """
 DIFFERENCES = """\
 Difference from a
-metric               system  difference [95% interval]        p
+metric               system  difference [95% interval]       p
 ─
-wer % ↓              b       +75.0 [+67.5, +82.5]       < .0001
-edit_similarity % ↑  b       -90.0 [-95.6, -84.4]       < .0001
+wer % ↓              b       +75.0 [+67.5, +82.5]       < .001
+edit_similarity % ↑  b       -90.0 [-95.6, -84.4]       < .001
 
-a beats b on wer (p < .0001) and edit_similarity (p < .0001)
+a beats b on wer (p < .001) and edit_similarity (p < .001)
 in parentheses: ranks; a system ranks one below the lowest that beats it
 """
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.errors import ReportError
 from metrichub.evaluation import significance
-from metrichub.evaluation.paired_tests import RankedOutput, in_words, p_text
+from metrichub.evaluation.paired_tests import RankedOutput, in_words
 from metrichub.evaluation.resample import Interval, holm
-from metrichub.evaluation.significance import TOO_SLOW, Comparison
-from metrichub.report.scoreboard import TIE, rows_of_tests
+from metrichub.evaluation.significance import TOO_SLOW, Comparison, p_text
+from metrichub.report.rows import EVERY, TIE
+from metrichub.report.scoreboard import rows_of_tests
 from tests.toy_metrics import Variety
 
 SIZE = 12
@@ -98,7 +99,7 @@ def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
         for (name, other), p in zip(combinations(names, 2), ps, strict=True)
     }
     scores = {name: -float(place) for place, name in enumerate(names)}
-    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    output = RankedOutput("m", "m", "score", "higher", 0.95, scores, tests, None, "m")
     for name in names:
         above = [
             output.ranks[other] for other in names if name != other and output.beats(other, name)
@@ -110,20 +111,20 @@ def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
     ("scores", "lower_p", "ranks", "said"),
     [
         ((3, 2, 1), {"ac": 0.01, "ab": 0.02, "bc": 0.03}, "123",
-         ["a beats b, which beats c, on m (p ≤ .03)"]),
+         ["a beats b, which beats c, on m (p ≤ .030)"]),
         ((3, 2, 1), {"ac": 0.05, "bc": 0.04}, "112",
-         ["a and b beat c on m (p ≤ .05)", "no significant difference between a and b on m"]),
+         ["a and b beat c on m (p ≤ .050)", "no significant difference between a and b on m"]),
         ((1, 2, 3), {"ca": 0.01}, "211",
-         ["c beats a on m (p = .01)",
+         ["c beats a on m (p = .010)",
           "no significant difference between a and b or b and c on m"]),
         ((3, 2, 1), {"ab": 0.04, "bc": 0.03}, "123",
-         ["a beats b on m (p = .04)", "b beats c on m (p = .03)",
+         ["a beats b on m (p = .040)", "b beats c on m (p = .030)",
           "no significant difference between a and c on m"]),
         ((4, 3, 2, 1), {"ac": 0.01, "ad": 0.02, "bc": 0.01, "bd": 0.04}, "1122",
-         ["a and b beat c and d on m (p ≤ .04)", "no significant difference between a and b on m",
+         ["a and b beat c and d on m (p ≤ .040)", "no significant difference between a and b on m",
           "no significant difference between c and d on m"]),
         ((1, 1, 1), {}, "111", ["no significant difference between a, b and c on m"]),
-        ((2, 1), {"ab": 0.00004}, "12", ["a beats b on m (p < .0001)"]),
+        ((2, 1), {"ab": 0.00004}, "12", ["a beats b on m (p < .001)"]),
         ((2, 1), {"ab": 0.0501}, "11", ["no significant difference between a and b on m"]),
     ],
 )  # fmt: skip
@@ -139,7 +140,7 @@ def test_sentences_name_who_beats_whom_and_who_is_level(
             )
             for name, other in combinations(of, 2)
         }
-        output = RankedOutput("m", "m", "score", better, 0.05, of, tests, None, "m")
+        output = RankedOutput("m", "m", "score", better, 0.95, of, tests, None, "m")
         assert output.ranks == {name: int(rank) for name, rank in zip(of, ranks, strict=True)}
         assert list(in_words([output])) == said
 
@@ -151,7 +152,7 @@ def test_a_system_without_a_score_comes_last() -> None:
         (one, two): COMPARISON._replace(difference=scores[one] - scores[two], p=p)
         for (one, two), p in lost.items()
     }
-    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    output = RankedOutput("m", "m", "score", "higher", 0.95, scores, tests, None, "m")
     assert output.clusters == [["c", "b", "a"]]
     assert output.tested
 
@@ -161,7 +162,7 @@ def test_systems_that_beat_each_other_in_a_circle_are_level() -> None:
     lost = [("b", "a"), ("c", "b"), ("a", "c")]
     tests = {pair: COMPARISON._replace(difference=-1.0, p=0.01) for pair in lost}
     scores = dict.fromkeys("abc", 0.5)
-    output = RankedOutput("m", "m", "score", "higher", 0.05, scores, tests, None, "m")
+    output = RankedOutput("m", "m", "score", "higher", 0.95, scores, tests, None, "m")
     assert output.ranks == {"a": 1, "b": 1, "c": 1}
 
 
@@ -179,7 +180,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
             assert np.isnan(test.p)
             assert (test.rank, test.other_rank, test.sentence) == (None, None, None)
     systems = {"one": report, "other": other}
-    table = rows_of_tests(compare_all(systems, resamples=9, trials=TRIALS), all_outputs=True)
+    table = rows_of_tests(compare_all(systems, resamples=9, trials=TRIALS), EVERY)
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
 
@@ -191,7 +192,7 @@ def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
     assert (test.rank, test.sentence) == (None, None)
     assert ranking.ranks == {"abstractness": {"score": {}}}
     assert ranking.sentence == (
-        "abstractness differs between a and b (p = .01); neither more nor less is better"
+        "abstractness differs between a and b (p = .010); neither more nor less is better"
     )
 
 
@@ -288,11 +289,26 @@ def test_one_pair_equals_compare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "text"),
-    [(0.00009, "p < .0001"), (0.0005, "p = .0005"), (0.05, "p = .05"), (1.0, "p = 1")],
+    ("p", "sign", "text"),
+    [
+        (0.0009999, "=", "p < .001"),
+        (0.001, "=", "p = .001"),
+        (0.0034, "=", "p = .003"),
+        # A bound is rounded up.
+        (0.0034, "≤", "p ≤ .004"),
+        (0.004, "≤", "p ≤ .004"),
+        # What isn't significant at .05 never reads as .05.
+        (0.05, "=", "p = .050"),
+        (0.05004, "=", "p = .0501"),
+        (0.0505, "=", "p = .051"),
+        (0.9996, "=", "p = 1"),
+        (float("nan"), "=", "–"),
+        (0.024, "", ".024"),
+        (0.0001, "", "< .001"),
+    ],
 )
-def test_p_values_are_written_as_in_papers(p: float, text: str) -> None:
-    assert p_text(p) == text
+def test_p_values_are_written_as_in_papers(p: float, sign: str, text: str) -> None:
+    assert p_text(p, sign) == text
 
 
 @pytest.mark.parametrize(
@@ -361,7 +377,7 @@ def test_an_output_can_be_tested_if_any_pair_of_systems_can() -> None:
             for number, (pair, test) in enumerate(tests.items())
         }
         names = ("exact_match", "exact_match", "score")
-        return in_words([RankedOutput(*names, "higher", 0.05, scores, own, None, "exact_match")])[0]
+        return in_words([RankedOutput(*names, "higher", 0.95, scores, own, None, "exact_match")])[0]
 
     assert words(3) == "exact_match can't be tested"
     # Without a test of a and b, a beats c in 11 samples alone, and c differs from b in one.

@@ -11,7 +11,6 @@ from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH
-from metrichub.report.html.shown_tests import p_of
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
@@ -191,23 +190,6 @@ def test_title_ranks_and_letters_say_the_same_of_every_output() -> None:
     assert {row.system: row.cells[1][1:] for row in told.board} == {
         "exact": ("b", False), "near": ("a", True), "bad": ("c", False),
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (0.0004, "p < .001"),
-        (0.001, "p = .001"),
-        (0.0030, "p = .003"),
-        # Rounded up: what isn't significant at .05 never reads as .05.
-        (0.0502, "p = .051"),
-        (0.05, "p = .050"),
-        (1.0, "p = 1"),
-        (float("nan"), "–"),
-    ],
-)
-def test_p_has_three_decimals(p: float, text: str) -> None:
-    assert p_of(p) == text
 
 
 def test_names_lose_what_all_begin_with() -> None:

@@ -190,7 +190,7 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
     )
     # No random swap of 99 is as extreme: p is 1 of 100; the small slice has none.
     assert [[str(cell) for cell in row] for row in table.rows] == [
-        ["x", "20", "wer ↓", "0.000", "0.500", "+0.500 [–]", ".0100"],
+        ["x", "20", "wer ↓", "0.000", "0.500", "+0.500 [–]", ".010"],
         ["y", "9", "wer ↓", "0.000", "0.500", "–", "–"],
     ]
     # Of several groupings the first names the table.

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from metrichub.report.scoreboard import first_of, p_cell
+from metrichub.report.rows import first_of
 from metrichub.report.tables import Cell, Score, Table, _encoder, csv_text, fit_width, format_cell
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -43,10 +43,6 @@ def rendered(table: Table, width: int, colour: bool = False) -> list[str]:
         (1, "1"),
         (NAN, "–"),
         (None, "–"),
-        (p_cell(0.00009), "< .0001"),
-        (p_cell(0.0001), ".0001"),
-        (p_cell(1.0), "1.0000"),
-        (p_cell(NAN), "–"),
         (Score("1", "(2)", "≈", "[0, 1]", "· 1 of 2"), "1 (2) ≈ [0, 1] · 1 of 2"),
         (Score("1", mark="≈"), "1 ≈"),
     ],

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from metrichub.errors import listed
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.paired_tests import p_text
 from metrichub.evaluation.resample import Interval
-from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions
+from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions, p_text
 from metrichub.report.captions import (
     about_tests,
     captioned,
@@ -19,15 +18,16 @@ from metrichub.report.captions import (
     without_intervals,
 )
 from metrichub.report.html.forest import Axis, Forest, ForestRow
-from metrichub.report.html.leaderboard import LeaderboardRow, leaderboard
+from metrichub.report.html.leaderboard import LeaderboardRow, ShownTests, leaderboard
 from metrichub.report.html.records import are_equal
-from metrichub.report.html.shown_tests import ShownTests, p_of, score_of
 from metrichub.report.ranking import Ranking
-from metrichub.report.scoreboard import (
+from metrichub.report.rows import (
     OutputColumn,
+    Row,
     ScoreFormat,
     output_columns,
     ranks_of,
+    rows_of,
 )
 from metrichub.report.tables import Cell, Score, Table
 
@@ -68,11 +68,12 @@ def answer_of(
     paper = captioned(systems, ranking, intervals, form, options)
     lacking = without_intervals(columns, intervals)
     if ranking is None:
-        ((name, report),) = systems.items()
-        forests = [*_scores(columns, report, intervals[name], options)]
-        title = _title_of_one(name, report, columns)
+        rows = rows_of(systems, columns, None, intervals)
+        (report,) = systems.values()
+        forests = [*_scores(rows, report, form)]
+        title = _title_of_one(rows)
         return PageAnswer(title, columns, (), forests, lacking, paper, None)
-    tests = ShownTests(ranking, columns)
+    tests = ShownTests.of(ranking, columns)
     pair = _shown_pair(tests)
     forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
     title = _title_of_two(tests) if len(systems) == 2 else _title_of_several(tests)
@@ -117,12 +118,10 @@ def without_common_start(names: Sequence[str]) -> dict[str, str]:
     return {name: name[cut:] for name in names}
 
 
-def _title_of_one(name: str, report: Measurement, columns: Sequence[OutputColumn]) -> str:
-    scores = [
-        f"{column.label} {column.number(score_of(report, column))}"
-        for column in columns[:_MOST_SCORES]
-    ]
-    more = len(columns) - _MOST_SCORES
+def _title_of_one(rows: Sequence[Row]) -> str:
+    name = rows[0].system
+    scores = [f"{row.column.label} {row.column.number(row.score)}" for row in rows[:_MOST_SCORES]]
+    more = len(rows) - _MOST_SCORES
     text = ", ".join(scores) + (f" and {more} more" if more > 0 else "")
     return f"{name}: {text}" if name else text
 
@@ -142,9 +141,7 @@ def _title_of_two(tests: ShownTests) -> str:
         known = said.setdefault(verdict, [])
         detail = ""
         if test and not known and verdict in ("better", "worse", "different"):
-            bounds = column.bounds(test.interval, "+")
-            difference = column.number(test.difference, "+")
-            detail = f" ({difference}{f' {bounds}' if bounds else ''}, {p_of(test.p)})"
+            detail = f" ({column.difference(test)}, {p_text(test.p)})"
         first, *same = column.label.split(", ")
         known += [f"{first}{detail}", *same]
     order = (
@@ -199,12 +196,12 @@ def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Tab
         for row in board
     ]
     best = {(i, k) for i, row in enumerate(board) for k, cell in enumerate(row.cells, 2) if cell[2]}
-    p = p_text(1 - tests.ranking.options.level).removeprefix("p = ")
+    threshold = tests.ranking.options.threshold
     sentences = [
         f"{len(board)} systems on {tests.ranking.reports[board[0].system].size:,} samples, "
         f"ranked by {tests.ranked().label}.",
         "Bold: the systems that rank first." if best else "",
-        f"Systems that share a letter don't differ significantly (p > {p})."
+        f"Systems that share a letter don't differ significantly (p > {threshold})."
         if any(cell[1] for row in board for cell in row.cells)
         else "",
     ]
@@ -262,7 +259,7 @@ def _forest(
         verdict = tests.verdict(test, column)
         cells = [*scores, f"{column.number(test.difference, '+')} {bounds}", relative]
         places = [axis.place(v) for v in (test.interval.low, test.difference, test.interval.high)]
-        p = p_of(test.p) if verdict != "no winner" else ""
+        p = p_text(test.p) if verdict != "no winner" else ""
         cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
         rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], *places))
     level = f"{100 * tests.ranking.options.level:g}%"
@@ -271,33 +268,22 @@ def _forest(
     return Forest(title, head, rows, axis.ticks(), axis.place(0.0))
 
 
-def _scores(
-    columns: Sequence[OutputColumn],
-    report: Measurement,
-    intervals: Mapping[str, Mapping[str, Interval]],
-    options: SignificanceOptions,
-) -> Iterator[Forest]:
+def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iterator[Forest]:
     """The scores of one system; outputs of one range share a scale."""
-    by_range: dict[object, list[OutputColumn]] = {}
+    by_range: dict[object, list[Row]] = {}
     ranges = {}
-    for column in columns:
-        scale = report.results[column.metric].metric.card.scale(column.output)
-        ranges[column] = (scale.low, scale.high) if scale else (None, None)
-        key = ranges[column] if None not in ranges[column] else column
-        by_range.setdefault(key, []).append(column)
-    level = f"{100 * options.level:g}%"
+    for row in rows:
+        scale = report.results[row.column.metric].metric.card.scale(row.column.output)
+        both = ranges[row.column] = (scale.low, scale.high) if scale else (None, None)
+        by_range.setdefault(row.column if None in both else both, []).append(row)
     for own in by_range.values():
-        found = {c: (intervals.get(c.metric, {}).get(c.output), score_of(report, c)) for c in own}
-        ends = [end for i, score in found.values() for end in (score, *(i[:2] if i else ()))]
-        axis = Axis.of([*ends, *(end for end in ranges[own[0]] if end is not None)])
-        rows = []
-        for column, (interval, score) in found.items():
-            bounds = column.bounds(interval) if interval else ""
-            result = report.results[column.metric]
-            scored = f" · {result.count:,} of {report.size:,}" if result.unscored else ""
-            low, high = interval[:2] if interval else (math.nan, math.nan)
-            cells = [f"{column.number(score)}{scored}", bounds]
-            places = [axis.place(v) for v in (low, score, high)]
-            rows.append(ForestRow(column.head, column.metric, cells, "alone", *places))
-        head = ["metric", "score", f"{level} interval"]
-        yield Forest("", head, rows, axis.ticks(), None)
+        ends = [end for row in own for end in (row.score, *(row.interval or ())[:2])]
+        axis = Axis.of([*ends, *(end for end in ranges[own[0].column] if end is not None)])
+        drawn = []
+        for row in own:
+            low, high = row.interval[:2] if row.interval else (math.nan, math.nan)
+            score = row._replace(interval=None).shown()
+            cells = [str(score), row.column.bounds(row.interval)]
+            places = [axis.place(v) for v in (low, row.score, high)]
+            drawn.append(ForestRow(row.column.head, row.column.metric, cells, "alone", *places))
+        yield Forest("", ["metric", "score", form.interval], drawn, axis.ticks(), None)

@@ -52,21 +52,13 @@ from metrichub.report.html.records import (
     score_columns,
     script_json,
 )
-from metrichub.report.html.shown_tests import p_of
 from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
-from metrichub.report.scoreboard import (
-    Intervals,
-    ScoreFormat,
-    decimals_of,
-    differences,
-    output_columns,
-    rows_of_scores,
-    rows_of_tests,
-)
+from metrichub.report.rows import Intervals, ScoreFormat
+from metrichub.report.scoreboard import differences, rows_of_scores, rows_of_tests, scoreboard
 from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
-from metrichub.report.tables import Cell, Score, Table
+from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
 
 SCRIPTS = (
     "labels.js",
@@ -244,18 +236,8 @@ def _all_scores(
     options: SignificanceOptions,
 ) -> Table:
     """Every output with its intervals: a row an output, a column a system."""
-    columns = output_columns(systems, ScoreFormat("all", level=options.level))
-    rows = [
-        [
-            column.head,
-            *(
-                column.score(report, intervals[name].get(column.metric, {}).get(column.output))
-                for name, report in systems.items()
-            ),
-        ]
-        for column in columns
-    ]
-    return Table(["metric", *(systems if len(systems) > 1 else ["score"])], rows)
+    board = scoreboard(systems, None, intervals, ScoreFormat("all", level=options.level))
+    return board if len(systems) == 1 else transposed(board)
 
 
 def _wins(outputs: Sequence[tuple[str, str, Scores]], number: int) -> dict[tuple[str, str], str]:
@@ -377,8 +359,7 @@ def _tests(ranking: Ranking | None, options: SignificanceOptions) -> Table | Non
     """The tests of all outputs against the first system, with every p-value."""
     if not ranking:
         return None
-    form = ScoreFormat("all", level=options.level)
-    return differences(ranking, form, lambda p: Score(p_of(p).removeprefix("p ").lstrip("= ")))
+    return differences(ranking, ScoreFormat("all", level=options.level))
 
 
 def _own_tables(

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.significance import Comparison, Pair
+from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
 from metrichub.report.groupings import FEWEST
 from metrichub.report.html.charts import Tick, ticks
-from metrichub.report.html.shown_tests import better_of, p_of, verdict_of
-from metrichub.report.scoreboard import OutputColumn
+from metrichub.report.rows import OutputColumn
 from metrichub.report.slices import Slice, Slices
 
 WIDTH = 260
@@ -137,10 +136,9 @@ def _slice_table(
     column: OutputColumn, slices: Slices, systems: Mapping[str, Measurement], level: float
 ) -> SliceTable | None:
     pair = slices.pair
-    better = better_of(systems, column)
 
     def kind_of(test: Comparison) -> str:
-        return verdict_of(test, better, level).split()[0]
+        return verdict_of(test, column.better, level).split()[0]
 
     found = [(one, _slice_row(one, column, pair, kind_of)) for one in slices.slices]
     if not found:
@@ -199,6 +197,5 @@ def _slice_row(
         why = f"fewer than {FEWEST}" if one.size < FEWEST else "–"
         cells += [column.number(difference, "+"), why]
         return cells, "not", [math.nan, difference, math.nan]
-    cells.append(f"{column.number(test.difference, '+')} {column.bounds(test.interval, '+')}")
-    cells.append(p_of(test.p))
+    cells += [str(column.difference(test)), p_text(test.p)]
     return cells, kind_of(test), [test.interval.low, test.difference, test.interval.high]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from metrichub.report.html.shown_tests import ShownTests, p_of
-from metrichub.report.scoreboard import OutputColumn, first_of, ranks_of
+from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
+from metrichub.report.ranking import Ranking
+from metrichub.report.rows import OutputColumn, Row, ranks_of, rows_of, test_of
 
 _LINKS = {
     "better": "better than",
@@ -18,6 +19,48 @@ _LINKS = {
     "not tested": "not tested against",
 }
 _OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
+
+
+class ShownTests(NamedTuple):
+    """The tests of all pairs, by the columns that are shown, and the rows of all systems."""
+
+    ranking: Ranking
+    columns: Sequence[OutputColumn]
+    rows: Mapping[tuple[str, OutputColumn], Row]
+
+    @classmethod
+    def of(cls, ranking: Ranking, columns: Sequence[OutputColumn]) -> ShownTests:
+        """The tests of a ranking by these columns."""
+        rows = rows_of(ranking.reports, columns, ranking)
+        return cls(ranking, columns, {(row.system, row.column): row for row in rows})
+
+    def test(self, pair: Pair, column: OutputColumn) -> Comparison | None:
+        """The test of a pair by an output; None without one."""
+        return test_of(self.ranking, pair, column)
+
+    def verdict(self, test: Comparison | None, column: OutputColumn) -> str:
+        """What a test says of the first system of its pair."""
+        return verdict_of(test, column.better, self.ranking.options.level)
+
+    def ranked(self) -> OutputColumn:
+        """The first output that ranks systems; where none does, the first."""
+        having = (column for column in self.columns if ranks_of(self.ranking, column))
+        return next(having, self.columns[0])
+
+    def score(self, system: str, column: OutputColumn) -> float:
+        """A system's score by an output; `nan` where it lacks it."""
+        row = self.rows.get((system, column))
+        return row.score if row else math.nan
+
+    def in_order(self, column: OutputColumn, systems: Sequence[str]) -> list[str]:
+        """The systems by rank and score, the best first; as they come without ranks."""
+        sign = -1 if column.better == "higher" else 1
+
+        def order(system: str) -> tuple[float, float]:
+            row = self.rows.get((system, column))
+            return (row.rank, sign * row.score) if row and row.rank else (math.inf, 0.0)
+
+        return sorted(systems, key=order)
 
 
 class LeaderboardRow(NamedTuple):
@@ -38,8 +81,8 @@ def leaderboard(tests: ShownTests) -> list[LeaderboardRow]:
         cells = []
         for column, of_column in zip(tests.columns, letters, strict=True):
             number = column.number(tests.score(system, column))
-            best = system in first_of(ranks_of(tests.ranking, column))
-            cells.append((number, of_column.get(system, ""), best))
+            row = tests.rows.get((system, column))
+            cells.append((number, of_column.get(system, ""), bool(row and row.leads)))
         against = [_outcome(tests, system, other) for other in order]
         rows.append(LeaderboardRow(ranks.get(system), system, cells, against))
     return rows
@@ -51,7 +94,7 @@ def _letters(tests: ShownTests, column: OutputColumn) -> dict[str, str]:
     All that rank first have the letter a.
     """
     by_pair = {pair: tests.test(pair, column) for pair in tests.ranking.pairs}
-    if tests.better(column) == "neither" or any(
+    if column.better == "neither" or any(
         test is None or test.withheld or math.isnan(test.p) for test in by_pair.values()
     ):
         return {}
@@ -81,4 +124,4 @@ def _outcome(tests: ShownTests, system: str, other: str) -> tuple[str, str, str]
     if test is None:
         return kind, "–", verdict
     difference = column.number(-test.difference if turned else test.difference, "+")
-    return kind, difference, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_of(test.p)}"
+    return kind, difference, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_text(test.p)}"

@@ -21,7 +21,7 @@ from metrichub.data.values import json_value
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import output_label
-from metrichub.report.scoreboard import chosen_outputs
+from metrichub.report.rows import chosen_outputs
 from metrichub.text.conversation import Message
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")

@@ -1,0 +1,210 @@
+"""Rows: all that is known of each output of each system, which every table and page shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from metrichub.errors import ParameterError
+from metrichub.evaluation.paired_tests import output_label
+from metrichub.evaluation.significance import verdict_of
+from metrichub.report.tables import Score, decimals_of
+
+if TYPE_CHECKING:
+    from metrichub.catalog.frontmatter import Scale
+    from metrichub.evaluation.measurement import Measurement
+    from metrichub.evaluation.paired_tests import PairedTests
+    from metrichub.evaluation.resample import Interval
+    from metrichub.evaluation.significance import Comparison, Pair
+
+OutputChoice = Literal["headline", "all"]
+"""Which outputs of a metric are shown: those that its card names to be read first, or all."""
+_CHOICES = ("headline", "all")
+MISSING = ("unscored", "unanswered", "errors", "pending")
+"""Why samples have no score, as the scores of a report count them."""
+ARROWS = {"higher": " ↑", "lower": " ↓"}
+TIE = "≈"
+"""Marks a system without a significant difference from the first one."""
+
+Intervals = Mapping[str, Mapping[str, "Interval"]]
+"""Metric -> output -> its interval."""
+
+
+@dataclass(frozen=True)
+class ScoreFormat:
+    """What of the scores is shown, and how.
+
+    Attributes:
+        outputs: The outputs that each card names to be read first, or all.
+        percent: Show outputs from 0 to 1, and error rates, in percent.
+        level: The level of the intervals.
+    """
+
+    outputs: OutputChoice = "headline"
+    percent: bool = False
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` for another choice of outputs."""
+        if self.outputs not in _CHOICES:
+            raise ParameterError(None, "outputs", self.outputs, " or ".join(map(repr, _CHOICES)))
+
+    @property
+    def interval(self) -> str:
+        """What an interval is called: "95% interval"."""
+        return f"{self.level * 100:g}% interval"
+
+
+HEADLINES, EVERY = ScoreFormat("headline"), ScoreFormat("all")
+
+
+class OutputColumn(NamedTuple):
+    """One output: what it is called, which way it is better, and how its numbers are written."""
+
+    metric: str
+    output: str
+    label: str
+    head: str
+    better: str
+    factor: int
+    decimals: int
+
+    def number(self, value: float, sign: str = "") -> str:
+        """A number of this output; "–" for `nan`."""
+        if math.isnan(value):
+            return "–"
+        return f"{value * self.factor:{sign}.{self.decimals}f}"
+
+    def bounds(self, interval: Interval | None, sign: str = "") -> str:
+        """An interval in brackets; "[–]" where there is a reason for none."""
+        if interval is None or math.isnan(interval.low):
+            return "[–]" if interval and interval.why else ""
+        return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
+
+    def difference(self, test: Comparison) -> Score:
+        """The difference of a test with its interval."""
+        return Score(self.number(test.difference, "+"), interval=self.bounds(test.interval, "+"))
+
+
+class Row(NamedTuple):
+    """One output of one system.
+
+    `scored` counts the samples with a score, of `size`; `missing` those without one by the reason.
+    `leads` tells whether the system ranks first, `test` is the one against the first system, and
+    `verdict` what that says of this one: "better", "worse", "different", "no significant
+    difference", "no winner" or "not tested".
+    """
+
+    system: str
+    column: OutputColumn
+    score: float
+    size: int
+    scored: int
+    missing: Mapping[str, float]
+    interval: Interval | None
+    rank: int | None
+    leads: bool
+    test: Comparison | None
+    verdict: str
+
+    def shown(self) -> Score:
+        """The score with its rank, mark and interval, and of how many samples it is."""
+        tie = TIE if self.verdict == "no significant difference" else ""
+        scored = f"· {self.scored:,} of {self.size:,}" if self.scored < self.size else ""
+        rank = f"({self.rank})" if self.rank else ""
+        return Score(
+            self.column.number(self.score), rank, tie, self.column.bounds(self.interval), scored
+        )
+
+
+def rows_of(
+    reports: Mapping[str, Measurement],
+    columns: Iterable[OutputColumn],
+    tests: PairedTests | None = None,
+    intervals: Mapping[str, Intervals] | None = None,
+) -> list[Row]:
+    """The rows of these systems, output by output; an output that a system lacks has none.
+
+    `tests` are those of all systems, `intervals` those of each.
+    """
+    scores = {name: report.scores() for name, report in reports.items()}
+    rows = []
+    for column in columns:
+        ranks = ranks_of(tests, column)
+        first = first_of(ranks)
+        for name, report in reports.items():
+            of_metric = scores[name].get(column.metric, {})
+            if column.output not in of_metric:
+                continue
+            test = test_of(tests, (name, next(iter(reports))), column)
+            row = Row(
+                name,
+                column,
+                of_metric[column.output],
+                report.size,
+                report.results[column.metric].count,
+                {reason: of_metric[reason] for reason in MISSING if reason in of_metric},
+                (intervals or {}).get(name, {}).get(column.metric, {}).get(column.output),
+                ranks.get(name),
+                name in first,
+                test,
+                verdict_of(test, column.better, tests.options.level) if tests else "",
+            )
+            rows.append(row)
+    return rows
+
+
+def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
+    """The outputs that are shown of these reports, in their order."""
+    keys = dict.fromkeys(k for r in reports.values() for k in chosen_outputs(r, form.outputs))
+    columns = []
+    for metric, output in keys:
+        results = [r.results[metric] for r in reports.values() if metric in r.results]
+        values = [scores[output] for r in results if output in (scores := r.scores())]
+        card = results[0].metric.card
+        scale, better = card.scale(output), card.better(output)
+        percent = form.percent and scale is not None and scale.in_percent
+        label = output_label(metric, card.name, output)
+        head = f"{label}{' %' * percent}{ARROWS.get(better, '')}"
+        decimals = 1 if percent else _decimals(values, scale, output)
+        factor = 100 if percent else 1
+        columns.append(OutputColumn(metric, output, label, head, better, factor, decimals))
+    return columns
+
+
+def chosen_outputs(report: Measurement, outputs: OutputChoice) -> Collection[tuple[str, str]]:
+    """The metrics and outputs that are shown, in their order."""
+    return dict.fromkeys(
+        (name, output)
+        for name, result in report.results.items()
+        for output in (result.metric.headline() if outputs == "headline" else result.scores())
+    )
+
+
+def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
+    """How many decimals a column has: none for counts, three for fractions, fewer for more."""
+    known = [abs(value) for value in values if math.isfinite(value)]
+    largest = max(known, default=0)
+    whole = all(float(value).is_integer() for value in known)
+    open_ended = scale is not None and scale.low == 0 and scale.high is None
+    if known and whole and (largest >= 10 or (open_ended and output != "score")):
+        return 0
+    return decimals_of(largest)
+
+
+def first_of(ranks: Mapping[str, int]) -> set[str]:
+    """The systems of the first rank; none if all are."""
+    first = {name for name, rank in ranks.items() if rank == 1}
+    return first if len(first) < len(ranks) else set()
+
+
+def ranks_of(tests: PairedTests | None, column: OutputColumn) -> Mapping[str, int]:
+    """The rank of every system by an output; none without tests or a direction."""
+    return tests.ranks.get(column.metric, {}).get(column.output, {}) if tests else {}
+
+
+def test_of(tests: PairedTests | None, pair: Pair, column: OutputColumn) -> Comparison | None:
+    """The test of two systems by an output; None without one."""
+    return tests.pairs.get(pair, {}).get(column.metric, {}).get(column.output) if tests else None
