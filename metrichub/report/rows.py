@@ -159,11 +159,12 @@ def rows_of(
 def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
     """The outputs that are shown of these reports, in their order."""
     keys = dict.fromkeys(k for r in reports.values() for k in chosen_outputs(r, form.outputs))
+    scores = [report.scores() for report in reports.values()]
+    cards = {n: r.metric.card for report in reports.values() for n, r in report.results.items()}
     columns = []
     for metric, output in keys:
-        results = [r.results[metric] for r in reports.values() if metric in r.results]
-        values = [scores[output] for r in results if output in (scores := r.scores())]
-        card = results[0].metric.card
+        values = [own[metric][output] for own in scores if output in own.get(metric, {})]
+        card = cards[metric]
         scale, better = card.scale(output), card.better(output)
         percent = form.percent and scale is not None and scale.in_percent
         label = output_label(metric, card.name, output)
