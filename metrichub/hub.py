@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
+from metrichub.data.samples import Reading
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import InputError, ParameterError, ScoringError
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
@@ -253,18 +254,27 @@ class Hub:
         `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
 
         Raises:
-            InputError: as `evaluate`; the message names the system.
+            InputError: as `evaluate`; the message names the system, or its file and line.
         """
         reports: dict[str, Report] = {}
         batch = options.get("batch")
         if rounds := rounds_of(batch, options.get("workers", 1)):
             options["batch"] = rounds
         for name, data in systems_of(systems).items():
+            reading = data if isinstance(data, Reading) else None
             try:
                 reports[str(name)] = self.evaluate(data, **options)
             except InputError as error:
+                if reading:
+                    raise reading.located(error) from error
                 error.args = (f"{name}: {error.args[0]}",)
                 raise
+            except ScoringError as error:
+                from metrichub.data.location import Location
+
+                where = (reading and reading.place(error.sample)) or Location.of(str(name)).shown
+                located = ScoringError(f"{where}: {error.metric}", error.problem, error.sample)
+                raise located from error.__cause__
         finish_rounds(rounds, batch, reports)
         return reports
 

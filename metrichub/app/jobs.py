@@ -20,7 +20,7 @@ from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
 from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.location import short_names
-from metrichub.data.samples import Reading, Samples, check_same_samples
+from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
 from metrichub.data.source import open_source
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
@@ -283,14 +283,7 @@ def _measured(
     needs = hub.needs()
     readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
     add = _adder(job, list(readings.values()), len(hub.metrics))
-    reports = {}
-    for name, reading in readings.items():
-        try:
-            reports[name] = hub.evaluate(
-                iter(reading), columns=job.mapping, texts=True, progress=add
-            )
-        except InputError as error:
-            raise reading.located(error) from error
+    reports = hub.evaluate_all(readings, columns=job.mapping, texts=True, progress=add)
     _note_progress(job, samples=sum(report.size for report in reports.values()), writing=True)
     return reports
 
@@ -309,8 +302,7 @@ def _adder(job: FileJob, readings: Sequence[Reading], metrics: int) -> Callable[
         done += amount
         if (now := time.monotonic()) - last >= _EVERY:
             last = now
-            # Systems whose files aren't begun are taken to be like the first.
-            expected = (readings[0].expected or 0) * len(readings) * metrics
+            expected = expected_work(readings, metrics)
             share = min(done / expected, 1) if expected else None
             _note_progress(job, samples=done // metrics, share=share)
 

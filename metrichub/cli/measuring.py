@@ -17,8 +17,7 @@ from metrichub.cli.output import progress
 from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions, option_group
 from metrichub.data.location import Location
-from metrichub.data.samples import Reading, Samples
-from metrichub.errors import InputError, ScoringError
+from metrichub.data.samples import Reading, Samples, expected_work
 from metrichub.models.resolve import VOTE_RULES
 
 if TYPE_CHECKING:
@@ -205,56 +204,27 @@ def measure(
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
     readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
-    measured: dict[str, Report] = {}
-    options, rounds = judging.for_run(), None
-    if judging.batch is not None:
-        from metrichub.models.batch_files import BatchRun
-
-        # Of all systems together, so that each round is sent once.
-        rounds = options["batch"] = BatchRun(judging.batch)
-    with progress(lambda: _expected(list(readings.values()), len(hub.metrics))) as advance:
-        for name, reading in readings.items():
-            try:
-                report = hub.evaluate(
-                    iter(reading),
-                    columns=chosen.columns,
-                    samples=samples,
-                    texts=texts,
-                    workers=chosen.workers,
-                    keep=chosen.keep or None,
-                    key=key,
-                    progress=advance,
-                    **options,
-                )
-            except InputError as error:
-                raise reading.located(error) from error
-            except ScoringError as error:
-                where = f"{reading.place(error.sample) or Location.of(name).shown}: "
-                located = ScoringError(f"{where}{error.metric}", error.problem, error.sample)
-                raise located from error.__cause__
-            size, columns, file = reading.size, ", ".join(reading.columns), Location.of(name).shown
-            _log.info("%s: %d samples, columns %s", file, size, columns)
-            _log.info("%s: measured with %s", file, ", ".join(report.results))
-            measured[name] = report
+    with progress(lambda: expected_work(readings.values(), len(hub.metrics))) as advance:
+        measured = hub.evaluate_all(
+            readings,
+            columns=chosen.columns,
+            samples=samples,
+            texts=texts,
+            workers=chosen.workers,
+            keep=chosen.keep or None,
+            key=key,
+            progress=advance,
+            **judging.for_run(),
+        )
+    for name, reading in readings.items():
+        shown, columns = Location.of(name).shown, ", ".join(reading.columns)
+        _log.info("%s: %d samples, columns %s", shown, reading.size, columns)
+        _log.info("%s: measured with %s", shown, ", ".join(measured[name].results))
     if log := next((reading.log for reading in readings.values() if reading.log), None):
         from metrichub.cli.logs import note_recorded
 
         note_recorded(log, needs, chosen)
-    if rounds is not None:
-        rounds.finish(measured)
     return measured
-
-
-def _expected(readings: Sequence[Reading], metrics: int) -> float | None:
-    """About how much there is to do; a file that isn't begun is taken to be like the last one."""
-    total, last = 0.0, None
-    for reading in readings:
-        if reading.size:
-            last = reading.expected
-        if last is None:
-            return None
-        total += last * metrics
-    return total
 
 
 def print_notes(reports: Mapping[str, Report]) -> None:

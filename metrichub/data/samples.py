@@ -169,7 +169,7 @@ def in_batches(
         yield batch
 
 
-class Reading:
+class Reading(Iterator[Samples]):
     """The batches of one file, in turn; what is known of the file grows with them.
 
     `needs` maps each column to a metric that asks for it, `columns` to its name in the file.
@@ -191,13 +191,16 @@ class Reading:
         self.expected: float | None = None
         self.columns: tuple[str, ...] = ()
         self.log: str | None = None
-        self._batches, self._needs, self._mapping = batches, needs, columns
+        self._needs, self._mapping = needs, columns
+        self._batches = self._noticed(iter(batches))
         self._current: Samples | None = None
         self._chosen: Mapping[str, str] = {}
 
-    def __iter__(self) -> Iterator[Samples]:
-        """The batches."""
-        batches = iter(self._batches)
+    def __next__(self) -> Samples:
+        """The next batch."""
+        return next(self._batches)
+
+    def _noticed(self, batches: Iterator[Samples]) -> Iterator[Samples]:
         while samples := next(batches, None):
             self._current = samples
             self._notice(samples)
@@ -288,6 +291,21 @@ def _way_out(samples: Samples, name: str, sample: int) -> str:
         if others and (task := samples["task"][sample]) not in others:
             return f"the task {task} has none; choose another, such as {min(others)}"
     return f"give it {kind_of(name)} or leave the sample out"
+
+
+def expected_work(readings: Iterable[Reading], metrics: int) -> float | None:
+    """About how many samples times metrics there are; None where nobody knows.
+
+    A file that isn't begun is taken to be like the one before.
+    """
+    total, last = 0.0, None
+    for reading in readings:
+        if reading.size:
+            last = reading.expected
+        if last is None:
+            return None
+        total += last * metrics
+    return total
 
 
 def check_same_samples(
