@@ -180,12 +180,21 @@ def code_lines(path: Path) -> int:
     return len(lines)
 
 
+def sizes_of_code() -> tuple[int, int]:
+    """The code lines of the core and of the optional packages."""
+    lines = Counter[bool]()
+    for name, path in modules().items():
+        lines[package_of(name) in OPTIONAL] += code_lines(path)
+    return lines[False], lines[True]
+
+
 def sizes() -> Iterator[tuple[str, str]]:
     """What is measured of the structure, line by line, and how much it is."""
     paths = modules()
-    for what, optional in (("core", False), ("optional packages", True)):
-        own = [path for name, path in paths.items() if (package_of(name) in OPTIONAL) == optional]
-        yield f"code lines of the {what}", f"{sum(map(code_lines, own)):,} in {len(own)} modules"
+    optional = sum(package_of(name) in OPTIONAL for name in paths)
+    numbers = zip(sizes_of_code(), (len(paths) - optional, optional), strict=True)
+    for what, (lines, number) in zip(("core", "optional packages"), numbers, strict=True):
+        yield f"code lines of the {what}", f"{lines:,} in {number} modules"
     graph = imports()
     found = packages(graph)
     between = sum(len(targets) for targets in found.values())
