@@ -143,7 +143,7 @@ def _tally(
     mine, theirs = (SumResult.of(one.metric, SIGNATURE, both.take(i)) for i in (first, second))
     options = SignificanceOptions(LEVEL, 1000, TRIALS, _seed(random))
     pairs = {("A", "B"): ({name: mine}, {name: theirs})}
-    made = compare_pairs(pairs, lambda r: Units(r.count), size, options)
+    made = compare_pairs(pairs, lambda r: Units(r.count), size, options).compared
     test = next(iter(made["A", "B"][name].values()))
     low, high, *_ = test.interval
     significant = test.randomisation_p <= 1 - LEVEL

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=10_000,
     show_default=True,
-    help="The number of random swaps in the test.",
+    help="The number of random swaps in the test; McNemar's mid-p needs none.",
 )
 @key_option
 @report_option
@@ -104,12 +104,12 @@ def compare(
     """Compare systems on the same samples; the first FILE is the baseline.
 
     For every headline output, it shows the scores and ranks, the difference from the baseline with
-    its paired bootstrap interval, and the p-value of two-sided approximate randomization, corrected
-    by Holm's method over all pairs of systems and the headline outputs of the metric. A system
-    ranks one below the lowest-ranked of those that beat it significantly. --outputs all adds the
-    uncorrected p-values. A FILE holds samples, or a report saved with 'metrichub score
-    --save'; name a system as in ours=FILE. It may also be a folder with another tool's logs, of one
-    system or of several.
+    its paired bootstrap interval, and the p-value of two-sided approximate randomization, or
+    McNemar's mid-p where all samples are 0 or 1, corrected over all pairs of systems and the
+    headline outputs of the metric. A system ranks one below the lowest-ranked of those that beat it
+    significantly. --outputs all adds the uncorrected p-values. A FILE holds samples, or a report
+    saved with 'metrichub score --save'; name a system as in ours=FILE. It may also be a folder with
+    another tool's logs, of one system or of several.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
 

@@ -42,6 +42,32 @@ def student(freedom: float, confidence: float) -> float:
     return high
 
 
+def normal_score(p: float) -> float:
+    """The distance from 0, in standard deviations, that a normal value exceeds with this p."""
+    from statistics import NormalDist
+
+    return -NormalDist().inv_cdf(max(p / 2, 1e-300))
+
+
+def mcnemar_mid_p(more: int, less: int) -> float:
+    """McNemar's two-sided mid-p of samples that only one, or only the other, of two has right.
+
+    Fagerland, Lydersen and Laake (2013): the exact binomial p without half of the probability of
+    what was observed. It is 1 where no sample differs.
+
+    >>> round(mcnemar_mid_p(1, 7), 4)
+    0.0391
+    """
+    differing, fewer = more + less, min(more, less)
+    log_observed = lgamma(differing + 1) - lgamma(fewer + 1) - lgamma(differing - fewer + 1)
+    observed = exp(log_observed - differing * log(2))
+    if not differing:
+        return 1.0
+    if more == less:
+        return 1 - observed / 2
+    return 2 * _beta(0.5, differing - fewer, fewer + 1) - observed
+
+
 def _beta(x: float, a: float, b: float) -> float:
     """The regularized incomplete beta function, by Lentz's continued fraction."""
     if x <= 0 or x >= 1:

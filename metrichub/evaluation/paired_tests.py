@@ -1,8 +1,9 @@
 """Paired tests: which systems are better than which, of all pairs, corrected and in words.
 
-Holm (1979) corrects the p-values over the pairs of systems and the headline outputs of a metric. A
-system's rank is one below the lowest of those that beat it: of one rank none beats another, and of
-the first none is beaten. Where all above beat all below, as in WMT's clusters, sentences say so.
+The p-values of a metric are corrected over the pairs of systems and its headline outputs, together,
+by a step-down over the resamples that all share (`resample.step_down`) or by Holm's method (1979).
+A system's rank is one below the lowest of those that beat it: of one rank none beats another, and
+of the first none is beaten. Where all above beat all below, as in WMT's clusters, sentences say so.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable
-from metrichub.evaluation.resample import check_level, check_positive, holm
+from metrichub.evaluation.resample import check_level, check_positive
 from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
     Comparison,
     Comparisons,
     Pair,
+    PairTests,
     SignificanceOptions,
     compare_pairs,
     is_significant,
@@ -104,11 +106,12 @@ def paired_tests(
     # Their samples are the same: one that kept the column has the clusters of all.
     known = next((s for s in systems.values() if options.cluster in s.metadata), first)
     units = partial(known.units, cluster=options.cluster)
-    pairs = compare_pairs(sides, units, first.size, options)
+    tests = compare_pairs(sides, units, first.size, options)
+    pairs = tests.compared
     ranked_outputs = [
         output
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
-        for output in _headline_outputs(metric, systems, pairs, options.level)
+        for output in _headline_outputs(metric, systems, tests, options)
     ]
     rough = _about_few(known, options.cluster)
     ranks: Ranks = {}
@@ -147,19 +150,18 @@ def _about_few(report: Measurement, cluster: str | None) -> list[str]:
 def _headline_outputs(
     metric: str,
     systems: Mapping[str, Measurement],
-    pairs: Mapping[Pair, Comparisons],
-    level: float,
+    pair_tests: PairTests,
+    options: SignificanceOptions,
 ) -> list[RankedOutput]:
     """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
     whole = withheld(results)
     of = next(iter(results.values())).metric
+    pairs = pair_tests.compared
     tests = {pair: compared[metric] for pair, compared in pairs.items() if metric in compared}
     whole = whole or next((t.withheld for own in tests.values() for t in own.values()), None)
     names = [name for name in of.headline() if all(name in own for own in tests.values())]
-    corrected = holm(
-        {(pair, name): t[name].randomisation_p for pair, t in tests.items() for name in names}
-    )
+    corrected = pair_tests.corrected(metric, names, options)
     outputs = []
     for name in names:
         bound = partial(_length_bound, of.card.scale(name))
@@ -168,7 +170,7 @@ def _headline_outputs(
             of.card.name,
             name,
             of.card.better(name),
-            level,
+            options.level,
             {system: result.scores()[name] for system, result in results.items()},
             {
                 (system, other): t[name]._replace(

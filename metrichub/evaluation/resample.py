@@ -99,17 +99,26 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     return _p_value(distances - distances.mean(), abs(observed))
 
 
-def randomisation_p(differences: NDArray[np.float64], observed: float) -> float:
-    """The two-sided p-value of differences between systems whose outputs were swapped at random."""
-    return _p_value(np.abs(differences), abs(observed))
+def randomisation_p(
+    differences: NDArray[np.float64], observed: float, *, ties: float = 1.0
+) -> float:
+    """The two-sided p-value of differences between systems whose outputs were swapped at random.
+
+    `ties` is what an equally large difference counts: half makes a mid-p, for shares.
+    """
+    if ties < 1 and not differences.any():
+        return 1.0
+    return _p_value(np.abs(differences), abs(observed), ties)
 
 
-def _p_value(statistics: NDArray[np.float64], observed: float) -> float:
+def _p_value(statistics: NDArray[np.float64], observed: float, ties: float = 1.0) -> float:
     if np.isnan(observed) or np.isnan(statistics).any():
         return float("nan")
     # Ties count, unlike in sacrebleu: else two identical systems would differ significantly.
-    extreme = statistics >= observed - 1e-12 * max(1.0, observed)
-    return float((np.sum(extreme) + 1) / (len(statistics) + 1))
+    rounding = 1e-12 * max(1.0, observed)
+    above = float(np.sum(statistics > observed + rounding))
+    equal = float(np.sum(statistics >= observed - rounding)) - above
+    return (above + ties * (equal + 1)) / (len(statistics) + 1)
 
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:
@@ -121,6 +130,69 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
         highest = max(highest, min(1.0, (len(tested) - k) * p))
         corrected[i] = highest
     return dict(zip(p_values, corrected, strict=True))
+
+
+def step_down(
+    p_values: Mapping[K, float],
+    distances: Mapping[K, float],
+    drawn: Mapping[K, tuple[Array, Array]],
+    seed: int,
+) -> dict[K, float]:
+    """The p-values of one family of differences, corrected by what their draws have in common.
+
+    Westfall and Young's (1993) step-down over normal draws of the resamples' covariance (Hothorn,
+    Bretz and Westfall 2008): the largest of several distances that depend on one another is
+    smaller than of independent ones, which Holm's method takes them for. `distances` says how far
+    each difference is from 0, in standard deviations; `drawn` has the resampled scores of its two
+    sides, in draws that all share. Differences that never vary in them are corrected by their
+    number. `nan` isn't a test, and stays `nan`.
+    """
+    tested = {key: p for key, p in p_values.items() if not isnan(p)}
+    corrected = {key: min(1.0, len(tested) * p) for key, p in tested.items()}
+    with np.errstate(invalid="ignore"):
+        contrasts = {key: drawn[key][0] - drawn[key][1] for key in tested}
+    alike: dict[tuple[float, bytes], list[K]] = {}
+    for key, values in contrasts.items():
+        alike.setdefault((tested[key], values.tobytes()), []).append(key)
+    if len(alike) < 2:
+        return {**p_values, **tested}
+    sides = {id(side): side for key in tested for side in drawn[key]}
+    # In an order of their own: another baseline changes no p.
+    columns = dict(sorted(sides.items(), key=lambda side: side[1].tobytes()))
+    place = {column: number for number, column in enumerate(columns)}
+    known = np.isfinite(matrix := np.column_stack([*columns.values()])).all(axis=1)
+    deviations = {key: float(contrasts[key][known].std(ddof=1)) for key in tested}
+    least = 1e-12 * max(1.0, float(np.abs(matrix[known]).max(initial=0)))
+    order = sorted((k for k in tested if deviations[k] > least), key=lambda k: -distances[k])
+    if not order:
+        return {**p_values, **corrected}
+    normal = _normal_draws(matrix[known], seed)
+    left, right = (np.array([place[id(drawn[key][side])] for key in order]) for side in (0, 1))
+    scale, least_far = (
+        np.array([deviations[k] for k in order]),
+        np.array([distances[k] for k in order]),
+    )
+    larger = np.zeros(len(order))
+    for start in range(0, _NORMAL, step := max(1, 10 * _CELLS // len(order))):
+        block = normal[start : start + step]
+        far = np.abs(block[:, left] - block[:, right]) / scale
+        # The largest of each hypothesis and of all that are less far.
+        largest = np.maximum.accumulate(far[:, ::-1], axis=1)[:, ::-1]
+        larger += (largest >= least_far - 1e-9).sum(axis=0)
+    stepped = np.maximum.accumulate((1 + larger) / (_NORMAL + 1)).tolist()
+    corrected |= {k: max(p, tested[k]) for k, p in zip(order, stepped, strict=True)}
+    return {**p_values, **corrected}
+
+
+_NORMAL = 20_000
+"""Normal draws of a step-down."""
+
+
+def _normal_draws(matrix: Array, seed: int) -> Array:
+    """Normal rows with the covariance of the columns, (20,000, columns)."""
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(matrix, rowvar=False)))
+    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    return _generator(seed).standard_normal((_NORMAL, matrix.shape[1])) @ root.T
 
 
 def _blocks(samples: int, rows: int, multiple: int) -> Iterator[int]:

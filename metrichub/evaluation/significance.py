@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import ceil, isnan
+from math import ceil, isnan, nan, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.evaluation import resample
+from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
 from metrichub.evaluation.resample import (
     NO_INTERVAL,
     NOT_ESTIMATED,
@@ -34,15 +35,20 @@ class Comparison(NamedTuple):
     0 at least where the randomization test isn't significant. All are those of the `samples` that
     both systems have scores of; `left_out` are the others.
 
-    `randomisation_p` is the p-value of two-sided approximate randomization; `p` is the same after
-    Holm's correction over the pairs of systems and the headline outputs of the metric, `nan` for
-    other outputs. `sacrebleu_bootstrap_p` is sacrebleu's p-value of the paired bootstrap, which
-    is too small: at .05 it finds 11 to 20 false positives in 100 comparisons of equal systems.
+    `randomisation_p` is the p-value of this test alone; `p` is the same corrected over the pairs of
+    systems and the headline outputs of the metric, by a step-down over their resamples or, without
+    these, by Holm's method; it is `nan` for other outputs. `sacrebleu_bootstrap_p` is sacrebleu's
+    p-value of the paired bootstrap, which is too small: at .05 it finds 11 to 20 false positives in
+    100 comparisons of equal systems.
 
     `rank` and `other_rank` are the systems' ranks among all that were compared, 1 for the best:
     a system's is one below the lowest of those that beat it. They are None for outputs that
     aren't headlines or of which neither more nor less is better, and where `withheld` says why
     neither system can be called better. `sentence` says the result in words.
+
+    `se` is the standard error of the difference, `units` are the samples, clusters or buckets that
+    it is of, and `test` names the test: McNemar's mid-p of samples that are 0 or 1, which needs no
+    trials, or approximate randomization.
     """
 
     score: float
@@ -58,6 +64,9 @@ class Comparison(NamedTuple):
     rank: int | None
     other_rank: int | None
     sentence: str | None
+    se: float = nan
+    units: int = 0
+    test: str = ""
 
 
 Comparisons = dict[str, dict[str, Comparison]]
@@ -100,6 +109,7 @@ def verdict_of(test: Comparison | None, better: str, level: float) -> str:
     return "better" if (test.difference > 0) == (better == "higher") else "worse"
 
 
+MID_P, RANDOMIZATION = "McNemar's mid-p", "approximate randomization"
 _OTHERS = "the systems have scores of different samples, which weren't kept"
 MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
 TOO_SLOW = "a paired test would take too long, as each of its trials scores all samples anew"
@@ -159,8 +169,11 @@ def compare_pairs(
     units: UnitsOf,
     size: int,
     options: SignificanceOptions,
-) -> dict[Pair, Comparisons]:
-    """The paired tests of every output that both systems of each pair have, yet without ranks."""
+) -> PairTests:
+    """The paired tests of every output that both systems of each pair have, yet without ranks.
+
+    The p-values of one metric's outputs are corrected together by `corrected`.
+    """
     resample.check_level(options.level)
     tests = {
         (pair, name): _Test.of(pair, mine[name], theirs[name], size)
@@ -168,7 +181,8 @@ def compare_pairs(
         for name in mine
         if name in theirs
     }
-    swapped = _swap_differences(tests, units, options)
+    counts = {key: test.counts(units) for key, test in tests.items()}
+    swapped = _swap_differences(tests, counts, units, options)
     drawn: dict[int, Outputs] = {}
     if options.resamples:
         # A system of several pairs is drawn once: its result is the same object in each.
@@ -177,9 +191,58 @@ def compare_pairs(
         }
         drawn = _resampled(results, units, options.resamples, options.seed)
     compared: dict[Pair, Comparisons] = {pair: {} for pair in pairs}
+    sides: dict[tuple[Pair, str], tuple[Outputs, Outputs]] = {}
     for (pair, name), test in tests.items():
-        compared[pair][name] = test.compared(drawn, swapped[pair, name], size, units, options.level)
-    return compared
+        key = pair, name
+        compared[pair][name] = test.compared(
+            drawn, swapped[key], counts[key], size, units, options.level
+        )
+        if id(test.mine) in drawn and test.mine.resamples:
+            sides[key] = drawn[id(test.mine)], drawn[id(test.theirs)]
+    return PairTests(compared, sides)
+
+
+class PairTests(NamedTuple):
+    """The tests of pairs of systems, and the resampled scores of both, where there are any."""
+
+    compared: dict[Pair, Comparisons]
+    drawn: Mapping[tuple[Pair, str], tuple[Outputs, Outputs]]
+
+    def corrected(
+        self, metric: str, outputs: Sequence[str], options: SignificanceOptions
+    ) -> dict[tuple[Pair, str], float]:
+        """The p-value of each pair and output of a metric, corrected over all of these.
+
+        By a step-down over the resamples that all share, or else by Holm's method.
+        """
+        tests = {
+            (pair, output): by_metric[metric][output]
+            for pair, by_metric in self.compared.items()
+            if metric in by_metric
+            for output in outputs
+        }
+        p_values = {key: test.randomisation_p for key, test in tests.items()}
+        if len(p_values) == 1:
+            return p_values
+        if not all((pair, metric) in self.drawn for pair, _ in tests):
+            return resample.holm(p_values)
+        drawn = {}
+        for pair, output in tests:
+            mine, theirs = self.drawn[pair, metric]
+            drawn[pair, output] = mine[output], theirs[output]
+        distances = {key: _distance(test, options.trials) for key, test in tests.items()}
+        return resample.step_down(p_values, distances, drawn, options.seed)
+
+
+def _distance(test: Comparison, trials: int) -> float:
+    """How many standard errors a test says that a difference is from 0.
+
+    Where no swap was as extreme, p tells it too little, and Student's t says it.
+    """
+    p = test.randomisation_p
+    if test.test == RANDOMIZATION and test.se > 0 and p <= 1.000001 / (trials + 1):
+        p = 2 * t_tail(abs(test.difference) / test.se, test.units - 1)
+    return nan if isnan(p) else normal_score(p)
 
 
 class _Test(NamedTuple):
@@ -219,10 +282,28 @@ class _Test(NamedTuple):
             return cls(mine, theirs, mine.count, reason)
         return cls(mine, theirs, min(mine.count, theirs.count), reason or _OTHERS, made=False)
 
+    def counts(self, units: UnitsOf) -> dict[str, tuple[int, int]]:
+        """The samples that only this and only the other has right, by output, if all are 0 or 1."""
+        scales = {name: self.mine.scale(name) for name in self.mine.scores()}
+        shares = [name for name, scale in scales.items() if scale and scale.share]
+        if not shares or not self.made or self.mine.pooled:
+            return {}
+        if any(part is not None for part in units(self.mine)[1:]):
+            return {}
+        counts = {}
+        mine, theirs = self.mine.samples(), self.theirs.samples()
+        for name in shares:
+            both = np.stack([mine[name], theirs[name]])
+            both = both[:, np.isfinite(both).all(axis=0)]
+            if np.isin(both, (0, 1)).all():
+                counts[name] = int((both[0] > both[1]).sum()), int((both[0] < both[1]).sum())
+        return counts
+
     def compared(
         self,
         drawn: Mapping[int, Outputs],
         swapped: Outputs,
+        counts: Mapping[str, tuple[int, int]],
         size: int,
         units: UnitsOf,
         level: float,
@@ -247,9 +328,16 @@ class _Test(NamedTuple):
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
-            p = resample.randomisation_p(swapped[name], difference)
-            # Few trials have no p that is small enough to be significant.
-            possible = is_significant(1 / (len(swapped[name]) + 1), level)
+            if name in counts:
+                p, possible = mcnemar_mid_p(*counts[name]), True
+            else:
+                of = scale(name)
+                ties = 0.5 if of and of.share else 1.0
+                p = resample.randomisation_p(swapped[name], difference, ties=ties)
+                # Few trials have no p that is small enough to be significant.
+                possible = is_significant(ties / (len(swapped[name]) + 1), level)
+            known = _known(differences)
+            se = float(known.std()) if made and len(known) and seen.number > 1 else nan
             if possible and not (isnan(p) or is_significant(p, level)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
@@ -266,6 +354,9 @@ class _Test(NamedTuple):
                 None,
                 None,
                 None,
+                se * sqrt(seen.number / (seen.number - 1)) if se >= 0 else nan,
+                seen.number if made else 0,
+                MID_P if name in counts else RANDOMIZATION,
             )
         return comparisons
 
@@ -313,10 +404,18 @@ def _resampled(
 
 
 def _swap_differences(
-    tests: Mapping[K, _Test], units: UnitsOf, options: SignificanceOptions
+    tests: Mapping[K, _Test],
+    counts: Mapping[K, Mapping[str, object]],
+    units: UnitsOf,
+    options: SignificanceOptions,
 ) -> dict[K, Outputs]:
+    """The differences of swapped systems; `counts` has the outputs that need none."""
     swapped: dict[K, Outputs] = {}
-    made = {key: units(test.mine) for key, test in tests.items() if test.made}
+    made = {
+        key: units(test.mine)
+        for key, test in tests.items()
+        if test.made and counts[key].keys() != test.mine.scores().keys()
+    }
     for number, group in _by_number(made).items():
         if not number:
             swapped |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
@@ -335,7 +434,7 @@ def _swap_differences(
                 parts = zip(group, scores, products, strict=True)
                 blocks.append({key: _differences(*of(mask, part)) for key, of, part in parts})
         swapped |= _joined_outputs(blocks)
-    none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if not t.made}
+    none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if k not in made}
     return swapped | none
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
-from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.evaluation.significance import MID_P, RANDOMIZATION, SignificanceOptions
 from metrichub.report.rows import TIE, Intervals, OutputColumn, ScoreFormat, output_columns
 from metrichub.report.scoreboard import scoreboard
 from metrichub.report.tables import Score, Table
@@ -113,15 +113,29 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     if not tests:
         return ""
     options = tests.options
+    how = " by a step-down over the resamples" if options.resamples else " by Holm's method"
     sentences = [
         "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
-        "Tests: two-sided paired approximate randomization "
-        f"({options.trials:,} trials{_swapped(options.cluster)}), corrected by Holm's method over "
-        f"all pairs of systems and the headline outputs of a metric; significant at p ≤ "
-        f"{options.threshold}.",
+        f"Tests: two-sided paired {listed(_kinds(tests))}, corrected over all pairs of systems and "
+        f"the headline outputs of a metric{how}; significant at p ≤ {options.threshold}.",
     ]
     return " ".join(filter(None, sentences))
+
+
+def _kinds(tests: PairedTests) -> list[str]:
+    """The tests that were made of headline outputs, as a caption calls them."""
+    kinds = {
+        by_metric[metric][output].test
+        for by_metric in tests.pairs.values()
+        for metric, outputs in tests.ranks.items()
+        for output in outputs
+        if metric in by_metric
+    }
+    options = tests.options
+    swaps = f"{RANDOMIZATION} ({options.trials:,} trials{_swapped(options.cluster)})"
+    every = {MID_P: f"{MID_P} (samples that are 0 or 1)", RANDOMIZATION: swaps}
+    return [text for kind, text in every.items() if kind in kinds] or [swaps]
 
 
 def _swapped(cluster: str | None) -> str:

@@ -194,8 +194,7 @@ def quick_tests(
 ) -> tuple[PairedTests | None, dict[str, str]]:
     """The tests that tables of scores are marked by, and metric -> why it isn't tested.
 
-    Only metrics whose tests take a moment are tested, and nothing has an interval. `cluster` is
-    that of `paired_tests`.
+    Only metrics whose tests take a moment are tested. `cluster` is that of `paired_tests`.
     """
     reasons = unranked(systems)
     slow = "testing the systems takes a while; 'metrichub compare' does it"
@@ -211,7 +210,7 @@ def quick_tests(
     }
     if not all(report.results for report in testable.values()):
         return None, reasons
-    tests = paired_tests(testable, SignificanceOptions(resamples=0, cluster=cluster))
+    tests = paired_tests(testable, SignificanceOptions(cluster=cluster))
     return tests, {**reasons, **tests.withheld}
 
 

@@ -89,14 +89,15 @@ class Report(Measurement):
         """Paired tests of this system against another on the same samples.
 
         Differences are this report's scores minus the other's. Two-sided approximate randomization
-        (`trials`) gives p-values, corrected by Holm's method over the headline outputs of each
-        metric, and the paired bootstrap (`resamples`) gives intervals and p-values. Both use
-        sacrebleu's random draws and definitions of p for the same seed (ties count as extreme, so
-        two identical systems get p = 1). sacrebleu's bootstrap p-value calls too many differences
-        significant (11 to 20 of 100 where there is none, at .05); randomization doesn't. For three
-        systems or more, `metrichub.compare_all` corrects over all pairs. `metrics` chooses one or
-        several of the metrics that both reports have; `cluster` names a column of `metadata`, and
-        samples that share a value of it are drawn and swapped together.
+        (`trials`) gives p-values, or McNemar's mid-p where all samples are 0 or 1; they are
+        corrected over the headline outputs of each metric, and the paired bootstrap (`resamples`)
+        gives intervals and p-values. Both use sacrebleu's random draws and definitions of p for the
+        same seed (ties count as extreme, so two identical systems get p = 1). sacrebleu's bootstrap
+        p-value calls too many differences significant (11 to 20 of 100 where there is none, at
+        .05); randomization doesn't. For three systems or more, `metrichub.compare_all` corrects
+        over all pairs. `metrics` chooses one or several of the metrics that both reports have;
+        `cluster` names a column of `metadata`, and samples that share a value of it are drawn and
+        swapped together.
 
         Tests and scores use the samples that both systems have scores for. Where they left others
         unanswered, `Comparison.withheld` says why the higher score shows no better system.

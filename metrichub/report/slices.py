@@ -153,7 +153,9 @@ def slices_of(
                 sides = [{m: parts[name].results[m] for m in metrics} for name in pair]
                 units = partial(part.units, cluster=options.cluster)
                 how = options._replace(trials=trials)
-                tests = compare_pairs({pair: (sides[0], sides[1])}, units, len(index), how)[pair]
+                tests = compare_pairs(
+                    {pair: (sides[0], sides[1])}, units, len(index), how
+                ).compared[pair]
             elif len(parts) == 1:
                 added = [name for name, result in part.results.items() if result.adds_up]
                 how_drawn = options.of_intervals()

@@ -56,7 +56,7 @@ def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
         "compare", "a.jsonl", "b.jsonl", *BOTH, *FEW, "--trials", "32", "--report", "c.html"
     )
     assert result.exit_code == 0, result.stderr
-    assert "two-sided\n(32 trials)" in Path("c.html").read_text("utf-8")
+    assert "randomization\n(32 trials)" in Path("c.html").read_text("utf-8")
     assert data("c.html")["texts"] is True
     assert data("c.html")["ids"] == ["x", "y"]
     assert data("c.html")["systems"] == ["a", "b"]

@@ -59,11 +59,11 @@ def test_a_ranking_is_shown_as_scores_differences_and_what_they_say(ranking: Ran
         "one & off  0.938 (1) ≈    0.062 (1) ≈",
         "[none]     0.000 (2)      1.000 (2)",
     ]
-    # No random swap of 16 samples is as extreme: p is 1 of 10,001, times three pairs.
+    # Of one sample that differs McNemar's mid-p is a half.
     assert [" ".join(line.split()) for line in tests] == [
         "Difference from right_1; p is corrected for several tests, the intervals aren't",
         "metric system difference [95% interval] p",
-        f"exact_match ↑ one & off -0.062 {bounds(ranking, 'exact_match', 'one & off')} 1",
+        f"exact_match ↑ one & off -0.062 {bounds(ranking, 'exact_match', 'one & off')} .500",
         f"exact_match ↑ [none] -1.000 {bounds(ranking, 'exact_match', '[none]')} < .001",
         f"wer ↓ one & off +0.062 {bounds(ranking, 'wer', 'one & off')} 1",
         "wer ↓ [none] +1.000 [–] < .001",
@@ -336,7 +336,7 @@ def test_tables_are_tested_up_to_twenty_thousand_samples(monkeypatch: pytest.Mon
     tests, reasons = module.quick_tests(systems, "doc")
     assert tests is not None
     options = tests.options
-    assert (options.resamples, options.trials, options.cluster) == (0, 10_000, "doc")
+    assert (options.resamples, options.trials, options.cluster) == (1000, 10_000, "doc")
     assert not reasons
     monkeypatch.setattr(module, "QUICK_SAMPLES", 7)
     tests, reasons = module.quick_tests(systems, "doc")

@@ -13,8 +13,8 @@ COLUMNS: dict[str, Any] = {"references": ["a b"] * 16, "doc": [*range(8)] * 2}
 BOOTSTRAP, WILSON, MIXED = "wer", "exact_match", "edit_similarity"
 BY_MIXED = "by Wilson's method with the bootstrap's standard error"
 ABOUT = (
-    "Tests: two-sided paired approximate randomization ({}), corrected by Holm's method over all "
-    "pairs of systems and the headline outputs of a metric; significant at p ≤ {}."
+    "Tests: two-sided paired approximate randomization ({}), corrected over all pairs of systems "
+    "and the headline outputs of a metric by a step-down over the resamples; significant at p ≤ {}."
 )
 RANKS = "in parentheses: ranks; a system ranks one below the lowest that beats it"
 TIE = "≈: no significant difference from A (p > {})"

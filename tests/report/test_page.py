@@ -314,9 +314,9 @@ def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Pat
     assert "systems old (baseline), new versions" in page.text
     assert "difference from old [95% interval]" in page.text
     # One of 100 trials at least, rounded to three decimals.
-    assert "], p = .010)" in page.text
+    assert "], p < .001)" in page.text
     assert "0.333 1.000 +0.667 [" in page.text
-    assert "] +200.0% better, p = .010" in page.text
+    assert "] +200.0% better, p < .001" in page.text
     # Two of three samples are better, one is equal.
     assert [text for text in page.values("aria-label") if "16 better, 0 worse, 8 equal" in text]
     assert page.samples[1]["said"] == ["c d", "c"]
@@ -488,7 +488,7 @@ def test_the_copied_leaderboard_is_that_of_the_page(tmp_path: Path) -> None:
     caption = "3 systems on 40 samples, ranked by exact_match. Bold: the systems that rank first."
     caption += " Systems that share a letter don't differ significantly (p > .05)."
     assert lines[6] == caption
-    assert lines[-1].startswith("Tests: two-sided paired approximate randomization (2,000 trials)")
+    assert lines[-1].startswith("Tests: two-sided paired McNemar's mid-p (samples that are 0 or 1)")
     latex = copies["LaTeX"]
     assert latex.count(r"\begin{tabular}") == 1
     assert r"\textbf{0.975} (a)" in latex
