@@ -221,7 +221,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 25_678, 8_548
+CORE, OPTIONAL = 25_868, 8_548
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -259,7 +259,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 52, 3945)]
+    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 53, 3965)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from math import ceil, nan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,11 +44,13 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
-from metrichub.errors import ReportError
+from metrichub.errors import MetrichubError, ReportError
+from metrichub.evaluation.power import LEAST_UNITS
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.significance import SignificanceOptions
+    from metrichub.evaluation.thresholds import Threshold
     from metrichub.metric import Metric
     from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
@@ -83,6 +86,18 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Exit with 1 if a system is significantly worse than the baseline, or can't be tested.",
 )
+@click.option(
+    "--max-drop",
+    metavar="METRIC=N",
+    multiple=True,
+    help="Exit with 1 if a system scores worse than the baseline by more than N.",
+)
+@click.option(
+    "--detect",
+    metavar="METRIC=N",
+    multiple=True,
+    help="Say how many samples would show a true difference of N.",
+)
 @display_options
 def compare(
     context: click.Context,
@@ -99,6 +114,8 @@ def compare(
     title: str | None,
     by: str | None,
     fail_if_worse: bool,
+    max_drop: tuple[str, ...],
+    detect: tuple[str, ...],
     display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
@@ -143,6 +160,8 @@ def compare(
 
     options = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **options)
+    drops = [_named("--max-drop", text, ranking) for text in max_drop]
+    wanted = [_named("--detect", text, ranking) for text in detect]
     slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(
@@ -163,7 +182,10 @@ def compare(
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
     print_usage(reports)
+    for difference in wanted:
+        note(_samples_for(ranking, difference))
     failed = list(_lost(ranking)) if fail_if_worse else []
+    failed += [line for drop in drops for line in _dropped(ranking, drop)]
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 0)
@@ -179,6 +201,63 @@ def _lost(ranking: Ranking) -> Iterator[str]:
             lost = row.system == system and row.verdict in ("worse", "no winner", "not tested")
             if lost and row.test and row.column.better != "neither":
                 yield str(row.test.sentence)
+
+
+def _named(option: str, text: str, ranking: Ranking) -> Threshold:
+    """The output and the size of a difference, as an option has them.
+
+    Raises:
+        UsageError: it isn't a difference of an output that was compared.
+    """
+    from metrichub.evaluation.thresholds import Threshold
+
+    metrics = {n: r.metric for n, r in next(iter(ranking.reports.values())).results.items()}
+    try:
+        difference = Threshold.parse(text, ">=")
+        difference._replace(value=nan).check(metrics)
+    except MetrichubError as error:
+        raise click.UsageError(f"{option}: {error}") from error
+    if difference.sign != ">=" or difference.value <= 0:
+        raise click.UsageError(f"{option} {text!r} isn't a difference; write METRIC=N, N above 0")
+    if metrics[difference.metric].card.better(difference.output) == "neither":
+        raise click.UsageError(f"{option}: neither more nor less is better for {difference.shown}")
+    return difference
+
+
+def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
+    """A line for each system that scores worse than the baseline by more than allowed."""
+    baseline, *others = ranking.systems
+    metric, output = drop[:2]
+    card = ranking.reports[baseline].results[metric].metric.card
+    before = ranking.scores[baseline][metric][output]
+    for name in others:
+        score = ranking.scores[name][metric][output]
+        lost = score - before if card.better(output) == "lower" else before - score
+        if not lost <= drop.value + 1e-12:
+            yield (
+                f"{name} is worse than {baseline} by {lost:.4g} on {drop.shown} ({before:.4g} to "
+                f"{score:.4g}), more than {drop.value:g}"
+            )
+
+
+def _samples_for(ranking: Ranking, difference: Threshold) -> str:
+    """How many samples a true difference takes, for the pair with the baseline that takes most."""
+    baseline, *_ = ranking.systems
+    tests = [
+        own[difference.metric][difference.output] for own in ranking.against(baseline).values()
+    ]
+    if not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
+        return f"{difference.shown}: these samples don't tell how its differences vary"
+    options, units = ranking.options, tests[0].units
+    needed = max(test.needed(difference.value, level=options.level) for test in tests)
+    kind = f"clusters by {options.cluster}" if options.cluster else "samples"
+    if not options.cluster and units < tests[0].samples:  # buckets
+        needed = ceil(needed * tests[0].samples / units)
+    enough = units >= (30 if options.cluster else 100)
+    return (
+        f"{difference.shown}: a true difference of {difference.value:g} would be significant in "
+        f"about 4 of 5 cases with {'about' if enough else 'at least'} {needed:,} {kind} like these"
+    )
 
 
 def _slices(

@@ -20,9 +20,11 @@ from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable
+from metrichub.evaluation.power import shown_by
 from metrichub.evaluation.resample import check_level, check_positive
 from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
+    MID_P,
     Comparison,
     Comparisons,
     Pair,
@@ -161,7 +163,7 @@ def _headline_outputs(
     tests = {pair: compared[metric] for pair, compared in pairs.items() if metric in compared}
     whole = whole or next((t.withheld for own in tests.values() for t in own.values()), None)
     names = [name for name in of.headline() if all(name in own for own in tests.values())]
-    corrected = pair_tests.corrected(metric, names, options)
+    corrected, critical = pair_tests.corrected(metric, names, options)
     outputs = []
     for name in names:
         bound = partial(_length_bound, of.card.scale(name))
@@ -173,10 +175,14 @@ def _headline_outputs(
             options.level,
             {system: result.scores()[name] for system, result in results.items()},
             {
-                (system, other): t[name]._replace(
-                    p=corrected[(system, other), name],
-                    withheld=t[name].withheld
-                    or bound({other: systems[other], system: systems[system]}),
+                (system, other): _shown(
+                    t[name]._replace(
+                        p=corrected[(system, other), name],
+                        withheld=t[name].withheld
+                        or bound({other: systems[other], system: systems[system]}),
+                    ),
+                    options.level,
+                    critical,
                 )
                 for (system, other), t in tests.items()
             },
@@ -185,6 +191,14 @@ def _headline_outputs(
         )
         outputs.append(output)
     return outputs
+
+
+def _shown(test: Comparison, level: float, critical: float | None) -> Comparison:
+    """The test with the smallest true difference that its samples would show."""
+    if test.withheld:
+        return test
+    differing = test.differing if test.test == MID_P else None
+    return test._replace(shows=shown_by(test.se, test.units, level, critical, differing))
 
 
 def _alike(test: Comparison, other: Comparison) -> bool:

@@ -137,7 +137,8 @@ def step_down(
     distances: Mapping[K, float],
     drawn: Mapping[K, tuple[Array, Array]],
     seed: int,
-) -> dict[K, float]:
+    level: float = 0.95,
+) -> tuple[dict[K, float], float | None]:
     """The p-values of one family of differences, corrected by what their draws have in common.
 
     Westfall and Young's (1993) step-down over normal draws of the resamples' covariance (Hothorn,
@@ -145,7 +146,8 @@ def step_down(
     smaller than of independent ones, which Holm's method takes them for. `distances` says how far
     each difference is from 0, in standard deviations; `drawn` has the resampled scores of its two
     sides, in draws that all share. Differences that never vary in them are corrected by their
-    number. `nan` isn't a test, and stays `nan`.
+    number. `nan` isn't a test, and stays `nan`. Beside the p-values stands the distance from which
+    on the farthest is significant; None without draws that say it.
     """
     tested = {key: p for key, p in p_values.items() if not isnan(p)}
     corrected = {key: min(1.0, len(tested) * p) for key, p in tested.items()}
@@ -155,7 +157,7 @@ def step_down(
     for key, values in contrasts.items():
         alike.setdefault((tested[key], values.tobytes()), []).append(key)
     if len(alike) < 2:
-        return {**p_values, **tested}
+        return {**p_values, **tested}, None
     sides = {id(side): side for key in tested for side in drawn[key]}
     # In an order of their own: another baseline changes no p.
     columns = dict(sorted(sides.items(), key=lambda side: side[1].tobytes()))
@@ -165,23 +167,24 @@ def step_down(
     least = 1e-12 * max(1.0, float(np.abs(matrix[known]).max(initial=0)))
     order = sorted((k for k in tested if deviations[k] > least), key=lambda k: -distances[k])
     if not order:
-        return {**p_values, **corrected}
+        return {**p_values, **corrected}, None
     normal = _normal_draws(matrix[known], seed)
     left, right = (np.array([place[id(drawn[key][side])] for key in order]) for side in (0, 1))
     scale, least_far = (
         np.array([deviations[k] for k in order]),
         np.array([distances[k] for k in order]),
     )
-    larger = np.zeros(len(order))
+    larger, farthest = np.zeros(len(order)), np.zeros(_NORMAL)
     for start in range(0, _NORMAL, step := max(1, 10 * _CELLS // len(order))):
         block = normal[start : start + step]
         far = np.abs(block[:, left] - block[:, right]) / scale
         # The largest of each hypothesis and of all that are less far.
         largest = np.maximum.accumulate(far[:, ::-1], axis=1)[:, ::-1]
         larger += (largest >= least_far - 1e-9).sum(axis=0)
+        farthest[start : start + step] = largest[:, 0]
     stepped = np.maximum.accumulate((1 + larger) / (_NORMAL + 1)).tolist()
     corrected |= {k: max(p, tested[k]) for k, p in zip(order, stepped, strict=True)}
-    return {**p_values, **corrected}
+    return {**p_values, **corrected}, float(np.quantile(farthest, level))
 
 
 _NORMAL = 20_000

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from math import ceil, isnan, nan, sqrt
+from math import ceil, isfinite, isnan, nan, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.errors import ParameterError
 from metrichub.evaluation import resample
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
+from metrichub.evaluation.power import se_of_shares
 from metrichub.evaluation.resample import (
     NO_INTERVAL,
     NOT_ESTIMATED,
@@ -48,7 +50,9 @@ class Comparison(NamedTuple):
 
     `se` is the standard error of the difference, `units` are the samples, clusters or buckets that
     it is of, and `test` names the test: McNemar's mid-p of samples that are 0 or 1, which needs no
-    trials, or approximate randomization.
+    trials, or approximate randomization. `differing` are the samples in which the two differ, for the
+    mid-p. `shows` is the smallest true difference that these samples would show to be significant,
+    after the correction, in about 4 of 5 cases; `nan` where that is unknown.
     """
 
     score: float
@@ -67,6 +71,28 @@ class Comparison(NamedTuple):
     se: float = nan
     units: int = 0
     test: str = ""
+    differing: int = 0
+    shows: float = nan
+
+    def needed(self, difference: float, *, power: float = 0.8, level: float = 0.95) -> int:
+        """How many units like these would show a true difference of this size.
+
+        Units are samples, clusters or buckets, as many as `units` counts. "Show" is: significant
+        at this level, alone, in the share `power` of cases. Choose the difference that matters to
+        you; the one that was observed tells nothing more this way than p does.
+
+        Raises:
+            ParameterError: the difference isn't a number above 0, or nothing is known of its error.
+        """
+        from metrichub.evaluation.power import needed_units
+
+        if not (isfinite(difference) and difference > 0):
+            raise ParameterError(None, "difference", difference, "a number above 0")
+        if not self.se > 0:
+            raise ParameterError(
+                None, "difference", difference, "of an output whose difference varies"
+            )
+        return needed_units(self.se, self.units, difference, level, power)
 
 
 Comparisons = dict[str, dict[str, Comparison]]
@@ -210,10 +236,11 @@ class PairTests(NamedTuple):
 
     def corrected(
         self, metric: str, outputs: Sequence[str], options: SignificanceOptions
-    ) -> dict[tuple[Pair, str], float]:
+    ) -> tuple[dict[tuple[Pair, str], float], float | None]:
         """The p-value of each pair and output of a metric, corrected over all of these.
 
-        By a step-down over the resamples that all share, or else by Holm's method.
+        By a step-down over the resamples that all share, or else by Holm's method. Beside it stands
+        how many standard errors are significant; None of one test.
         """
         tests = {
             (pair, output): by_metric[metric][output]
@@ -223,15 +250,15 @@ class PairTests(NamedTuple):
         }
         p_values = {key: test.randomisation_p for key, test in tests.items()}
         if len(p_values) == 1:
-            return p_values
+            return p_values, None
         if not all((pair, metric) in self.drawn for pair, _ in tests):
-            return resample.holm(p_values)
+            return resample.holm(p_values), normal_score((1 - options.level) / len(p_values))
         drawn = {}
         for pair, output in tests:
             mine, theirs = self.drawn[pair, metric]
             drawn[pair, output] = mine[output], theirs[output]
         distances = {key: _distance(test, options.trials) for key, test in tests.items()}
-        return resample.step_down(p_values, distances, drawn, options.seed)
+        return resample.step_down(p_values, distances, drawn, options.seed, options.level)
 
 
 def _distance(test: Comparison, trials: int) -> float:
@@ -336,8 +363,12 @@ class _Test(NamedTuple):
                 p = resample.randomisation_p(swapped[name], difference, ties=ties)
                 # Few trials have no p that is small enough to be significant.
                 possible = is_significant(ties / (len(swapped[name]) + 1), level)
-            known = _known(differences)
-            se = float(known.std()) if made and len(known) and seen.number > 1 else nan
+            differing = sum(counts.get(name, ()))
+            se = nan
+            if name in counts:
+                se = se_of_shares(*counts[name], self.samples)
+            elif made and seen.number > 1 and len(known := _known(differences)):
+                se = float(known.std()) * sqrt(seen.number / (seen.number - 1))
             if possible and not (isnan(p) or is_significant(p, level)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
@@ -354,9 +385,10 @@ class _Test(NamedTuple):
                 None,
                 None,
                 None,
-                se * sqrt(seen.number / (seen.number - 1)) if se >= 0 else nan,
-                seen.number if made else 0,
+                se,
+                self.samples if name in counts else seen.number if made else 0,
                 MID_P if name in counts else RANDOMIZATION,
+                differing,
             )
         return comparisons
 

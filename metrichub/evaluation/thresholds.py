@@ -81,6 +81,11 @@ class Threshold(NamedTuple):
         return f"{self.metric}.{self.output}"
 
     @property
+    def shown(self) -> str:
+        """The output as people say it: "chrf", "rouge.rougeL"."""
+        return self.name.removesuffix(".score")
+
+    @property
     def least(self) -> bool:
         """Whether scores have to be above."""
         return self.sign in (">=", ">")

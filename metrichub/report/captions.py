@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
-from metrichub.evaluation.significance import MID_P, RANDOMIZATION, SignificanceOptions
-from metrichub.report.rows import TIE, Intervals, OutputColumn, ScoreFormat, output_columns
+from metrichub.evaluation.significance import (
+    MID_P,
+    RANDOMIZATION,
+    SignificanceOptions,
+    is_significant,
+)
+from metrichub.report.rows import (
+    TIE,
+    Intervals,
+    OutputColumn,
+    ScoreFormat,
+    output_columns,
+    test_of,
+)
 from metrichub.report.scoreboard import scoreboard
 from metrichub.report.tables import Score, Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
     from metrichub.evaluation.paired_tests import PairedTests
+    from metrichub.evaluation.significance import Comparison, Pair
 
 _USUAL = SignificanceOptions()
 
@@ -105,6 +119,47 @@ def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
         for name, compared in tests.against(tests.systems[0]).items()
     }
     return without_intervals(output_columns(tests.reports, form), intervals, "the difference in ")
+
+
+def power_line(tests: PairedTests) -> str:
+    """What true differences these samples would show, where nothing differs; "" without any.
+
+    Of several systems it is the largest that a pair with the best would need.
+    """
+    shown, units = [], 0
+    for column in output_columns(tests.reports, ScoreFormat()):
+        compared = {pair: t for pair in tests.pairs if (t := test_of(tests, pair, column))}
+        if any(is_significant(test.p, tests.options.level) for test in compared.values()):
+            continue
+        with_best = _with_best(compared, column)
+        smallest = max((test.shows for test in with_best), default=nan)
+        reports = (report.results.get(column.metric) for report in tests.reports.values())
+        scale = next(filter(None, reports)).scale(column.output)
+        low, high = (scale.low, scale.high) if scale else (None, None)
+        width = inf if low is None or high is None else high - low
+        if smallest <= width and not any(isnan(test.shows) for test in with_best):
+            units = with_best[0].units
+            shown.append(f"{column.number(smallest)} in {column.label}")
+    if not shown:
+        return ""
+    cluster = tests.options.cluster
+    kind, enough = (f"clusters by {cluster}", 30) if cluster else ("samples", 100)
+    more = [f"{len(shown) - 3} more"] if len(shown) > 3 else []
+    return (
+        f"with {units:,} {kind}, a true difference of {'about' if units >= enough else 'at least'} "
+        f"{listed([*shown[:3], *more])} would be significant in about 4 of 5 cases"
+    )
+
+
+def _with_best(compared: Mapping[Pair, Comparison], column: OutputColumn) -> list[Comparison]:
+    """The tests of the system with the best score; all where neither more nor less is better."""
+    if column.better == "neither":
+        return [*compared.values()]
+    sides = {name: test.score for (name, _), test in compared.items()}
+    sides |= {name: test.other for (_, name), test in compared.items()}
+    choose = min if column.better == "lower" else max
+    best = choose(sides, key=sides.__getitem__, default="")
+    return [test for pair, test in compared.items() if best in pair]
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:

@@ -17,6 +17,7 @@ from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.captions import (
     captioned,
     legend,
+    power_line,
     signatures_of,
     without_differences,
     without_intervals,
@@ -170,7 +171,16 @@ class Ranking(PairedTests):
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
         return list(
-            filter(None, (*self.sentences, about if self.left_out else "", *lacking, marks))
+            filter(
+                None,
+                (
+                    *self.sentences,
+                    power_line(self),
+                    about if self.left_out else "",
+                    *lacking,
+                    marks,
+                ),
+            )
         )
 
     def _repr_html_(self) -> str:

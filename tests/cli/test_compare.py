@@ -82,6 +82,35 @@ def test_a_gate_fails_where_a_system_is_worse_or_cannot_be_called_better() -> No
     assert run("compare", "good.jsonl", "bad.jsonl", *gate).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("option", "status", "says"),
+    [
+        # b has 0.75 more errors than a, and no name is needed for the main output.
+        (
+            ("--max-drop", "wer=0.5"),
+            1,
+            "failed: b is worse than a by 0.75 on wer (0.25 to 1), more",
+        ),
+        (("--max-drop", "wer=0.75"), 0, None),
+        (("--detect", "wer=0.1"), 0, "note: wer: a true difference of 0.1 would be significant in"),
+        (("--max-drop", "wer=-1"), 2, "--max-drop 'wer=-1' isn't a difference; write METRIC=N"),
+        (("--max-drop", "wre=1"), 2, "--max-drop: no metric 'wre' is scored; did you mean 'wer'?"),
+        (("--detect", "wer<=1"), 2, "--detect 'wer<=1' isn't a difference; write METRIC=N"),
+        (("--detect", "abstractness=1"), 2, "neither more nor less is better for abstractness"),
+    ],
+)
+def test_a_difference_is_named_by_its_metric(
+    option: tuple[str, str], status: int, says: str | None
+) -> None:
+    rows = [{"prediction": "a b", "reference": "a b", "source": "a"}] * 6
+    errors = [{**row, "prediction": "x y"} for row in rows]
+    write("a.jsonl", [*errors[:3], *rows, *rows[:3]])
+    write("b.jsonl", [*errors, *errors])
+    found = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "-m", "abstractness", *option)
+    assert found.exit_code == status
+    assert says is None or says in found.stderr
+
+
 def test_saved_reports_compare_like_their_files() -> None:
     for name in ("a", "b"):
         assert run("score", f"{name}.jsonl", *BOTH, "--save", f"{name}.json").exit_code == 0

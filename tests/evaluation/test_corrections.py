@@ -34,7 +34,10 @@ def test_the_largest_of_all_pairs_is_that_of_the_studentized_range(
     drawn = {pair: (sides[pair[0]], sides[pair[1]]) for pair in combinations(range(number), 2)}
     distance = studentized / np.sqrt(2)
     alone = 2 * (1 - _normal(distance))
-    found = step_down(dict.fromkeys(drawn, alone), dict.fromkeys(drawn, distance), drawn, 1)
+    found, critical = step_down(
+        dict.fromkeys(drawn, alone), dict.fromkeys(drawn, distance), drawn, 1, 1 - p
+    )
+    assert critical == pytest.approx(distance, abs=0.05)
     # Four standard errors of 20,000 draws.
     assert set(found.values()) == {found[0, 1]}
     assert found[0, 1] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000))
@@ -52,11 +55,11 @@ def test_steps_go_on_without_what_is_told_apart_already() -> None:
     p_values = {"ab": 1e-9, "ac": 1e-9, "bc": 0.04}
     drawn = {"ab": (a, b), "ac": (a, c), "bc": (b, c)}
     distances = {key: normal_score(p) for key, p in p_values.items()}
-    found = step_down(p_values, distances, drawn, 1)
+    found, _ = step_down(p_values, distances, drawn, 1)
     assert found["bc"] == pytest.approx(0.04, abs=0.006)
     assert found["ab"] == found["ac"] == 1 / 20_001
     # In one step all three are one family.
-    same = step_down(dict.fromkeys(drawn, 0.04), dict.fromkeys(drawn, 2.054), drawn, 1)
+    same, _ = step_down(dict.fromkeys(drawn, 0.04), dict.fromkeys(drawn, 2.054), drawn, 1)
     assert 0.08 < same["bc"] < 0.12
 
 
@@ -64,14 +67,14 @@ def test_what_never_varies_is_corrected_by_the_number_of_tests_and_one_test_is_n
     a, b, c = unrelated(3)
     still = np.ones_like(a)
     drawn = {"still": (still, 2 * still), "ab": (a, b), "none": (b, c)}
-    found = step_down(
+    found, _ = step_down(
         {"still": 0.01, "ab": 0.5, "none": np.nan}, {"still": 2.6, "ab": 0.7}, drawn, 1
     )
     assert found["still"] == 0.02
     assert np.isnan(found["none"])
     # The same output by another name is no other test.
     twins = {"x": (a, b), "y": (a.copy(), b.copy())}
-    assert step_down({"x": 0.03, "y": 0.03}, {"x": 2.1, "y": 2.1}, twins, 1) == {
+    assert step_down({"x": 0.03, "y": 0.03}, {"x": 2.1, "y": 2.1}, twins, 1)[0] == {
         "x": 0.03,
         "y": 0.03,
     }
