@@ -210,6 +210,10 @@ def check_positive(name: str, value: int) -> None:
         raise ParameterError(None, name, value, "an integer of at least 1")
 
 
+EXTENDED = ", extended to 0"
+"""Ends the method of an interval of a difference that isn't significant and would leave 0 out."""
+
+
 class Interval(NamedTuple):
     """The interval of a score or a difference; `mean` and `std` are those of the resamples.
 
@@ -226,8 +230,11 @@ class Interval(NamedTuple):
     why: str | None = None
 
     def with_zero(self) -> Interval:
-        """The same, extended to 0 where it leaves 0 out."""
-        return self._replace(low=min(self.low, 0.0), high=max(self.high, 0.0))
+        """The same, extended to 0 where it leaves 0 out; the method says so."""
+        if not (self.low > 0 or self.high < 0):
+            return self
+        method = f"{self.method}{EXTENDED}"
+        return self._replace(low=min(self.low, 0.0), high=max(self.high, 0.0), method=method)
 
 
 class UnitCount(NamedTuple):

@@ -50,9 +50,9 @@ class Comparison(NamedTuple):
 
     `se` is the standard error of the difference, `units` are the samples, clusters or buckets that
     it is of, and `test` names the test: McNemar's mid-p of samples that are 0 or 1, which needs no
-    trials, or approximate randomization. `differing` are the samples in which the two differ, for the
-    mid-p. `shows` is the smallest true difference that these samples would show to be significant,
-    after the correction, in about 4 of 5 cases; `nan` where that is unknown.
+    trials, or approximate randomization. `differing` are the samples in which the two differ, for
+    the mid-p. `shows` is the smallest true difference that would be significant, after the
+    correction, in about 4 of 5 such comparisons; `nan` where that is unknown.
     """
 
     score: float

@@ -7,6 +7,7 @@ from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
+from metrichub.evaluation.resample import EXTENDED
 from metrichub.evaluation.significance import (
     MID_P,
     RANDOMIZATION,
@@ -160,6 +161,24 @@ def _with_best(compared: Mapping[Pair, Comparison], column: OutputColumn) -> lis
     choose = min if column.better == "lower" else max
     best = choose(sides, key=sides.__getitem__, default="")
     return [test for pair, test in compared.items() if best in pair]
+
+
+def extended_line(tests: PairedTests, form: ScoreFormat) -> str:
+    """Which of the shown differences have intervals that were extended to 0; "" without any."""
+    baseline, *others = tests.systems
+    labels = [
+        column.label
+        for column in output_columns(tests.reports, form)
+        if any(
+            test.interval.method.endswith(EXTENDED)
+            for name in others
+            if (test := test_of(tests, (name, baseline), column))
+        )
+    ]
+    if not labels:
+        return ""
+    intervals = f"interval{'s' * (len(labels) > 1)}"
+    return f"extended to 0, as the test isn't significant: the {intervals} of {listed(labels)}"
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:

@@ -16,6 +16,7 @@ from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.captions import (
     captioned,
+    extended_line,
     legend,
     power_line,
     signatures_of,
@@ -167,7 +168,7 @@ class Ranking(PairedTests):
         form = ScoreFormat(outputs)
         about = "differences and p are computed on the samples that both systems have scores for"
         marks = legend(self._scores(ScoreFormat(), False), self)
-        lacking = without_differences(self, form)
+        lacking = [*without_differences(self, form), extended_line(self, form)]
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
         return list(

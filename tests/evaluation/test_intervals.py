@@ -269,6 +269,9 @@ def test_an_interval_holds_0_where_the_test_is_not_significant() -> None:
     test = ranking.pairs["B", "A"]["exact_match"]["score"]
     assert test.randomisation_p == pytest.approx(1 / 16)
     assert test.interval.low == 0
+    assert test.interval.method == "Tango, extended to 0"
+    (line,) = (line for line in ranking.foot() if line.startswith("extended"))
+    assert line.endswith("the test isn't significant: the interval of exact_match")
     apart = np.array([1.0] * 4 + [0.0] * 4)
     alone = difference_interval(drawn_means(apart), 0.5, UnitCount(8, 8), SHARE, 0.95, apart)
     assert alone.low > 0

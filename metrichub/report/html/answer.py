@@ -14,6 +14,7 @@ from metrichub.evaluation.significance import Comparison, Pair, SignificanceOpti
 from metrichub.report.captions import (
     about_tests,
     captioned,
+    extended_line,
     power_line,
     without_differences,
     without_intervals,
@@ -87,7 +88,7 @@ def answer_of(
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
     lacking = [*why, *lacking, *without_differences(ranking, form)]
-    lacking += [power] if (power := power_line(ranking)) else []
+    lacking += filter(None, (extended_line(ranking, form), power_line(ranking)))
     return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked(), about)
 
 
