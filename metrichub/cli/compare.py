@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from math import ceil, nan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,13 +43,11 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
-from metrichub.errors import MetrichubError, ReportError
-from metrichub.evaluation.power import LEAST_UNITS
+from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.significance import SignificanceOptions
-    from metrichub.evaluation.thresholds import Threshold
     from metrichub.metric import Metric
     from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
@@ -93,6 +90,12 @@ if TYPE_CHECKING:
     help="Exit with 1 if a system scores worse than the baseline by more than N.",
 )
 @click.option(
+    "--margin",
+    metavar="METRIC=N",
+    multiple=True,
+    help="Exit with 1 unless the samples show that no system is worse than the baseline by over N.",
+)
+@click.option(
     "--detect",
     metavar="METRIC=N",
     multiple=True,
@@ -115,6 +118,7 @@ def compare(
     by: str | None,
     fail_if_worse: bool,
     max_drop: tuple[str, ...],
+    margin: tuple[str, ...],
     detect: tuple[str, ...],
     display: Display,
 ) -> None:
@@ -156,12 +160,14 @@ def compare(
         )
     example = f"metrichub compare {' '.join(files)}"
     reports, ids = _reports(systems, chosen, judging, key, example)
+    from metrichub.cli import gates
     from metrichub.report.ranking import compare_all
 
     options = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **options)
-    drops = [_named("--max-drop", text, ranking) for text in max_drop]
-    wanted = [_named("--detect", text, ranking) for text in detect]
+    drops = [gates.named_difference("--max-drop", text, ranking) for text in max_drop]
+    margins = [gates.named_difference("--margin", text, ranking) for text in margin]
+    wanted = [gates.named_difference("--detect", text, ranking) for text in detect]
     slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(
@@ -183,81 +189,14 @@ def compare(
         print_unranked(ranking.withheld)
     print_usage(reports)
     for difference in wanted:
-        note(_samples_for(ranking, difference))
-    failed = list(_lost(ranking)) if fail_if_worse else []
-    failed += [line for drop in drops for line in _dropped(ranking, drop)]
+        note(gates.samples_for(ranking, difference))
+    shown_by_margin = {(m.metric, m.output) for m in margins}
+    failed = list(gates.lost(ranking, shown_by_margin)) if fail_if_worse else []
+    failed += [line for one in margins for line in gates.not_shown(ranking, one)]
+    failed += [line for drop in drops for line in gates.dropped(ranking, drop)]
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 0)
-
-
-def _lost(ranking: Ranking) -> Iterator[str]:
-    """The headline outputs on which a system is worse than the baseline, or isn't tested."""
-    from metrichub.report.rows import ScoreFormat, output_columns, rows_of
-
-    rows = rows_of(ranking.reports, output_columns(ranking.reports, ScoreFormat()), ranking)
-    for system in ranking.systems:
-        for row in rows:
-            lost = row.system == system and row.verdict in ("worse", "no winner", "not tested")
-            if lost and row.test and row.column.better != "neither":
-                yield str(row.test.sentence)
-
-
-def _named(option: str, text: str, ranking: Ranking) -> Threshold:
-    """The output and the size of a difference, as an option has them.
-
-    Raises:
-        UsageError: it isn't a difference of an output that was compared.
-    """
-    from metrichub.evaluation.thresholds import Threshold
-
-    metrics = {n: r.metric for n, r in next(iter(ranking.reports.values())).results.items()}
-    try:
-        difference = Threshold.parse(text, ">=")
-        difference._replace(value=nan).check(metrics)
-    except MetrichubError as error:
-        raise click.UsageError(f"{option}: {error}") from error
-    if difference.sign != ">=" or difference.value <= 0:
-        raise click.UsageError(f"{option} {text!r} isn't a difference; write METRIC=N, N above 0")
-    if metrics[difference.metric].card.better(difference.output) == "neither":
-        raise click.UsageError(f"{option}: neither more nor less is better for {difference.shown}")
-    return difference
-
-
-def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
-    """A line for each system that scores worse than the baseline by more than allowed."""
-    baseline, *others = ranking.systems
-    metric, output = drop[:2]
-    card = ranking.reports[baseline].results[metric].metric.card
-    before = ranking.scores[baseline][metric][output]
-    for name in others:
-        score = ranking.scores[name][metric][output]
-        lost = score - before if card.better(output) == "lower" else before - score
-        if not lost <= drop.value + 1e-12:
-            yield (
-                f"{name} is worse than {baseline} by {lost:.4g} on {drop.shown} ({before:.4g} to "
-                f"{score:.4g}), more than {drop.value:g}"
-            )
-
-
-def _samples_for(ranking: Ranking, difference: Threshold) -> str:
-    """How many samples a true difference takes, for the pair with the baseline that takes most."""
-    baseline, *_ = ranking.systems
-    tests = [
-        own[difference.metric][difference.output] for own in ranking.against(baseline).values()
-    ]
-    if not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
-        return f"{difference.shown}: these samples don't tell how its differences vary"
-    options, units = ranking.options, tests[0].units
-    needed = max(test.needed(difference.value, level=options.level) for test in tests)
-    kind = f"clusters by {options.cluster}" if options.cluster else "samples"
-    if not options.cluster and units < tests[0].samples:  # buckets
-        needed = ceil(needed * tests[0].samples / units)
-    enough = units >= (30 if options.cluster else 100)
-    return (
-        f"{difference.shown}: a true difference of {difference.value:g} would be significant in "
-        f"about 4 of 5 cases with {'about' if enough else 'at least'} {needed:,} {kind} like these"
-    )
 
 
 def _slices(

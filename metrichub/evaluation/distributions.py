@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, lgamma, log, sqrt
+from math import erfc, exp, lgamma, log, sqrt
 
 _STEPS = 300
 """Terms of a continued fraction, at most."""
@@ -47,6 +47,11 @@ def normal_score(p: float) -> float:
     from statistics import NormalDist
 
     return -NormalDist().inv_cdf(max(p / 2, 1e-300))
+
+
+def normal_tail(value: float) -> float:
+    """P(Z > value) of the standard normal distribution."""
+    return erfc(value / sqrt(2)) / 2
 
 
 def mcnemar_mid_p(more: int, less: int) -> float:
@@ -106,20 +111,20 @@ def tango(more: float, less: float, number: float, reach: float) -> tuple[float,
 
     `more` and `less` are the shares of samples that only one system has right.
     """
-
-    def distance(difference: float) -> float:
-        """How many standard errors the observed difference is above this one."""
-        a = 2.0
-        b = difference * (2 - (more - less)) - more - less
-        c = -less * difference * (1 - difference)
-        wrong = (-b + sqrt(max(0.0, b * b - 4 * a * c))) / (2 * a)
-        variance = max(0.0, 2 * wrong + difference * (1 - difference))
-        above = more - less - difference
-        return above / sqrt(variance / number) if variance > 0 else above * float("inf")
-
     observed = more - less
-    low = _root(lambda d: distance(d) - reach, -1.0, observed)
-    return low, _root(lambda d: distance(d) + reach, observed, 1.0)
+    low = _root(lambda d: tango_distance(more, less, number, d) - reach, -1.0, observed)
+    return low, _root(lambda d: tango_distance(more, less, number, d) + reach, observed, 1.0)
+
+
+def tango_distance(more: float, less: float, number: float, difference: float) -> float:
+    """How many standard errors the observed difference of shares is above this one."""
+    a = 2.0
+    b = difference * (2 - (more - less)) - more - less
+    c = -less * difference * (1 - difference)
+    wrong = (-b + sqrt(max(0.0, b * b - 4 * a * c))) / (2 * a)
+    variance = max(0.0, 2 * wrong + difference * (1 - difference))
+    above = more - less - difference
+    return above / sqrt(variance / number) if variance > 0 else above * float("inf")
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MissingDependency, ReportError, what
+from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
@@ -30,6 +31,7 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from metrichub.evaluation.margins import Margin
     from metrichub.evaluation.resample import Interval
 
 ABOUT_SACREBLEU_P = (
@@ -155,6 +157,39 @@ class Ranking(PairedTests):
     def _drawn(self) -> dict[str, dict[str, dict[str, Interval]]]:
         how = self.options.of_intervals()
         return {name: intervals_of(report, **how) for name, report in self.reports.items()}
+
+    def not_worse(self, system: str, name: str, margin: float, *, level: float = 0.95) -> Margin:
+        """Whether a system is shown to be worse than the first by no more than a margin.
+
+        `name` is a metric, or an output such as "rouge.rouge2"; `margin` is in the score's own
+        unit. `shown` is whether the error of saying so is at most 1 - level: that it is worse by
+        the margin has to be refuted, so that few samples show nothing.
+
+        Raises:
+            ReportError: there is no such system or output, or neither more nor less is better.
+            ParameterError: the margin isn't a number above 0.
+        """
+        from metrichub.evaluation.margins import mean_differences, not_worse
+
+        metric, _, output = name.partition(".")
+        output = output or "score"
+        first, *others = self.systems
+        test = self.pairs.get((system, first), {}).get(metric, {}).get(output)
+        if test is None:
+            raise ReportError(
+                f"{system} has no {name} that was compared with {first}; the others are "
+                f"{listed(others)}, and the metrics {listed(list(self.ranks))}"
+            )
+        if not (isinstance(margin, (int, float)) and isfinite(margin) and margin > 0):
+            raise ParameterError(None, "margin", margin, "a number above 0, in the score's unit")
+        results = [self.reports[side].results[metric] for side in (system, first)]
+        better = results[0].metric.card.better(output)
+        if better == "neither":
+            raise ReportError(f"neither more nor less is better for {name}; it has no margin")
+        # Clusters and buckets are units of their own.
+        single = self.options.cluster is None and test.units == test.samples
+        means = mean_differences(results[0], results[1], output) if single else None
+        return not_worse(test, better, margin, level, means)
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""

@@ -93,6 +93,9 @@ def test_a_gate_fails_where_a_system_is_worse_or_cannot_be_called_better() -> No
         ),
         (("--max-drop", "wer=0.75"), 0, None),
         (("--detect", "wer=0.1"), 0, "note: wer: a true difference of 0.1 would be significant in"),
+        (("--margin", "wer=1.1"), 0, "note: b is not worse than a by more than 1.1 on wer (p = .0"),
+        (("--margin", "wer=0.8"), 1, "failed: b may be worse than a by more than 0.8 on wer (diff"),
+        (("--margin", "wer=1.2", "--fail-if-worse"), 0, "note: b is not worse than a by more"),
         (("--max-drop", "wer=-1"), 2, "--max-drop 'wer=-1' isn't a difference; write METRIC=N"),
         (("--max-drop", "wre=1"), 2, "--max-drop: no metric 'wre' is scored; did you mean 'wer'?"),
         (("--detect", "wer<=1"), 2, "--detect 'wer<=1' isn't a difference; write METRIC=N"),
@@ -100,7 +103,7 @@ def test_a_gate_fails_where_a_system_is_worse_or_cannot_be_called_better() -> No
     ],
 )
 def test_a_difference_is_named_by_its_metric(
-    option: tuple[str, str], status: int, says: str | None
+    option: tuple[str, ...], status: int, says: str | None
 ) -> None:
     rows = [{"prediction": "a b", "reference": "a b", "source": "a"}] * 6
     errors = [{**row, "prediction": "x y"} for row in rows]
