@@ -33,6 +33,7 @@ from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
     ResamplingOptions,
+    detect_option,
     display_options,
     key_option,
     may_be_logs,
@@ -95,12 +96,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Exit with 1 unless the samples show that no system is worse than the baseline by over N.",
 )
-@click.option(
-    "--detect",
-    metavar="METRIC=N",
-    multiple=True,
-    help="Say how many samples would show a true difference of N.",
-)
+@detect_option
 @display_options
 def compare(
     context: click.Context,
@@ -165,9 +161,9 @@ def compare(
 
     options = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **options)
-    drops = [gates.named_difference("--max-drop", text, ranking) for text in max_drop]
-    margins = [gates.named_difference("--margin", text, ranking) for text in margin]
-    wanted = [gates.named_difference("--detect", text, ranking) for text in detect]
+    drops = [gates.named_difference("--max-drop", text, reports) for text in max_drop]
+    margins = [gates.named_difference("--margin", text, reports) for text in margin]
+    wanted = [gates.named_difference("--detect", text, reports) for text in detect]
     slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(

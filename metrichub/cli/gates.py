@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from math import ceil, nan
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict
+from math import ceil, nan, sqrt
 
 import click
 
 from metrichub.cli.program import note
+from metrichub.cli.shared_options import ResamplingOptions
 from metrichub.errors import MetrichubError
-from metrichub.evaluation.power import LEAST_UNITS
+from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.power import LEAST_UNITS, needed_units
 from metrichub.evaluation.significance import Comparison, p_text
 from metrichub.evaluation.thresholds import Threshold
 from metrichub.report.ranking import Ranking
+from metrichub.report.report import Report
 from metrichub.report.rows import ScoreFormat, output_columns, rows_of
 
 
@@ -31,13 +35,13 @@ def lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> Iterator[str]
                 yield str(row.test.sentence)
 
 
-def named_difference(option: str, text: str, ranking: Ranking) -> Threshold:
+def named_difference(option: str, text: str, reports: Mapping[str, Measurement]) -> Threshold:
     """The output and the size of a difference, as an option has them.
 
     Raises:
-        UsageError: it isn't a difference of an output that was compared.
+        UsageError: it isn't a difference of an output that was scored.
     """
-    metrics = {n: r.metric for n, r in next(iter(ranking.reports.values())).results.items()}
+    metrics = {n: r.metric for n, r in next(iter(reports.values())).results.items()}
     try:
         difference = Threshold.parse(text, ">=")
         difference._replace(value=nan).check(metrics)
@@ -100,6 +104,27 @@ def samples_for(ranking: Ranking, difference: Threshold) -> str:
     return (
         f"{difference.shown}: a true difference of {difference.value:g} would be significant in "
         f"about 4 of 5 cases with {_units(ranking, tests[0], needed)} like these"
+    )
+
+
+def pilot(report: Report, difference: Threshold, resampling: ResamplingOptions) -> str:
+    """How many samples a true difference from another system takes at most.
+
+    Of two systems that have nothing in common, so that their errors add up; of the same samples,
+    most systems have much in common.
+    """
+    metric, output = difference.metric, difference.output
+    drawn = report.intervals(metrics=metric, **asdict(resampling))[metric][output]
+    units = report.units(report.results[metric], resampling.cluster).number
+    if not drawn.std > 0 or units < LEAST_UNITS:
+        return f"{difference.shown}: these samples don't tell how its scores vary"
+    error = drawn.std * sqrt(2 * units / (units - 1))
+    needed = needed_units(error, units, difference.value, resampling.level)
+    kind = f"clusters by {resampling.cluster}" if resampling.cluster else "samples"
+    return (
+        f"{difference.shown}: a true difference of {difference.value:g} from another system would "
+        f"be significant in about 4 of 5 cases with at most {needed:,} {kind} like these, as many "
+        "as systems need that have nothing in common"
     )
 
 

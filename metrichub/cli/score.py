@@ -38,6 +38,7 @@ from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
     ResamplingOptions,
+    detect_option,
     display_options,
     may_be_logs,
     metric_options,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 @result_options
 @resampling_options
 @threshold_options
+@detect_option
 @click.pass_context
 def score(
     context: click.Context,
@@ -91,6 +93,7 @@ def score(
     results: Results,
     resampling: ResamplingOptions,
     bounds: ThresholdOptions,
+    detect: tuple[str, ...],
 ) -> None:
     """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
 
@@ -123,6 +126,8 @@ def score(
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
+    if detect and len(systems) > 1:
+        raise click.UsageError("--detect plans with one system; 'metrichub compare' with several")
     if resampling.cluster and not (display.with_intervals or results.page or len(systems) > 1):
         raise click.UsageError(
             "--cluster has an effect only with --intervals or --report; add one of them"
@@ -131,7 +136,7 @@ def score(
         _show_estimate(hub, systems, chosen.columns, judging.repeats, form, output)
         return
     # Samples have fingerprints, which tell whether systems were given the same.
-    resampled = display.with_intervals or results.need_samples or len(systems) > 1
+    resampled = display.with_intervals or results.need_samples or bool(detect) or len(systems) > 1
     reports = measure(
         hub,
         systems,
@@ -168,6 +173,11 @@ def score(
     print_notes(reports)
     print_unranked(unranked)
     print_usage(reports)
+    for text in detect:
+        from metrichub.cli import gates
+
+        (report,) = reports.values()
+        note(gates.pilot(report, gates.named_difference("--detect", text, reports), resampling))
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)

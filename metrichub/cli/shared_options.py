@@ -264,6 +264,14 @@ resampling_options = option_group(
 """--level, --resamples, --seed and --cluster as `resampling`."""
 
 
+detect_option = click.option(
+    "--detect",
+    metavar="METRIC=N",
+    multiple=True,
+    help="Say how many samples would show a true difference of N.",
+)
+"""--detect, as it was typed."""
+
 key_option = click.option(
     "--key",
     metavar="COLUMN",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from math import isnan, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from metrichub import Hub, Report, compare_all
 from metrichub.errors import ParameterError
 from metrichub.evaluation.distributions import student
 from metrichub.evaluation.power import needed_units, se_of_shares, smallest_difference
+from tests.commands import run
 
 
 # statsmodels 0.14, TTestPower.solve_power with alpha .05, two-sided: the difference that n pairs
@@ -99,3 +102,28 @@ def test_the_samples_that_a_difference_takes_are_those_of_a_difference_one_names
     same = answers(0.6, 1)
     with pytest.raises(ParameterError, match="whose difference varies"):
         same.compare(same)["exact_match"]["score"].needed(0.1)
+
+
+@pytest.mark.parametrize(
+    ("number", "option", "status", "says"),
+    [
+        # Two systems' errors add up: twice the variance of one.
+        (64, "exact_match=0.1", 0, "with at most {needed:,} samples like these"),
+        (64, "exact_match=0", 2, "--detect 'exact_match=0' isn't a difference"),
+        (64, "wre=1", 2, "--detect: no metric 'wre' is scored"),
+        (6, "exact_match=0.1", 0, "exact_match: these samples don't tell how its scores vary"),
+    ],
+)
+def test_one_system_tells_how_many_samples_a_difference_takes_at_most(
+    number: int, option: str, status: int, says: str, tmp_path: Path
+) -> None:
+    right = [k % 2 for k in range(number)]
+    rows = [{"prediction": "a" if k else "b", "reference": "a"} for k in right]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    found = run("score", str(tmp_path / "a.jsonl"), "-m", "exact_match", "--detect", option)
+    assert found.exit_code == status, found.stderr
+    interval = Hub("exact_match").evaluate(rows).intervals()["exact_match"]["score"]
+    error = interval.std * sqrt(2 * number / (number - 1))
+    # The bootstrap's standard deviation of a half of 64 is about .0625.
+    assert number < 64 or error == pytest.approx(sqrt(2 * 0.25 / 63), rel=0.06)
+    assert says.format(needed=needed_units(error, number, 0.1, 0.95)) in found.stderr
