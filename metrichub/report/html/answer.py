@@ -42,9 +42,10 @@ Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
 class PageAnswer(NamedTuple):
     """What the page begins with.
 
-    `board` is the leaderboard of three systems or more, each of its rows with wins, ties and
-    losses against the others by `ranked`, the first output that ranks. `paper` is the table with
-    its caption and signatures, as one copies it; of the leaderboard `about` says how it was tested.
+    `board` is the leaderboard of three systems or more, each of its rows with wins, ties and losses
+    against the others by `ranked`, the first output that ranks. `paper` is the table with its
+    caption and signatures, as one copies it; of the leaderboard `about` says how it was tested;
+    `below` stands below the tests.
     """
 
     title: str
@@ -56,6 +57,7 @@ class PageAnswer(NamedTuple):
     pair: Pair | None
     ranked: OutputColumn | None = None
     about: str = ""
+    below: Sequence[str] = ()
 
 
 def answer_of(
@@ -88,8 +90,13 @@ def answer_of(
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
     lacking = [*why, *lacking, *without_differences(ranking, form)]
-    lacking += filter(None, (extended_line(ranking, form), power_line(ranking)))
-    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked(), about)
+    shown = [*filter(None, (extended_line(ranking, form), power_line(ranking)))]
+    # Of a leaderboard the differences are folded, and the first screen is full.
+    below = shown if board else []
+    lacking = lacking if board else [*lacking, *shown]
+    return PageAnswer(
+        title, columns, board, forests, lacking, paper, pair, tests.ranked(), about, below
+    )
 
 
 def merged_columns(
