@@ -78,6 +78,8 @@ def main(
     """Print the tables."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
+    # Whoever calls this in a process of theirs hears the logs again.
+    click.get_current_context().call_on_close(lambda: logging.disable(logging.NOTSET))
     texts = [corpus.part(most or len(corpus.predictions)) for corpus in corpora(data)]
     sizes = (f"{text.letter}: {text.name} ({len(text.predictions):,})" for text in texts)
     click.echo(f"metrichub {version('metrichub')} on {', '.join(sizes)}")
