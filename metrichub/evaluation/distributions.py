@@ -111,20 +111,24 @@ def tango(more: float, less: float, number: float, reach: float) -> tuple[float,
 
     `more` and `less` are the shares of samples that only one system has right.
     """
+
+    def distance(difference: float) -> float:
+        """How many standard errors the observed difference is above this one."""
+        above, error = more - less - difference, tango_error(more, less, number, difference)
+        return above / error if error > 0 else above * float("inf")
+
     observed = more - less
-    low = _root(lambda d: tango_distance(more, less, number, d) - reach, -1.0, observed)
-    return low, _root(lambda d: tango_distance(more, less, number, d) + reach, observed, 1.0)
+    low = _root(lambda d: distance(d) - reach, -1.0, observed)
+    return low, _root(lambda d: distance(d) + reach, observed, 1.0)
 
 
-def tango_distance(more: float, less: float, number: float, difference: float) -> float:
-    """How many standard errors the observed difference of shares is above this one."""
+def tango_error(more: float, less: float, number: float, difference: float) -> float:
+    """The standard error of a paired difference of shares, if this is the true one."""
     a = 2.0
     b = difference * (2 - (more - less)) - more - less
     c = -less * difference * (1 - difference)
     wrong = (-b + sqrt(max(0.0, b * b - 4 * a * c))) / (2 * a)
-    variance = max(0.0, 2 * wrong + difference * (1 - difference))
-    above = more - less - difference
-    return above / sqrt(variance / number) if variance > 0 else above * float("inf")
+    return sqrt(max(0.0, 2 * wrong + difference * (1 - difference)) / number)
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

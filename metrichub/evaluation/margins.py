@@ -20,7 +20,7 @@ from metrichub.evaluation.distributions import (
     student,
     t_tail,
     tango,
-    tango_distance,
+    tango_error,
 )
 from metrichub.evaluation.power import LEAST_UNITS
 from metrichub.evaluation.result import Result
@@ -70,10 +70,10 @@ def not_worse(
     if test.test == MID_P:
         won = round((test.differing + difference * units) / 2)
         shares = won / units, (test.differing - won) / units
-        p = normal_tail(tango_distance(*shares, units, -margin))
+        se = tango_error(*shares, units, -margin)
+        # Without an error no difference of shares is as large as the margin.
+        p = normal_tail((difference + margin) / se) if se > 0 else 0.0
         low = tango(*shares, units, quantile(2 * level - 1))[0]
-        # What the statistic takes for the error where the margin is true.
-        se = (difference + margin) / tango_distance(*shares, units, -margin)
     else:
         middle, se, freedom = difference, test.se, units - 1
         if means is not None:

@@ -13,6 +13,8 @@ from metrichub.evaluation.distributions import quantile, student
 
 POWER = 0.8
 """The share of cases in which a difference is to be significant: four of five."""
+_SAMPLES, _CLUSTERS = 100, 30
+"""Units from which on the error of a difference is known well enough."""
 LEAST_UNITS, LEAST_DIFFERING, LEAST_TABLE = 8, 10, 5
 """Units, and samples of shares that differ, from which on anything is said; and the smallest number
 of samples, all one way, that McNemar's mid-p calls significant."""
@@ -62,6 +64,16 @@ def shown_by(
     if differing is None:
         return shown
     return nan if differing < LEAST_DIFFERING else max(shown, LEAST_TABLE / units)
+
+
+def units_in_words(number: int, cluster: str | None) -> str:
+    """So many samples, or clusters by a column."""
+    return f"{number:,} {f'clusters by {cluster}' if cluster else 'samples'}"
+
+
+def roughly(units: int, cluster: str | None) -> str:
+    """How far what so many units say of power holds: of few, it is too little rather than much."""
+    return "about" if units >= (_CLUSTERS if cluster else _SAMPLES) else "at least"
 
 
 def se_of_shares(more: int, less: int, samples: int) -> float:

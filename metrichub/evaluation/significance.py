@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metrichub.errors import ParameterError
 from metrichub.evaluation import resample
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
-from metrichub.evaluation.power import se_of_shares
+from metrichub.evaluation.power import needed_units, se_of_shares
 from metrichub.evaluation.resample import (
     NO_INTERVAL,
     NOT_ESTIMATED,
@@ -84,14 +84,9 @@ class Comparison(NamedTuple):
         Raises:
             ParameterError: the difference isn't a number above 0, or nothing is known of its error.
         """
-        from metrichub.evaluation.power import needed_units
-
-        if not (isfinite(difference) and difference > 0):
-            raise ParameterError(None, "difference", difference, "a number above 0")
-        if not self.se > 0:
-            raise ParameterError(
-                None, "difference", difference, "of an output whose difference varies"
-            )
+        if not (isfinite(difference) and difference > 0 and self.se > 0):
+            allowed = "a number above 0, of an output whose difference varies"
+            raise ParameterError(None, "difference", difference, allowed)
         return needed_units(self.se, self.units, difference, level, power)
 
 

@@ -7,6 +7,7 @@ from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
 from metrichub.errors import listed
+from metrichub.evaluation.power import roughly, units_in_words
 from metrichub.evaluation.resample import EXTENDED
 from metrichub.evaluation.significance import (
     MID_P,
@@ -127,7 +128,9 @@ def power_line(tests: PairedTests) -> str:
 
     Of several systems it is the largest that a pair with the best would need.
     """
-    shown, units = [], 0
+    shown: list[str] = []
+    cluster = tests.options.cluster
+    units = about = ""
     for column in output_columns(tests.reports, ScoreFormat()):
         compared = {pair: t for pair in tests.pairs if (t := test_of(tests, pair, column))}
         if any(is_significant(test.p, tests.options.level) for test in compared.values()):
@@ -139,16 +142,16 @@ def power_line(tests: PairedTests) -> str:
         low, high = (scale.low, scale.high) if scale else (None, None)
         width = inf if low is None or high is None else high - low
         if smallest <= width and not any(isnan(test.shows) for test in with_best):
-            units = with_best[0].units
+            test = with_best[0]
+            units = units_in_words(test.units if cluster else test.samples, cluster)
+            about = roughly(test.units, cluster)
             shown.append(f"{column.number(smallest)} in {column.label}")
     if not shown:
         return ""
-    cluster = tests.options.cluster
-    kind, enough = (f"clusters by {cluster}", 30) if cluster else ("samples", 100)
     more = [f"{len(shown) - 3} more"] if len(shown) > 3 else []
     return (
-        f"with {units:,} {kind}, a true difference of {'about' if units >= enough else 'at least'} "
-        f"{listed([*shown[:3], *more])} would be significant in about 4 of 5 cases"
+        f"with {units}, a true difference of {about} {listed([*shown[:3], *more])} would be "
+        "significant in about 4 of 5 cases"
     )
 
 
@@ -199,13 +202,8 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
 
 def _kinds(tests: PairedTests) -> list[str]:
     """The tests that were made of headline outputs, as a caption calls them."""
-    kinds = {
-        by_metric[metric][output].test
-        for by_metric in tests.pairs.values()
-        for metric, outputs in tests.ranks.items()
-        for output in outputs
-        if metric in by_metric
-    }
+    of_pairs = (outputs for own in tests.pairs.values() for outputs in own.values())
+    kinds = {t.test for outputs in of_pairs for t in outputs.values() if not isnan(t.p)}
     options = tests.options
     swaps = f"{RANDOMIZATION} ({options.trials:,} trials{_swapped(options.cluster)})"
     every = {MID_P: f"{MID_P} (samples that are 0 or 1)", RANDOMIZATION: swaps}

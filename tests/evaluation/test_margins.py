@@ -101,6 +101,9 @@ def test_little_shows_nothing_and_says_why() -> None:
     same = compared(0.0, 0.0, 30, test=MID_P, differing=0)
     assert not_worse(same, "higher", 0.083).shown
     assert not not_worse(same, "higher", 0.082).shown
+    # Worse by the margin to the last digit: the error of saying that it isn't is a half.
+    lost = compared(-0.05, 0.1, 100, test=MID_P, differing=15)
+    assert not_worse(lost, "higher", 0.05).p == pytest.approx(0.5)
 
 
 def test_a_ranking_tells_of_a_margin() -> None:

@@ -82,6 +82,18 @@ def test_a_comparison_says_what_its_samples_would_show_where_nothing_differs() -
     assert three.pairs["B", "A"]["exact_match"]["score"].shows > test.shows
 
 
+def test_of_sums_in_buckets_it_says_of_how_many_samples_they_are() -> None:
+    hub, rng = Hub("wer"), random.Random(3)
+    reports = {}
+    for name in ("A", "B"):
+        said = ["a" if rng.random() < 0.6 else "b" for _ in range(90)]
+        rows = [{"prediction": p, "reference": "a", "doc": k // 3} for k, p in enumerate(said)]
+        reports[name] = hub.evaluate(rows, samples=False, key="doc")
+    found = compare_all(reports)
+    assert found.pairs["B", "A"]["wer"]["score"].units < 90
+    assert any(line.startswith("with 90 samples, a true difference of") for line in found.foot())
+
+
 @pytest.mark.parametrize(
     ("first", "second"), [(answers(1.0, 1), answers(0.95, 2)), (answers(0.5, 1, 6),) * 2]
 )
