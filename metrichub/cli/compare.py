@@ -156,14 +156,15 @@ def compare(
         )
     example = f"metrichub compare {' '.join(files)}"
     reports, ids = _reports(systems, chosen, judging, key, example)
-    from metrichub.cli import gates
     from metrichub.report.ranking import compare_all
 
     options = asdict(resampling) | {"trials": trials}
     ranking = compare_all(reports, **options)
-    drops = [gates.named_difference("--max-drop", text, reports) for text in max_drop]
-    margins = [gates.named_difference("--margin", text, reports) for text in margin]
-    wanted = [gates.named_difference("--detect", text, reports) for text in detect]
+    noted, failed = list[str](), list[str]()
+    if fail_if_worse or max_drop or margin or detect:
+        from metrichub.cli.gates import gated
+
+        noted, failed = gated(ranking, fail_if_worse, max_drop, margin, detect)
     slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(
@@ -184,12 +185,8 @@ def compare(
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
     print_usage(reports)
-    for difference in wanted:
-        note(gates.samples_for(ranking, difference))
-    shown_by_margin = {(m.metric, m.output) for m in margins}
-    failed = list(gates.lost(ranking, shown_by_margin)) if fail_if_worse else []
-    failed += [line for one in margins for line in gates.not_shown(ranking, one)]
-    failed += [line for drop in drops for line in gates.dropped(ranking, drop)]
+    for text in noted:
+        note(text)
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 0)

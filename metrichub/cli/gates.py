@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import ceil, nan, sqrt
 
 import click
 
-from metrichub.cli.program import note
 from metrichub.cli.shared_options import ResamplingOptions
 from metrichub.errors import MetrichubError
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.power import LEAST_UNITS, needed_units
+from metrichub.evaluation.power import LEAST_UNITS, needed_units, roughly, units_in_words
 from metrichub.evaluation.significance import Comparison, p_text
 from metrichub.evaluation.thresholds import Threshold
 from metrichub.report.ranking import Ranking
@@ -20,22 +19,47 @@ from metrichub.report.report import Report
 from metrichub.report.rows import ScoreFormat, output_columns, rows_of
 
 
-def lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> Iterator[str]:
-    """The headline outputs on which a system is worse than the baseline, or isn't tested.
+def gated(
+    ranking: Ranking,
+    worse: bool,
+    drops: Sequence[str],
+    margins: Sequence[str],
+    detected: Sequence[str],
+) -> tuple[list[str], list[str]]:
+    """What is to be known, and what fails, by the differences that options name.
 
-    Of `others` a margin decides.
+    With `worse`, no system may be significantly worse than the baseline; on outputs that have a
+    margin, that decides.
+
+    Raises:
+        UsageError: as `_named`.
     """
-    rows = rows_of(ranking.reports, output_columns(ranking.reports, ScoreFormat()), ranking)
-    for system in ranking.systems:
-        for row in rows:
-            lost = row.system == system and row.verdict in ("worse", "no winner", "not tested")
-            if row.column[:2] in others:
-                continue
-            if lost and row.test and row.column.better != "neither":
-                yield str(row.test.sentence)
+    by_margin = [_named("--margin", text, ranking.reports) for text in margins]
+    failed = _lost(ranking, {margin[:2] for margin in by_margin}) if worse else []
+    noted: list[str] = []
+    for margin in by_margin:
+        within, beyond = _by_margin(ranking, margin)
+        noted, failed = noted + within, failed + beyond
+    for text in drops:
+        failed += _dropped(ranking, _named("--max-drop", text, ranking.reports))
+    noted += [_samples_for(ranking, _named("--detect", text, ranking.reports)) for text in detected]
+    return noted, failed
 
 
-def named_difference(option: str, text: str, reports: Mapping[str, Measurement]) -> Threshold:
+def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
+    """The headline outputs, but others, on which a system is worse than the baseline, or untested.
+
+    System by system.
+    """
+    columns = output_columns(ranking.reports, ScoreFormat())
+    columns = [c for c in columns if c.better != "neither" and c[:2] not in others]
+    rows = rows_of(ranking.reports, columns, ranking)
+    rows.sort(key=lambda row: ranking.systems.index(row.system))
+    failed = [row.test for row in rows if row.verdict in ("worse", "no winner", "not tested")]
+    return [str(test.sentence) for test in failed if test]
+
+
+def _named(option: str, text: str, reports: Mapping[str, Measurement]) -> Threshold:
     """The output and the size of a difference, as an option has them.
 
     Raises:
@@ -54,14 +78,14 @@ def named_difference(option: str, text: str, reports: Mapping[str, Measurement])
     return difference
 
 
-def dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
+def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
     """A line for each system that scores worse than the baseline by more than allowed."""
     baseline, *others = ranking.systems
     metric, output = drop[:2]
     card = ranking.reports[baseline].results[metric].metric.card
     before = ranking.scores[baseline][metric][output]
     for name in others:
-        score = ranking.scores[name][metric][output]
+        score = ranking.scores[name].get(metric, {}).get(output, nan)
         lost = score - before if card.better(output) == "lower" else before - score
         if not lost <= drop.value + 1e-12:
             yield (
@@ -70,34 +94,36 @@ def dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
             )
 
 
-def not_shown(ranking: Ranking, margin: Threshold) -> Iterator[str]:
-    """A line for each system that isn't shown to be within the margin; a note for the others."""
+def _by_margin(ranking: Ranking, margin: Threshold) -> tuple[list[str], list[str]]:
+    """A line for each system that is shown to be within a margin, and for each that isn't."""
     baseline, *others = ranking.systems
-    level = ranking.options.level
+    within, beyond = [], []
     for name in others:
-        shown = ranking.not_worse(name, margin.name, margin.value, level=level)
+        shown = ranking.not_worse(name, margin.name, margin.value, level=ranking.options.level)
         text = f"than {baseline} by more than {margin.value:g} on {margin.shown}"
-        if shown.shown:
-            note(f"{name} is not worse {text} ({p_text(shown.p)})")
-            continue
-        if shown.why:
-            yield f"{name} can't be shown not to be worse {text}: {shown.why}"
-            continue
         test = ranking.against(baseline)[name][margin.metric][margin.output]
-        yield (
-            f"{name} may be worse {text} (difference {shown.difference:+.4g}, with "
-            f"{100 * shown.level:g}% confidence no less than {shown.low:+.4g}); "
-            f"{_units(ranking, test, shown.needed)} would show it of a system that is as good"
-        )
+        if shown.shown:
+            within.append(f"{name} is not worse {text} ({p_text(shown.p)})")
+        elif shown.why:
+            beyond.append(f"{name} can't be shown not to be worse {text}: {shown.why}")
+        else:
+            beyond.append(
+                f"{name} may be worse {text} (difference {shown.difference:+.4g}, with "
+                f"{100 * shown.level:g}% confidence no less than {shown.low:+.4g}); "
+                f"{_units(ranking, test, shown.needed)} would show it of a system that is as good"
+            )
+    return within, beyond
 
 
-def samples_for(ranking: Ranking, difference: Threshold) -> str:
+def _samples_for(ranking: Ranking, difference: Threshold) -> str:
     """How many samples a true difference takes, for the pair with the baseline that takes most."""
     baseline, *_ = ranking.systems
     tests = [
-        own[difference.metric][difference.output] for own in ranking.against(baseline).values()
+        own[difference.metric][difference.output]
+        for own in ranking.against(baseline).values()
+        if difference.metric in own
     ]
-    if not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
+    if not tests or not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
         return f"{difference.shown}: these samples don't tell how its differences vary"
     level = ranking.options.level
     needed = max(test.needed(difference.value, level=level) for test in tests)
@@ -107,23 +133,24 @@ def samples_for(ranking: Ranking, difference: Threshold) -> str:
     )
 
 
-def pilot(report: Report, difference: Threshold, resampling: ResamplingOptions) -> str:
+def pilot(report: Report, text: str, resampling: ResamplingOptions) -> str:
     """How many samples a true difference from another system takes at most.
 
     Of two systems that have nothing in common, so that their errors add up; of the same samples,
     most systems have much in common.
     """
-    metric, output = difference.metric, difference.output
+    difference = _named("--detect", text, {"": report})
+    metric, output = difference[:2]
     drawn = report.intervals(metrics=metric, **asdict(resampling))[metric][output]
     units = report.units(report.results[metric], resampling.cluster).number
     if not drawn.std > 0 or units < LEAST_UNITS:
         return f"{difference.shown}: these samples don't tell how its scores vary"
     error = drawn.std * sqrt(2 * units / (units - 1))
     needed = needed_units(error, units, difference.value, resampling.level)
-    kind = f"clusters by {resampling.cluster}" if resampling.cluster else "samples"
+    units_needed = units_in_words(needed, resampling.cluster)
     return (
         f"{difference.shown}: a true difference of {difference.value:g} from another system would "
-        f"be significant in about 4 of 5 cases with at most {needed:,} {kind} like these, as many "
+        f"be significant in about 4 of 5 cases with at most {units_needed} like these, as many "
         "as systems need that have nothing in common"
     )
 
@@ -133,5 +160,4 @@ def _units(ranking: Ranking, test: Comparison, needed: int | None) -> str:
     cluster, number = ranking.options.cluster, needed or 0
     if cluster is None:
         number = ceil(number * test.samples / test.units)
-    about = "about" if test.units >= (30 if cluster else 100) else "at least"
-    return f"{about} {number:,} {f'clusters by {cluster}' if cluster else 'samples'}"
+    return f"{roughly(test.units, cluster)} {units_in_words(number, cluster)}"

@@ -174,10 +174,10 @@ def score(
     print_unranked(unranked)
     print_usage(reports)
     for text in detect:
-        from metrichub.cli import gates
+        from metrichub.cli.gates import pilot
 
         (report,) = reports.values()
-        note(gates.pilot(report, gates.named_difference("--detect", text, reports), resampling))
+        note(pilot(report, text, resampling))
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
         click.echo(f"metrichub: failed: {line}", err=True)

@@ -170,9 +170,9 @@ class Ranking(PairedTests):
             ParameterError: the margin isn't a number above 0.
         """
         from metrichub.evaluation.margins import mean_differences, not_worse
+        from metrichub.evaluation.thresholds import Threshold
 
-        metric, _, output = name.partition(".")
-        output = output or "score"
+        metric, output, *_ = Threshold.named(name, ">=", margin)
         first, *others = self.systems
         test = self.pairs.get((system, first), {}).get(metric, {}).get(output)
         if test is None:
@@ -206,18 +206,9 @@ class Ranking(PairedTests):
         lacking = [*without_differences(self, form), extended_line(self, form)]
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
-        return list(
-            filter(
-                None,
-                (
-                    *self.sentences,
-                    power_line(self),
-                    about if self.left_out else "",
-                    *lacking,
-                    marks,
-                ),
-            )
-        )
+        about = about if self.left_out else ""
+        lines = (*self.sentences, power_line(self), about, *lacking, marks)
+        return [line for line in lines if line]
 
     def _repr_html_(self) -> str:
         """The scores and differences as tables, for notebooks."""

@@ -114,6 +114,14 @@ def test_a_difference_is_named_by_its_metric(
     assert says is None or says in found.stderr
 
 
+def test_a_gate_on_what_a_system_lacks_fails_and_says_so() -> None:
+    assert run("score", "a.jsonl", *BOTH, "--save", "a.json").exit_code == 0
+    for option in ("--max-drop", "--margin"):
+        found = run("compare", "a.json", "b.jsonl", "-m", "wer", option, "abstractness=0.1")
+        assert found.exit_code == 2
+        assert "no metric 'abstractness' is scored" in found.stderr
+
+
 def test_saved_reports_compare_like_their_files() -> None:
     for name in ("a", "b"):
         assert run("score", f"{name}.jsonl", *BOTH, "--save", f"{name}.json").exit_code == 0

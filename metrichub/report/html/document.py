@@ -55,7 +55,7 @@ from metrichub.report.html.records import (
 from metrichub.report.html.theme import THEME
 from metrichub.report.notes import shared_notes
 from metrichub.report.ranking import Ranking, compare_all
-from metrichub.report.rows import Intervals, ScoreFormat
+from metrichub.report.rows import ScoreFormat
 from metrichub.report.scoreboard import differences, rows_of_scores, rows_of_tests, scoreboard
 from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
 from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
@@ -152,6 +152,8 @@ def report_page(
         "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
     tables = slice_tables(slices, systems, answer.columns, options.level)
+    every = ScoreFormat("all", level=options.level)
+    board = scoreboard(systems, None, intervals, every)
     metrics = metrics_of(systems)
     provenance = shown.provenance or Provenance()
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -180,9 +182,9 @@ def report_page(
             exports=list(exports),
             exports_json=Markup(inside_script(script_json(exports))),
             width=WIDTH,
-            all_scores=_all_scores(systems, intervals, options),
+            all_scores=transposed(board) if others else board,
             own_tables=_own_tables(systems, cells),
-            tests=_tests(ranking, options),
+            tests=differences(ranking, every) if ranking else None,
             slices=tables,
             largest=largest_gap(tables, slices.pair),
             about_slices=_about_slices(slices, first.size),
@@ -228,16 +230,6 @@ def _is_fraction(cell: Cell) -> TypeGuard[float]:
         and math.isfinite(cell)
         and not (cell.is_integer() and abs(cell) >= 10)
     )
-
-
-def _all_scores(
-    systems: Mapping[str, Measurement],
-    intervals: Mapping[str, Intervals],
-    options: SignificanceOptions,
-) -> Table:
-    """Every output with its intervals: a row an output, a column a system."""
-    board = scoreboard(systems, None, intervals, ScoreFormat("all", level=options.level))
-    return board if len(systems) == 1 else transposed(board)
 
 
 def _wins(outputs: Sequence[tuple[str, str, Scores]], number: int) -> dict[tuple[str, str], str]:
@@ -353,13 +345,6 @@ def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
     """The metrics whose samples are scored by a convention of their own, as sentence BLEU is."""
     results = {name: r for report in systems.values() for name, r in report.results.items()}
     return [name for name, result in results.items() if has_sample_scores(result.metric)]
-
-
-def _tests(ranking: Ranking | None, options: SignificanceOptions) -> Table | None:
-    """The tests of all outputs against the first system, with every p-value."""
-    if not ranking:
-        return None
-    return differences(ranking, ScoreFormat("all", level=options.level))
 
 
 def _own_tables(
