@@ -90,6 +90,13 @@ class Result(ABC):
     def samples(self) -> Outputs:
         """The score of every sample, (N,) an output; `nan` where unscored."""
 
+    def added(self) -> Outputs:
+        """What each sample adds to the corpus score, (N,), `nan` where unscored, if it adds up.
+
+        The mean of it is about the score, also where that is a ratio or another function of sums.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def why(self, sample: int) -> str | None:
         """Why a sample is unscored; None if it is scored."""

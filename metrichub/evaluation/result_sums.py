@@ -61,6 +61,14 @@ class SumResult(Result):
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
         return sample_scores(self.metric, self._rows("samples()"))
 
+    def added(self) -> Outputs:
+        """The jackknife's pseudo-values (Tukey 1958): of a mean, they are the samples' scores."""
+        sums = self._rows("added()").sums()
+        rows, count = sums.flat(), np.where(sums.counts > 0, self.count, np.nan)
+        without = scores_of(self.metric, *sums.unflat(rows.sum(axis=0) - rows))
+        whole = self.scores().items()
+        return {name: count * score - (count - 1) * without[name] for name, score in whole}
+
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
         rows = self._rows("an explanation")

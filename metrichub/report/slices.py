@@ -1,4 +1,4 @@
-"""Slices: the scores of each group of samples, and a paired test in each."""
+"""Slices: the scores of groups of samples, a paired test in each, and tests against the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from metrichub.evaluation.distributions import t_tail
 from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.resample import holm
@@ -20,7 +22,9 @@ from metrichub.evaluation.significance import (
     Pair,
     SignificanceOptions,
     compare_pairs,
+    is_significant,
     p_text,
+    withheld,
 )
 from metrichub.report.by_output import intervals_of
 from metrichub.report.groupings import FEWEST, Grouping
@@ -52,11 +56,16 @@ class Slice(NamedTuple):
 
 
 class Slices(NamedTuple):
-    """All slices, of which system -> other were tested, by so many swaps."""
+    """All slices, of which system -> other were tested, by so many swaps.
+
+    `sentence` names the weakest of those that differ from the rest, or says that none does; it is
+    "" where nothing can be tested.
+    """
 
     slices: Sequence[Slice]
     pair: Pair | None
     trials: int
+    sentence: str
 
     def rows(self) -> list[dict[str, Any]]:
         """Every slice and headline output with its scores and its test; plain dicts, for JSON."""
@@ -104,6 +113,7 @@ class Slices(NamedTuple):
             f"Difference of {other} from {baseline} by {name}; p is corrected over all slices of "
             f"at least {FEWEST} samples"
         )
+        caption = "; ".join(filter(None, (caption, self.sentence)))
         head = [name, "samples", "metric", baseline, other, "difference", "p"]
         return Table(head, rows, caption=caption)
 
@@ -132,7 +142,8 @@ def slices_of(
     places = [place for place in places if len(place[2])]
     size = next(iter(systems.values())).size
     tested = sum(len(index) >= FEWEST for *_, index in places) if size <= MOST_SAMPLES else 0
-    metrics = _testable(systems, pair)
+    sides = {name: kept[name] for name in pair or kept}
+    metrics = _testable([*sides.values()]) if pair or len(sides) == 1 else []
     first = next(iter(kept.values()))
     outputs = max((len(first.results[m].metric.headline()) for m in metrics), default=0)
     work = sum(len(index) for *_, index in places) * len(metrics)
@@ -150,30 +161,90 @@ def slices_of(
         part = next(iter(parts.values()))
         if size <= MOST_SAMPLES and _drawable(part, options.cluster):
             if pair and len(index) >= FEWEST:
-                sides = [{m: parts[name].results[m] for m in metrics} for name in pair]
+                mine, theirs = ({m: parts[n].results[m] for m in metrics} for n in pair)
                 units = partial(part.units, cluster=options.cluster)
                 how = options._replace(trials=trials)
-                tests = compare_pairs(
-                    {pair: (sides[0], sides[1])}, units, len(index), how
-                ).compared[pair]
+                made = compare_pairs({pair: (mine, theirs)}, units, len(index), how)
+                tests = made.compared[pair]
             elif len(parts) == 1:
                 added = [name for name, result in part.results.items() if result.adds_up]
                 how_drawn = options.of_intervals()
                 intervals = intervals_of(part, metrics=added, **how_drawn) if added else {}
         listed.append(Slice(grouping, value, len(index), scores, tests, intervals))
-    return Slices(_corrected(listed, metrics, kept, pair), pair, trials if tested and pair else 0)
+    sentence = _weakest(listed, sides, metrics if tested else (), options)
+    corrected = _corrected(listed, metrics, kept, pair)
+    return Slices(corrected, pair, trials if tested and pair else 0, sentence)
 
 
-def _testable(systems: Mapping[str, Measurement], pair: Pair | None) -> list[str]:
-    """The metrics that both systems have and whose tests take a moment."""
-    if pair is None:
-        return []
-    mine, theirs = (systems[name] for name in pair)
+def _testable(sides: Sequence[Measurement]) -> list[str]:
+    """The metrics that one or two systems have and whose tests take a moment."""
     return [
         name
-        for name in comparable(mine, theirs)
-        if mine.results[name].adds_up and theirs.results[name].adds_up
+        for name in comparable(sides[0], sides[-1])
+        if all(side.results[name].adds_up for side in sides)
     ]
+
+
+def _weakest(
+    slices: Sequence[Slice],
+    sides: Mapping[str, Measurement],
+    metrics: Sequence[str],
+    options: SignificanceOptions,
+) -> str:
+    """Where a system, or the first of a pair, is weakest compared with all other samples.
+
+    Only slices that differ from the rest are named, p corrected over all slices and outputs.
+    """
+    first, *_ = sides.values()
+    unit = np.arange(first.size)
+    if options.cluster is not None:
+        unit = np.asarray(clusters(options.cluster, first.metadata).of)
+    tests = {}
+    for column in output_columns(sides, ScoreFormat()):
+        if column.metric not in metrics or column.better == "neither":
+            continue
+        results = {name: side.results[column.metric] for name, side in sides.items()}
+        if withheld(results):
+            continue
+        values = np.subtract.reduce([result.added()[column.output] for result in results.values()])
+        for k, one in enumerate(slices):
+            if one.size >= FEWEST:
+                signed = -values if column.better == "lower" else values
+                tests[column, k] = _against_rest(signed, one, unit)
+    p_values = holm({key: p for key, (_, p) in tests.items()})
+    found = [key for key, p in p_values.items() if is_significant(p, options.level)]
+    if not found:
+        return "no slice differs significantly from the rest" if tests else ""
+    column, k = weakest = min(found, key=lambda key: tests[key])
+    word = "weaker" if tests[weakest][0] < 0 else "stronger"
+    who = f" is {word} against ".join(sides) if len(sides) > 1 else word
+    what = f"{column.label}, {p_text(p_values[weakest])}"
+    verb = "are" if slices[k].grouping.name.startswith("words of ") else "is"
+    return f"{who} where {slices[k].grouping.name} {verb} {slices[k].value} ({what})"
+
+
+def _against_rest(
+    values: NDArray[np.float64], one: Slice, unit: NDArray[np.int64]
+) -> tuple[float, float]:
+    """Student's t of the mean of a slice against that of the rest, and p.
+
+    The error is the larger of two: that of sides which vary alike, so that a slice without a single
+    miss isn't sure of itself, and that of sides, or clusters, which vary each in its way. The
+    degrees of freedom are those of the side with fewer units.
+    """
+    known = np.isfinite(values)
+    inside = (one.grouping.of == one.grouping.values.index(one.value))[known]
+    values, unit = values[known], unit[known]
+    freedom = min(int(np.bincount(unit, side).astype(bool).sum()) for side in (inside, ~inside)) - 1
+    if freedom < 1:
+        return math.nan, math.nan
+    weights = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
+    apart = values - np.where(inside, values[inside].mean(), values[~inside].mean())
+    of_units = np.bincount(unit, weights * apart)
+    own = np.square(of_units).sum() * (freedom + 1) / freedom
+    error = math.sqrt(max(values.var(ddof=1) * np.square(weights).sum(), own))
+    t = float((weights * values).sum()) / error if error > 0 else 0.0
+    return t, 2 * t_tail(abs(t), freedom)
 
 
 def _drawable(part: Measurement, cluster: str | None) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import re
-from math import isnan
+from collections.abc import Sequence
+from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from metrichub import Hub, Report
 from metrichub.evaluation.resample import holm
-from metrichub.evaluation.significance import SignificanceOptions
+from metrichub.evaluation.significance import SignificanceOptions, p_text
 from metrichub.report import slices as module
 from metrichub.report.groupings import Grouping, groupings_of
 from metrichub.report.slices import Slices, slices_of
@@ -186,7 +189,8 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
     table = found.table(systems)
     assert table.head == ["domain", "samples", "metric", "a", "b", "difference", "p"]
     assert table.caption == (
-        "Difference of b from a by domain; p is corrected over all slices of at least 20 samples"
+        "Difference of b from a by domain; p is corrected over all slices of at least 20 samples; "
+        f"{NONE}"
     )
     # No random swap of 99 is as extreme: p is 1 of 100; the small slice has none.
     assert [[str(cell) for cell in row] for row in table.rows] == [
@@ -200,19 +204,126 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
     assert slices_of(systems, [], ("b", "a"), OPTIONS).table(systems).head[0] == ""
 
 
-def test_the_heading_names_what_differs_significantly_else_the_largest_gap(tmp_path: Path) -> None:
-    # Both are right on all of "same"; on "other" one is right on all and one on none.
-    def heading(first: int, second: int) -> str:
-        path = tmp_path / "page.html"
-        one, two = (report(n, ["same"] * 30 + ["other"] * 30) for n in (first, second))
-        one.to_html(path, name="one", others={"two": two}, trials=2_000, resamples=30)
-        found = re.search(r'id="slices-heading">Slices</h2> <span>(.*?)</span>', path.read_text())
-        assert found
-        return found[1]
+def heading(path: Path, systems: dict[str, Report], **how: Any) -> str:
+    """What the page says beside "Slices"."""
+    (name, first), *others = systems.items()
+    first.to_html(path, name=name, others=dict(others), trials=2_000, resamples=30, **how)
+    found = re.search(r'id="slices-heading">Slices</h2>(?: <span>(.*?)</span>)?', path.read_text())
+    assert found
+    return html.unescape(found[1] or "")
 
-    where = "against one where domain is other (exact_match"
-    assert heading(60, 30) == f"two loses most {where} -1.000)"
-    assert heading(30, 60) == f"two wins most {where} +1.000)"
-    assert heading(60, 60) == (
-        "no significant difference; the largest where domain is other (exact_match +0.000)"
+
+NONE = "no slice differs significantly from the rest"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        # Both are right on all of "same"; on "other" one is right on all and one on none.
+        (60, 30, "two is weaker against one where domain is other (exact_match, p < .001)"),
+        (30, 60, "two is weaker against one where domain is same (exact_match, p < .001)"),
+        (60, 60, NONE),
+        # Two loses everywhere, which makes no slice weaker than the rest.
+        (60, 0, NONE),
+    ],
+)
+def test_the_heading_names_a_slice_that_differs_from_the_rest(
+    tmp_path: Path, first: int, second: int, says: str
+) -> None:
+    one, two = (report(n, ["same"] * 30 + ["other"] * 30) for n in (first, second))
+    assert heading(tmp_path / "page.html", {"one": one, "two": two}) == says
+
+
+def p_of_slice(right: Sequence[int], inside: int, cluster: int = 1) -> float:
+    """The p-value of the first samples against the rest: Student's t, by the larger error.
+
+    Of samples in clusters of equal size that lie within a side. Pooled variance, as of a t-test of
+    two samples; and the squares of what clusters add, with n/(n - 1) for the smaller side's n.
+    """
+    sides = [np.array(right[:inside], float), np.array(right[inside:], float)]
+    units = min(len(side) for side in sides) // cluster
+    pooled = np.array(right, float).var(ddof=1) * sum(1 / len(side) for side in sides)
+    own = (
+        units
+        / (units - 1)
+        * sum(
+            float((((side - side.mean()).reshape(-1, cluster).sum(axis=1) / len(side)) ** 2).sum())
+            for side in sides
+        )
     )
+    t = (sides[0].mean() - sides[1].mean()) / sqrt(max(pooled, own))
+    return float(2 * scipy_stats.t.sf(abs(t), units - 1))
+
+
+# Which of the first 20 samples, of the domain x, and of 80 others, of y, are right.
+X, Y = [1] * 8 + [0] * 12, [1] * 72 + [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("right", "cluster", "says"),
+    [
+        ([*X, *Y], 1, "weaker where domain is x (exact_match, p"),
+        # All 20 of 20, and 72 of 80: Fisher's exact test has .20.
+        ([1] * 20 + Y, 1, NONE),
+        # Four documents of x, each right or wrong as a whole, and sixteen of y.
+        ([1] * 5 + [0] * 15 + Y, 5, NONE),
+        ([1] * 5 + [0] * 15 + Y, 1, "weaker where domain is x (exact_match, p"),
+    ],
+)
+def test_the_slices_of_one_system_are_tested_against_the_rest(
+    tmp_path: Path, right: list[int], cluster: int, says: str
+) -> None:
+    texts = ["a b" if one else "a x" for one in right]
+    doc = [k // cluster for k in range(100)]
+    system = report(0, "x" * 20 + "y" * 80, predictions=texts, doc=doc)
+    found = heading(
+        tmp_path / "page.html", {"": system}, by="domain", cluster="doc" if cluster > 1 else None
+    )
+    # Twice by Holm for two slices, which are each other's rest.
+    p = min(1.0, 2 * p_of_slice(right, 20, cluster))
+    assert found == (says if says == NONE else f"{says} {p_text(p).removeprefix('p ')})")
+    assert (p > 0.05) == (says == NONE)
+
+
+def test_few_errors_are_strong_and_no_direction_or_too_few_samples_name_no_slice(
+    tmp_path: Path,
+) -> None:
+    page, domain = tmp_path / "page.html", "x" * 40 + "y" * 40
+    assert "weaker where domain is y (wer, p" in heading(page, {"": report(40, domain, "wer")})
+    source = ["a b"] * 80
+    alone = report(40, domain, "abstractness", sources=source)
+    assert heading(page, {"": alone}, by="domain") == ""
+    assert heading(page, {"": report(10, "x" * 19 + "y" * 19)}, by="domain") == ""
+
+
+@pytest.mark.parametrize("metric", ["exact_match", "wer", "bleu", "chrf"])
+def test_what_a_sample_adds_is_told_by_leaving_it_out(metric: str) -> None:
+    rng = np.random.default_rng(7)
+    texts = [" ".join(rng.choice([*"abcd"], 4 + k)) for k in range(6)]
+    references = [" ".join(rng.choice([*"abcd"], 5 + k)) for k in range(6)]
+    references[2] = texts[2]
+
+    def score(kept: Sequence[int]) -> float:
+        columns = [[column[k] for k in kept] for column in (texts, references)]
+        found = Hub(metric).evaluate(predictions=columns[0], references=columns[1])
+        return float(found[metric]["score"])
+
+    whole = Hub(metric).evaluate(predictions=texts, references=references)
+    expected = [6 * score(range(6)) - 5 * score([i for i in range(6) if i != k]) for k in range(6)]
+    assert whole.results[metric].added()["score"] == pytest.approx(expected)
+
+
+def test_bins_stand_in_their_order_on_the_page(tmp_path: Path) -> None:
+    # The longest texts differ most, the shortest least.
+    texts = ["a " * (k // 20 + 1) for k in range(80)]
+    columns = {"references": texts, "year": [2019 + (k // 20) % 2 for k in range(80)]}
+    one, two = (
+        Hub("wer").evaluate({"predictions": predictions, **columns})
+        for predictions in (texts, ["a"] * 80)
+    )
+    path = tmp_path / "page.html"
+    assert "two is weaker against one where" in heading(path, {"one": one, "two": two})
+    labels = re.findall(
+        r'data-select="[^"]*">(.*?)</button>', path.read_text().split("slices-1")[1]
+    )
+    assert labels[:6] == ["2019", "2020", "1", "2", "3", "4"]

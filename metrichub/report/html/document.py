@@ -34,7 +34,7 @@ from metrichub.report.groupings import (
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
-from metrichub.report.html.forest import WIDTH, largest_gap, slice_tables
+from metrichub.report.html.forest import WIDTH, slice_tables
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
 from metrichub.report.html.records import (
@@ -186,7 +186,7 @@ def report_page(
             own_tables=_own_tables(systems, cells),
             tests=differences(ranking, every) if ranking else None,
             slices=tables,
-            largest=largest_gap(tables, slices.pair),
+            differing=slices.sentence,
             about_slices=_about_slices(slices, first.size),
             about_groupings=[g.about for g in groupings if g.about],
             charts={

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
+from metrichub.evaluation.significance import p_text, verdict_of
 from metrichub.report.groupings import FEWEST
 from metrichub.report.html.charts import Tick, ticks
 from metrichub.report.rows import OutputColumn
@@ -92,72 +92,26 @@ def slice_tables(
     columns: Sequence[OutputColumn],
     level: float,
 ) -> list[SliceTable]:
-    """A table an output; of two systems or more, slices and groupings by the largest gap."""
+    """A table an output, slices in the order of their groupings."""
     return [table for column in columns if (table := _slice_table(column, slices, systems, level))]
-
-
-def largest_gap(tables: Sequence[SliceTable], pair: Pair | None) -> str:
-    """Where the first of the pair loses and wins most: of the first output with such slices.
-
-    Without any it tells the largest difference by the first output; it is "" without a pair.
-    """
-    if not tables or not pair:
-        return ""
-    for table in tables:
-        every = [(name, one) for name, _, rows in table.groups for one in rows]
-        ends = {}
-        for kind, verb in (("worse", "loses"), ("better", "wins")):
-            if own := [one for one in every if one[1].row.kind == kind]:
-                ends[verb] = max(own, key=lambda one: _gap(table, one[1]))
-        if ends:
-            told = [
-                f"{verb} most against {pair[1]} {_where(table, *one)}" for verb, one in ends.items()
-            ]
-            return f"{pair[0]} {' and '.join(told)}"
-    name, _, (row, *_) = tables[0].groups[0]
-    if row.size < FEWEST:
-        return ""
-    return f"no significant difference; the largest {_where(tables[0], name, row)}"
-
-
-def _gap(table: SliceTable, one: SliceRow) -> float:
-    return abs((one.row.at or 0.0) - (table.zero or 0.0))
-
-
-def _where(table: SliceTable, name: str, one: SliceRow) -> str:
-    """A slice in words, with its difference: "where kind is other (chrf -0.083)"."""
-    value, difference = one.row.label, one.row.cells[-2].split()[0]
-    text = name.removeprefix("words of ")
-    where = f"{name} is {value}" if text == name else f"{text} has {value} words"
-    return f"where {where} ({table.title.rstrip(' ↑↓')} {difference})"
 
 
 def _slice_table(
     column: OutputColumn, slices: Slices, systems: Mapping[str, Measurement], level: float
 ) -> SliceTable | None:
     pair = slices.pair
-
-    def kind_of(test: Comparison) -> str:
-        return verdict_of(test, column.better, level).split()[0]
-
-    found = [(one, _slice_row(one, column, pair, kind_of)) for one in slices.slices]
+    found = [(one, _slice_row(one, column, pair, level)) for one in slices.slices]
     if not found:
         return None
     axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
-    groups: dict[str, list[tuple[float, SliceRow]]] = {}
+    groups: dict[str, list[SliceRow]] = {}
     about = {}
     for one, (cells, kind, ends) in found:
         row = ForestRow(one.value, column.metric, cells, kind, *map(axis.place, ends))
         select = json.dumps({"group": one.grouping.key, "value": one.value})
-        tested = bool(pair) and math.isfinite(ends[1]) and one.size >= FEWEST
-        gap = abs(ends[1]) if tested else -1.0
         name = one.grouping.name
-        groups.setdefault(name, []).append((gap, SliceRow(select, one.size, row)))
+        groups.setdefault(name, []).append(SliceRow(select, one.size, row))
         about[name] = one.grouping.about
-    if pair:
-        for rows in groups.values():
-            rows.sort(key=lambda row: -row[0])
-        groups = dict(sorted(groups.items(), key=lambda group: -group[1][0][0]))
     interval = f"{100 * level:g}% interval"
     differs = f"{' − '.join(pair)} [{interval}]" if pair else ""
     head = [
@@ -169,7 +123,7 @@ def _slice_table(
         column.output,
         column.head,
         ["slice", "samples", *head],
-        [(name, about[name], [row for _, row in rows]) for name, rows in groups.items()],
+        [(name, about[name], rows) for name, rows in groups.items()],
         axis.ticks(),
         axis.place(0.0) if pair else None,
     )
@@ -179,7 +133,7 @@ def _slice_row(
     one: Slice,
     column: OutputColumn,
     pair: tuple[str, str] | None,
-    kind_of: Callable[[Comparison], str],
+    level: float,
 ) -> tuple[list[str], str, list[float]]:
     """The cells of a slice, its kind, and the ends and the middle of its interval."""
     key, output = column.metric, column.output
@@ -198,4 +152,5 @@ def _slice_row(
         cells += [column.number(difference, "+"), why]
         return cells, "not", [math.nan, difference, math.nan]
     cells += [str(column.difference(test)), p_text(test.p)]
-    return cells, kind_of(test), [test.interval.low, test.difference, test.interval.high]
+    kind, *_ = verdict_of(test, column.better, level).split()
+    return cells, kind, [test.interval.low, test.difference, test.interval.high]
