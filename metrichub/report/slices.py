@@ -143,7 +143,7 @@ def slices_of(
     size = next(iter(systems.values())).size
     tested = sum(len(index) >= FEWEST for *_, index in places) if size <= MOST_SAMPLES else 0
     sides = {name: kept[name] for name in pair or kept}
-    metrics = _testable([*sides.values()]) if pair or len(sides) == 1 else []
+    metrics = _testable([systems[name] for name in sides]) if pair or len(sides) == 1 else []
     first = next(iter(kept.values()))
     outputs = max((len(first.results[m].metric.headline()) for m in metrics), default=0)
     work = sum(len(index) for *_, index in places) * len(metrics)
@@ -195,10 +195,8 @@ def _weakest(
 
     Only slices that differ from the rest are named, p corrected over all slices and outputs.
     """
-    first, *_ = sides.values()
-    unit = np.arange(first.size)
-    if options.cluster is not None:
-        unit = np.asarray(clusters(options.cluster, first.metadata).of)
+    cluster, (first, *_) = options.cluster, sides.values()
+    unit = np.asarray(clusters(cluster, first.metadata).of) if cluster else np.arange(first.size)
     tests = {}
     for column in output_columns(sides, ScoreFormat()):
         if column.metric not in metrics or column.better == "neither":
@@ -240,8 +238,7 @@ def _against_rest(
         return math.nan, math.nan
     weights = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
     apart = values - np.where(inside, values[inside].mean(), values[~inside].mean())
-    of_units = np.bincount(unit, weights * apart)
-    own = np.square(of_units).sum() * (freedom + 1) / freedom
+    own = np.square(np.bincount(unit, weights * apart)).sum() * (freedom + 1) / freedom
     error = math.sqrt(max(values.var(ddof=1) * np.square(weights).sum(), own))
     t = float((weights * values).sum()) / error if error > 0 else 0.0
     return t, 2 * t_tail(abs(t), freedom)

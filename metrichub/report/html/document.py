@@ -34,7 +34,7 @@ from metrichub.report.groupings import (
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
-from metrichub.report.html.forest import WIDTH, slice_tables
+from metrichub.report.html.forest import WIDTH, slice_table
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
 from metrichub.report.html.records import (
@@ -151,7 +151,7 @@ def report_page(
         "LaTeX": "\n".join([*latex, *(f"% {line}" for line in comments), ""]),
         "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
-    tables = slice_tables(slices, systems, answer.columns, options.level)
+    sliced = answer.columns if slices.slices else ()
     every = ScoreFormat("all", level=options.level)
     board = scoreboard(systems, None, intervals, every)
     metrics = metrics_of(systems)
@@ -185,7 +185,7 @@ def report_page(
             all_scores=transposed(board) if others else board,
             own_tables=_own_tables(systems, cells),
             tests=differences(ranking, every) if ranking else None,
-            slices=tables,
+            slices=[slice_table(column, slices, systems, options.level) for column in sliced],
             differing=slices.sentence,
             about_slices=_about_slices(slices, first.size),
             about_groupings=[g.about for g in groupings if g.about],

@@ -86,54 +86,35 @@ class Axis(NamedTuple):
         return ticks(self.low, self.high, lambda value: self.place(value) or 0.0)
 
 
-def slice_tables(
-    slices: Slices,
-    systems: Mapping[str, Measurement],
-    columns: Sequence[OutputColumn],
-    level: float,
-) -> list[SliceTable]:
-    """A table an output, slices in the order of their groupings."""
-    return [table for column in columns if (table := _slice_table(column, slices, systems, level))]
-
-
-def _slice_table(
+def slice_table(
     column: OutputColumn, slices: Slices, systems: Mapping[str, Measurement], level: float
-) -> SliceTable | None:
+) -> SliceTable:
+    """The slices by one output, in the order of their groupings."""
     pair = slices.pair
     found = [(one, _slice_row(one, column, pair, level)) for one in slices.slices]
-    if not found:
-        return None
     axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
-    groups: dict[str, list[SliceRow]] = {}
-    about = {}
+    groups: dict[tuple[str, str], list[SliceRow]] = {}
     for one, (cells, kind, ends) in found:
         row = ForestRow(one.value, column.metric, cells, kind, *map(axis.place, ends))
         select = json.dumps({"group": one.grouping.key, "value": one.value})
-        name = one.grouping.name
-        groups.setdefault(name, []).append(SliceRow(select, one.size, row))
-        about[name] = one.grouping.about
+        group = one.grouping.name, one.grouping.about
+        groups.setdefault(group, []).append(SliceRow(select, one.size, row))
     interval = f"{100 * level:g}% interval"
-    differs = f"{' − '.join(pair)} [{interval}]" if pair else ""
-    head = [
-        *(systems if len(systems) > 1 else ["score"]),
-        *([differs, "p"] if pair else [interval]),
-    ]
+    scores = [*systems] if len(systems) > 1 else ["score"]
+    head = [*scores, f"{' − '.join(pair)} [{interval}]", "p"] if pair else [*scores, interval]
     return SliceTable(
         column.metric,
         column.output,
         column.head,
         ["slice", "samples", *head],
-        [(name, about[name], rows) for name, rows in groups.items()],
+        [(*group, rows) for group, rows in groups.items()],
         axis.ticks(),
         axis.place(0.0) if pair else None,
     )
 
 
 def _slice_row(
-    one: Slice,
-    column: OutputColumn,
-    pair: tuple[str, str] | None,
-    level: float,
+    one: Slice, column: OutputColumn, pair: tuple[str, str] | None, level: float
 ) -> tuple[list[str], str, list[float]]:
     """The cells of a slice, its kind, and the ends and the middle of its interval."""
     key, output = column.metric, column.output
