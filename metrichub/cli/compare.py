@@ -92,9 +92,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--margin",
-    metavar="METRIC=N",
+    metavar="[METRIC=]N",
     multiple=True,
-    help="Exit with 1 unless the samples show that no system is worse than the baseline by over N.",
+    help="Exit with 1 unless the samples show that no system is worse than the baseline by over N; "
+    "N alone holds for all headline outputs.",
 )
 @detect_option
 @display_options

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from math import ceil, nan, sqrt
+from math import nan, sqrt
 
 import click
 
 from metrichub.cli.shared_options import ResamplingOptions
 from metrichub.errors import MetrichubError
+from metrichub.evaluation.margins import needed_in_words
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.power import LEAST_UNITS, needed_units, roughly, units_in_words
-from metrichub.evaluation.significance import Comparison, p_text
+from metrichub.evaluation.power import LEAST_UNITS, needed_units, units_in_words
 from metrichub.evaluation.thresholds import Threshold
 from metrichub.report.ranking import Ranking
 from metrichub.report.report import Report
@@ -34,12 +34,15 @@ def gated(
     Raises:
         UsageError: as `_named`.
     """
-    by_margin = [_named("--margin", text, ranking.reports) for text in margins]
-    failed = _lost(ranking, {margin[:2] for margin in by_margin}) if worse else []
+    # The margin of all outputs leaves those that have one of their own.
+    ordered = sorted(margins, key=lambda text: "=" in text)
+    by_margin = {m[:2]: m for text in ordered for m in _margins(text, ranking.reports)}
+    failed = _lost(ranking, by_margin) if worse else []
     noted: list[str] = []
-    for margin in by_margin:
-        within, beyond = _by_margin(ranking, margin)
-        noted, failed = noted + within, failed + beyond
+    for margin in by_margin.values():
+        for name in ranking.systems[1:]:
+            found = ranking.not_worse(name, margin.name, margin.value, level=ranking.options.level)
+            (noted if found.shown else failed).append(found.sentence)
     for text in drops:
         failed += _dropped(ranking, _named("--max-drop", text, ranking.reports))
     noted += [_samples_for(ranking, _named("--detect", text, ranking.reports)) for text in detected]
@@ -57,6 +60,13 @@ def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
     rows.sort(key=lambda row: ranking.systems.index(row.system))
     failed = [row.test for row in rows if row.verdict in ("worse", "no winner", "not tested")]
     return [str(test.sentence) for test in failed if test]
+
+
+def _margins(text: str, reports: Mapping[str, Measurement]) -> list[Threshold]:
+    """The margin of one output, or of all headline outputs of which more or less is better."""
+    columns = output_columns(reports, ScoreFormat()) if "=" not in text else ()
+    names = [f"{c.metric}.{c.output}={text}" for c in columns if c.better != "neither"]
+    return [_named("--margin", name, reports) for name in names or [text]]
 
 
 def _named(option: str, text: str, reports: Mapping[str, Measurement]) -> Threshold:
@@ -94,27 +104,6 @@ def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
             )
 
 
-def _by_margin(ranking: Ranking, margin: Threshold) -> tuple[list[str], list[str]]:
-    """A line for each system that is shown to be within a margin, and for each that isn't."""
-    baseline, *others = ranking.systems
-    within, beyond = [], []
-    for name in others:
-        shown = ranking.not_worse(name, margin.name, margin.value, level=ranking.options.level)
-        text = f"than {baseline} by more than {margin.value:g} on {margin.shown}"
-        test = ranking.against(baseline)[name][margin.metric][margin.output]
-        if shown.shown:
-            within.append(f"{name} is not worse {text} ({p_text(shown.p)})")
-        elif shown.why:
-            beyond.append(f"{name} can't be shown not to be worse {text}: {shown.why}")
-        else:
-            beyond.append(
-                f"{name} may be worse {text} (difference {shown.difference:+.4g}, with "
-                f"{100 * shown.level:g}% confidence no less than {shown.low:+.4g}); "
-                f"{_units(ranking, test, shown.needed)} would show it of a system that is as good"
-            )
-    return within, beyond
-
-
 def _samples_for(ranking: Ranking, difference: Threshold) -> str:
     """How many samples a true difference takes, for the pair with the baseline that takes most."""
     baseline, *_ = ranking.systems
@@ -127,9 +116,10 @@ def _samples_for(ranking: Ranking, difference: Threshold) -> str:
         return f"{difference.shown}: these samples don't tell how its differences vary"
     level = ranking.options.level
     needed = max(test.needed(difference.value, level=level) for test in tests)
+    units = needed_in_words(needed, tests[0], ranking.options.cluster)
     return (
         f"{difference.shown}: a true difference of {difference.value:g} would be significant in "
-        f"about 4 of 5 cases with {_units(ranking, tests[0], needed)} like these"
+        f"about 4 of 5 cases with {units} like these"
     )
 
 
@@ -153,11 +143,3 @@ def pilot(report: Report, text: str, resampling: ResamplingOptions) -> str:
         f"be significant in about 4 of 5 cases with at most {units_needed} like these, as many "
         "as systems need that have nothing in common"
     )
-
-
-def _units(ranking: Ranking, test: Comparison, needed: int | None) -> str:
-    """So many units in words; buckets as the samples that they would hold."""
-    cluster, number = ranking.options.cluster, needed or 0
-    if cluster is None:
-        number = ceil(number * test.samples / test.units)
-    return f"{roughly(test.units, cluster)} {units_in_words(number, cluster)}"

@@ -8,7 +8,7 @@ Shares have Tango's (1998) score statistic, everything else Student's t.
 
 from __future__ import annotations
 
-from math import isfinite, nan, sqrt
+from math import ceil, isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +22,9 @@ from metrichub.evaluation.distributions import (
     tango,
     tango_error,
 )
-from metrichub.evaluation.power import LEAST_UNITS
+from metrichub.evaluation.power import LEAST_UNITS, roughly, units_in_words
 from metrichub.evaluation.result import Result
-from metrichub.evaluation.significance import MID_P, Comparison
+from metrichub.evaluation.significance import MID_P, Comparison, Pair, is_significant, p_text
 
 Array = NDArray[np.float64]
 _POWER = 0.6
@@ -37,7 +37,7 @@ class Margin(NamedTuple):
     `p` is that of a system that is worse by the margin, one-sided; `shown` whether it is small
     enough; `difference` that of the scores, above 0 where the system is better, and `low` its lower
     end at the confidence `level`. `needed` is how many units would show it of a system that is as
-    good as the other, in 4 of 5 cases. `why` says why nothing is known.
+    good as the other, in 4 of 5 cases. `why` says why nothing is known; `sentence` is all in words.
     """
 
     p: float
@@ -47,6 +47,7 @@ class Margin(NamedTuple):
     level: float
     needed: int | None = None
     why: str | None = None
+    sentence: str = ""
 
 
 def not_worse(
@@ -92,6 +93,31 @@ def not_worse(
     reach = student(units - 1, 2 * level - 1) + student(units - 1, _POWER)
     needed = max(LEAST_UNITS, round(units * (reach * se / margin) ** 2 + 0.5))
     return Margin(p, p <= 1 - level + 1e-12, difference, low, level, needed)
+
+
+def margin_in_words(
+    found: Margin, test: Comparison, pair: Pair, limit: str, level: float, cluster: str | None
+) -> str:
+    """What a margin says of a system and its baseline; `limit` is "0.01 on chrf"."""
+    text = f"worse than {pair[1]} by more than {limit}"
+    if found.shown:
+        worse = found.difference < 0 and is_significant(test.p, level)
+        also = f", though significantly worse ({p_text(test.p)})" if worse else ""
+        return f"{pair[0]} is not {text} ({p_text(found.p)}){also}"
+    if found.why:
+        return f"{pair[0]} can't be shown not to be {text}: {found.why}"
+    return (
+        f"{pair[0]} may be {text} (difference {found.difference:+.4g}, with "
+        f"{100 * found.level:g}% confidence no less than {found.low:+.4g}); "
+        f"{needed_in_words(found.needed or 0, test, cluster)} would show it of a system "
+        "that is as good"
+    )
+
+
+def needed_in_words(needed: int, test: Comparison, cluster: str | None) -> str:
+    """So many units in words; buckets as the samples that they would hold."""
+    number = needed if cluster else ceil(needed * test.samples / test.units)
+    return f"{roughly(test.units, cluster)} {units_in_words(number, cluster)}"
 
 
 def mean_differences(mine: Result, theirs: Result, output: str) -> Array | None:

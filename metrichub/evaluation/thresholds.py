@@ -33,12 +33,11 @@ class Threshold(NamedTuple):
         """
         name, sign, number = _parts(text)
         sign = equals if sign == "=" else sign
-        value = _number(number)
+        value = finite_number(number)
         if not name or sign not in SIGNS or value is None:
             raise SpecError(
-                f"{text!r} isn't a valid threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER, "
-                "also with "
-                f"{', '.join(SIGNS)}"
+                f"{text!r} isn't a valid threshold; write METRIC=NUMBER or METRIC.OUTPUT=NUMBER in "
+                f"the score's own unit, without %, also with {', '.join(SIGNS)}"
             )
         return cls.named(name, sign, value)
 
@@ -51,7 +50,7 @@ class Threshold(NamedTuple):
             ReportError: as `check`.
         """
         inside, sign, number = _parts(limit) if isinstance(limit, str) else ("", "", limit)
-        value = _number(number)
+        value = finite_number(number)
         if inside or sign not in ("", *SIGNS) or value is None:
             raise SpecError(
                 f"{limit!r} isn't a valid limit of {name}; write a number, with or without "
@@ -143,7 +142,7 @@ def _parts(text: str) -> tuple[str, str, str]:
     return name, sign, number
 
 
-def _number(text: str | float) -> float | None:
+def finite_number(text: str | float) -> float | None:
     """A finite number, or None."""
     try:
         value = float(text)

@@ -169,10 +169,10 @@ class Ranking(PairedTests):
             ReportError: there is no such system or output, or neither more nor less is better.
             ParameterError: the margin isn't a number above 0.
         """
-        from metrichub.evaluation.margins import mean_differences, not_worse
+        from metrichub.evaluation.margins import margin_in_words, mean_differences, not_worse
         from metrichub.evaluation.thresholds import Threshold
 
-        metric, output, *_ = Threshold.named(name, ">=", margin)
+        metric, output, *_ = threshold = Threshold.named(name, ">=", margin)
         first, *others = self.systems
         test = self.pairs.get((system, first), {}).get(metric, {}).get(output)
         if test is None:
@@ -189,7 +189,10 @@ class Ranking(PairedTests):
         # Clusters and buckets are units of their own.
         single = self.options.cluster is None and test.units == test.samples
         means = mean_differences(results[0], results[1], output) if single else None
-        return not_worse(test, better, margin, level, means)
+        found = not_worse(test, better, margin, level, means)
+        limit = f"{margin:g} on {threshold.shown}"
+        cluster, pair = self.options.cluster, (system, first)
+        return found._replace(sentence=margin_in_words(found, test, pair, limit, level, cluster))
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""

@@ -95,7 +95,25 @@ def test_a_gate_fails_where_a_system_is_worse_or_cannot_be_called_better() -> No
         (("--detect", "wer=0.1"), 0, "note: wer: a true difference of 0.1 would be significant in"),
         (("--margin", "wer=1.1"), 0, "note: b is not worse than a by more than 1.1 on wer (p = .0"),
         (("--margin", "wer=0.8"), 1, "failed: b may be worse than a by more than 0.8 on wer (diff"),
-        (("--margin", "wer=1.2", "--fail-if-worse"), 0, "note: b is not worse than a by more"),
+        # Both hold: 9 of 12 samples have one more error, as 2 of 512 swaps do, but by less than
+        # 1.2: t = (1.2 - .75) / (.4523 / sqrt(12)) = 3.45 with 11 degrees of freedom, p = .003.
+        (
+            ("--margin", "wer=1.2", "--fail-if-worse"),
+            0,
+            "note: b is not worse than a by more than 1.2 on wer (p = .003), though significantly "
+            "worse (p = .00",
+        ),
+        # Abstractness, of which neither more nor less is better, has no margin.
+        (("--margin", "1.1"), 0, "note: b is not worse than a by more than 1.1 on wer (p = .0"),
+        (("--margin", "0.8", "--margin", "wer=1.1"), 0, "by more than 1.1 on wer (p = .0"),
+        (("--margin", "0.8"), 1, "failed: b may be worse than a by more than 0.8 on wer (diff"),
+        (("--margin", "1%"), 2, "'wer.score=1%' isn't a valid threshold; write METRIC=NUMBER or "),
+        (("--margin", "wer=1%"), 2, "in the score's own unit, without %"),
+        (
+            ("--margin", "0"),
+            2,
+            "--margin 'wer.score=0' isn't a difference; write METRIC=N, N above",
+        ),
         (("--max-drop", "wer=-1"), 2, "--max-drop 'wer=-1' isn't a difference; write METRIC=N"),
         (("--max-drop", "wre=1"), 2, "--max-drop: no metric 'wre' is scored; did you mean 'wer'?"),
         (("--detect", "wer<=1"), 2, "--detect 'wer<=1' isn't a difference; write METRIC=N"),
