@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metrichub import Interval, Report
+from metrichub import Interval, Report, compare_all
 from metrichub.catalog.kinds import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what
 from metrichub.evaluation.resample import SEED
-from metrichub.evaluation.thresholds import Threshold
+from metrichub.evaluation.thresholds import Threshold, finite_number
 from metrichub.metric import Metric
 
 On = Literal["score", "interval"]
@@ -28,6 +28,7 @@ def assert_scores(
     limits: Mapping[str, str | float],
     *,
     on: On = "score",
+    baseline: Report | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = SEED,
@@ -38,6 +39,10 @@ def assert_scores(
     number, which means at least as good as that. With `on="interval"`, the whole bootstrap interval
     has to meet the threshold, so that a few lucky samples aren't enough. A score that is `nan`
     meets none; nor does one without an interval then, for example a perfect wer.
+
+    ">= baseline - 0.01", or "<= baseline + 0.01" where lower is better, is met only if the samples
+    show that the score is worse than that of the report `baseline` by no more than 0.01, with an
+    error of at most 1 - level: few samples show nothing, and the message says how many would.
 
     >>> from metrichub import Hub
     >>> report = Hub("wer").evaluate(predictions=["a b", "c"], references=["a b", "d"])
@@ -58,7 +63,7 @@ def assert_scores(
         ReportError: there is no such metric or output, a threshold is out of the score's range, or
             intervals can't be computed because the report is pooled.
         SpecError: a value isn't a valid threshold.
-        ParameterError: `on` has an unknown value.
+        ParameterError: `on` has an unknown value, or `baseline` is missing.
     """
     __tracebackhide__ = True
     if not isinstance(report, Report):
@@ -75,10 +80,10 @@ def assert_scores(
             threshold: threshold.worse_end(intervals[threshold.metric][threshold.output])
             for threshold in thresholds
         }
-    if failed := {
-        threshold: bound for threshold, bound in bounds.items() if not threshold.holds(bound)
-    }:
-        raise AssertionError("\n".join(_message(report, len(bounds), failed, on, how)))
+    failed = {threshold: bound for threshold, bound in bounds.items() if not threshold.holds(bound)}
+    beyond = [*_beyond_margins(report, baseline, limits, how)]
+    if failed or beyond:
+        raise AssertionError("\n".join(_message(report, len(limits), failed, beyond, on, how)))
 
 
 def _thresholds(
@@ -88,17 +93,45 @@ def _thresholds(
         raise SpecError(
             f"limits is {what(limits)}; give at least one, for example {{'bleu': '>= 0.3'}}"
         )
-    return [Threshold.of(name, limit, metrics) for name, limit in limits.items()]
+    fixed = {name: limit for name, limit in limits.items() if "baseline" not in str(limit)}
+    return [Threshold.of(name, limit, metrics) for name, limit in fixed.items()]
+
+
+def _beyond_margins(
+    report: Report, baseline: Report | None, limits: Mapping[str, object], how: Mapping[str, Any]
+) -> Iterator[str]:
+    """What is wrong with outputs that aren't shown to keep their margin from the baseline."""
+    metrics = {name: result.metric for name, result in report.results.items()}
+    for name, limit in limits.items():
+        text, output = "".join(str(limit).split()), Threshold.named(name, ">=", math.nan)
+        if "baseline" in text:
+            better = metrics[output.check(metrics).metric].card.better(output.output)
+            begin = "<= baseline + " if better == "lower" else ">= baseline - "
+            margin = finite_number(text.removeprefix(begin.replace(" ", "")))
+            if margin is None or margin <= 0:
+                raise SpecError(
+                    f"{limit!r} isn't a margin of {name}; write '{begin}0.01', with a number above "
+                    "0 in the score's own unit"
+                )
+            if baseline is None:
+                raise ParameterError(None, "baseline", None, f"the report that {limit!r} is about")
+            systems = {"the baseline": baseline, "the report": report}
+            ranking = compare_all(systems, metrics=output.metric, trials=1, **how)
+            found = ranking.not_worse("the report", name, margin, level=how["level"])
+            if not found.shown:
+                yield found.sentence
 
 
 def _message(
     report: Report,
     limits: int,
     failed: Mapping[Threshold, float],
+    beyond: Sequence[str],
     on: On,
     how: Mapping[str, Any],
 ) -> Iterator[str]:
-    yield f"{len(failed)} of {limits} limits missed ({report.size} samples):"
+    yield f"{len(failed) + len(beyond)} of {limits} limits missed ({report.size} samples):"
+    yield from (f"  {sentence}" for sentence in beyond)
     for threshold, bound in failed.items():
         yield f"  {_failure(report, threshold, bound, on, how)}"
     for threshold in failed:

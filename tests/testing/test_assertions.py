@@ -127,6 +127,70 @@ def test_a_failure_of_an_interval_says_which_end_is_off(report: Report) -> None:
     assert expected in str(caught.value)
 
 
+def answers(right: int, samples: int = 200) -> Report:
+    """A report of so many right answers; a wrong one has one error of two words."""
+    return HUB.evaluate(
+        predictions=["a cat"] * right + ["a dog"] * (samples - right),
+        references=["a cat"] * samples,
+        sources=["a cat"] * samples,
+    )
+
+
+def test_a_margin_from_a_baseline_has_to_be_shown() -> None:
+    new, baseline = answers(158), answers(160)
+    assert_scores(
+        new, {"exact_match": ">= baseline - 0.05", "wer": "<=baseline+.02"}, baseline=baseline
+    )
+    # All of the interval has to meet the other limits alone.
+    limits = {"exact_match": ">= baseline - 0.05", "wer": 0.2}
+    assert_scores(new, limits, on="interval", baseline=baseline)
+    with pytest.raises(AssertionError) as caught:
+        assert_scores(
+            new,
+            {"exact_match": ">= baseline - 0.01", "wer": 0.1, "overlap": 0.1},
+            baseline=baseline,
+        )
+    head, margin, other, *_ = str(caught.value).splitlines()
+    assert head == "2 of 3 limits missed (200 samples):"
+    # Tango's (1998) 90% interval of 0 : 2 of 200 ends at -0.02977, as of scipy's brentq.
+    assert margin.startswith(
+        "  the report may be worse than the baseline by more than 0.01 on exact_match (difference "
+        "-0.01, with 95% confidence no less than -0.02977); about "
+    )
+    assert margin.endswith(" samples would show it of a system that is as good")
+    assert other.startswith("  wer.score is 0.105 and should be <= 0.1")
+    few = answers(6, 7)
+    with pytest.raises(AssertionError, match="7 units are too few; a margin needs 8"):
+        assert_scores(few, {"exact_match": ">= baseline - 0.5"}, baseline=few)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "baseline", "error", "says"),
+    [
+        ("exact_match", "<= baseline + 0.1", True, SpecError, "write '>= baseline - 0.01'"),
+        ("wer", ">= baseline - 0.1", True, SpecError, "write '<= baseline [+] 0.01'"),
+        ("wer", "<= baseline + 1%", True, SpecError, "a number above 0 in the score's own unit"),
+        ("wer", "<= baseline + 0", True, SpecError, "with a number above 0"),
+        ("wer", "<= baseline + -1", True, SpecError, "with a number above 0"),
+        ("wer", "<= baseline", True, SpecError, "write '<= baseline [+] 0.01'"),
+        ("exact_match", ">= baseline - 0.1", False, ParameterError, "the report that '>= baseline"),
+        ("abstractness", ">= baseline - 0.1", True, ReportError, "neither more nor less is better"),
+        ("exact", ">= baseline - 0.1", True, ReportError, "no metric 'exact' is scored"),
+    ],
+)
+def test_a_margin_that_says_nothing_is_refused(
+    name: str, limit: str, baseline: bool, error: type[MetrichubError], says: str
+) -> None:
+    report = answers(9, 10)
+    with pytest.raises(error, match=says):
+        assert_scores(report, {name: limit}, baseline=report if baseline else None)
+
+
+def test_a_baseline_of_other_samples_is_refused() -> None:
+    with pytest.raises(ReportError, match="10 and 9 samples"):
+        assert_scores(answers(9, 10), {"exact_match": ">= baseline - 0.1"}, baseline=answers(9, 9))
+
+
 def test_long_texts_are_cut_and_lists_stand_on_one_line() -> None:
     report = HUB.evaluate(predictions=["a\n" * 300], references=[["b", "c\nd"]])
     with pytest.raises(AssertionError) as caught:
