@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from metrichub import Hub, compare_all
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score
@@ -47,6 +49,61 @@ def _normal(value: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().cdf(value)
+
+
+def stepped_down(distances: Sequence[float], correlation: Sequence[Sequence[float]]) -> list[float]:
+    """Westfall and Young's p-values of normal distances, by integrals in place of draws.
+
+    From the farthest on, p is that of the largest of all |Z| that aren't farther:
+    1 - P(|Z_j| < z_r, j >= r), and no less than the one before. `distances` fall.
+    """
+    p_values: list[float] = []
+    for place, distance in enumerate(distances):
+        left = np.array(correlation)[place:, place:]
+        box = np.full(len(left), distance)
+        inside = stats.multivariate_normal(cov=left, allow_singular=True).cdf(box, lower_limit=-box)
+        p_values.append(max([1 - float(inside), *p_values]))
+    return p_values
+
+
+def alike(number: int, correlation: float) -> list[list[float]]:
+    """The correlations of differences of which each two have the same."""
+    return [[1.0 if i == j else correlation for j in range(number)] for i in range(number)]
+
+
+PAIRS_OF_THREE = [[1.0, 0.5, -0.5], [0.5, 1.0, 0.5], [-0.5, 0.5, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("distances", "correlation"),
+    [
+        ([2.5, 2.0], alike(2, 0.0)),
+        ([2.1, 2.05], alike(2, 0.9)),
+        ([2.4, 1.0], alike(2, -0.6)),
+        ([2.6, 2.3, 1.9], alike(3, 0.3)),
+        ([2.2, 2.2, 2.2], alike(3, 0.95)),
+        ([3.0, 1.5, 0.3], PAIRS_OF_THREE),
+        ([2.35, 2.3, 2.0], PAIRS_OF_THREE),
+        ([2.9, 2.5, 2.2, 1.9], alike(4, 0.5)),
+        ([2.0, 1.99, 1.98, 1.97], alike(4, 0.8)),
+        ([3.2, 2.8, 2.4, 2.0, 1.6], alike(5, 0.2)),
+    ],
+)
+def test_steps_are_the_integrals_of_normal_distances(
+    distances: list[float], correlation: list[list[float]]
+) -> None:
+    # Draws that have exactly this covariance; singular ones have a root by their eigenvalues.
+    values, vectors = np.linalg.eigh(np.array(correlation))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    sides = (np.column_stack(unrelated(len(distances))) @ root.T).T
+    rest = np.zeros(400)
+    alone = {k: 2 * float(stats.norm.sf(z)) for k, z in enumerate(distances)}
+    drawn = {k: (side, rest) for k, side in enumerate(sides)}
+    found, _ = step_down(alone, dict(enumerate(distances)), drawn, 1)
+    for k, p in enumerate(stepped_down(distances, correlation)):
+        # Four standard errors of 20,000 draws, and the one that p counts itself.
+        assert found[k] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1 / 20_000)
+        assert found[k] >= alone[k]
 
 
 def test_steps_go_on_without_what_is_told_apart_already() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from metrichub import Hub, compare_all
 from metrichub.errors import ParameterError, ReportError
@@ -72,6 +73,37 @@ def test_means_of_samples_have_one_sample_more(
     test = of_samples(differences)
     found = not_worse(test, "higher", margin, means=np.array(differences))
     assert found.p == pytest.approx(p, rel=1e-3)
+
+
+def losses(kind: str, samples: int, seed: int) -> list[float]:
+    """Differences of samples: dense, of few samples that lose much, or of steps."""
+    rng = np.random.default_rng(seed)
+    if kind == "sparse":
+        return list(-rng.random(samples) * (rng.random(samples) < 0.1))
+    steps = rng.integers(-2, 3, samples) / 4 if kind == "steps" else rng.normal(-0.01, 0.2, samples)
+    return [float(step) for step in steps]
+
+
+@pytest.mark.parametrize(
+    ("kind", "samples", "margin", "level"),
+    [("dense", 8, 0.2, 0.95), ("dense", 20, 0.1, 0.95), ("dense", 100, 0.05, 0.95),
+     ("dense", 500, 0.03, 0.975), ("sparse", 20, 0.2, 0.95), ("sparse", 60, 0.1, 0.95),
+     ("sparse", 400, 0.08, 0.9), ("steps", 12, 0.5, 0.95), ("steps", 50, 0.15, 0.95),
+     ("steps", 200, 0.1, 0.975)],
+)  # fmt: skip
+def test_one_sample_more_is_tested_as_scipy_does(
+    kind: str, samples: int, margin: float, level: float
+) -> None:
+    differences = losses(kind, samples, samples)
+    for better, sign in (("higher", 1), ("lower", -1)):
+        means = sign * np.array(differences)
+        found = not_worse(of_samples(list(means)), better, margin, level, means)
+        # The sample more loses as much as any differed: (d + m) / (s / sqrt(n + 1)) of n degrees.
+        more = [*differences, -max(map(abs, differences))]
+        test = stats.ttest_1samp(more, -margin, alternative="greater")
+        assert found.p == pytest.approx(test.pvalue, rel=1e-6)
+        assert found.low == pytest.approx(test.confidence_interval(level).low, rel=1e-6)
+        assert found.shown == (test.pvalue <= 1 - level) == (found.low >= -margin)
 
 
 # Tango's (1998) score interval of 90%: a margin at its lower end is shown with an error of .05.
