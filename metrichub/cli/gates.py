@@ -65,7 +65,8 @@ def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
 def _margins(text: str, reports: Mapping[str, Measurement]) -> list[Threshold]:
     """The margin of one output, or of all headline outputs of which more or less is better."""
     columns = output_columns(reports, ScoreFormat()) if "=" not in text else ()
-    names = [f"{c.metric}.{c.output}={text}" for c in columns if c.better != "neither"]
+    columns = [c for c in columns if c.better != "neither"] or columns[:1]
+    names = [f"{c.metric}.{c.output}={text}" for c in columns]
     return [_named("--margin", name, reports) for name in names or [text]]
 
 

@@ -134,6 +134,10 @@ def test_a_difference_is_named_by_its_metric(
 
 def test_a_gate_on_what_a_system_lacks_fails_and_says_so() -> None:
     assert run("score", "a.jsonl", *BOTH, "--save", "a.json").exit_code == 0
+    ratio = ("-m", "abstractness", "--columns", "sources=reference", "--margin", "0.1")
+    found = run("compare", "a.jsonl", "b.jsonl", *ratio)
+    assert found.exit_code == 2
+    assert "neither more nor less is better for abstractness" in found.stderr
     for option in ("--max-drop", "--margin"):
         found = run("compare", "a.json", "b.jsonl", "-m", "wer", option, "abstractness=0.1")
         assert found.exit_code == 2
