@@ -171,7 +171,8 @@ def slices_of(
                 how_drawn = options.of_intervals()
                 intervals = intervals_of(part, metrics=added, **how_drawn) if added else {}
         listed.append(Slice(grouping, value, len(index), scores, tests, intervals))
-    sentence = _weakest(listed, sides, metrics if tested else (), options)
+    able = tested and all(_drawable(side, options.cluster) for side in sides.values())
+    sentence = _weakest(listed, sides, metrics, options) if able else ""
     corrected = _corrected(listed, metrics, kept, pair)
     return Slices(corrected, pair, trials if tested and pair else 0, sentence)
 

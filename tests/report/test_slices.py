@@ -153,6 +153,13 @@ def test_clusters_of_a_slice_are_drawn_and_swapped_whole() -> None:
     assert [bool(part.intervals) for part in alone] == [True, False]
 
 
+def test_of_clusters_that_a_system_lacks_nothing_is_named() -> None:
+    domain = "x" * 20 + "y" * 20
+    systems = {"a": report(40, domain, doc=[*range(40)]), "b": report(10, domain)}
+    found = sliced(systems, OPTIONS._replace(cluster="doc"))
+    assert (found.sentence, [bool(part.tests) for part in found.slices]) == ("", [True, True])
+
+
 def test_metrics_that_do_not_add_up_have_slices_without_intervals_and_tests() -> None:
     columns = {"predictions": ["a b"] * 40, "references": ["a b"] * 40, "domain": ["x", "y"] * 20}
     found = sliced({"": Hub([Variety(), "exact_match"]).evaluate(columns)})
