@@ -169,12 +169,15 @@ def test_the_core_imports_no_optional_package_and_none_of_these_another() -> Non
     ]
     # Report.agreement, calibrated and verdicts, whose types are agreement's.
     assert {name for name, _ in offenders} == {import_graph.THIN}
-    # By name, these methods; the section of a page; and metrics of Hugging Face evaluate.
+    # By name, these methods; calibrated differences; the section of a page; and metrics of
+    # Hugging Face evaluate.
     home = "metrichub.catalog.requirements"
     texts = {name: path.read_text("utf-8") for name, path in import_graph.modules().items()}
     by_name = [name for name, text in texts.items() if "optional_package(" in text]
     assert sorted({*by_name} - {home}) == [
         "metrichub.cli.measuring",
+        "metrichub.cli.score",
+        "metrichub.evaluation.paired_tests",
         "metrichub.report.html.document",
         "metrichub.report.report",
     ]
@@ -221,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 26_093, 8_548
+CORE, OPTIONAL = 26_138, 8_669
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -259,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 53, 3965)]
+    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 53, 3967)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

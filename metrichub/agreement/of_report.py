@@ -44,7 +44,7 @@ def agreement_of(
         raise ReportError(
             "human names columns of the report; pass ratings as {'quality': [4, 2, 5]}"
         )
-    ratings = named if isinstance(named, Mapping) else {k: _column(report, k) for k in named}
+    ratings = named if isinstance(named, Mapping) else {k: kept_column(report, k) for k in named}
     items, systems = _labels(report, item, ITEMS), _labels(report, system, SYSTEMS)
     of_preferences = bool(ratings) and all(map(are_preferences, ratings.values()))
     if preferences is None and not ratings:
@@ -75,7 +75,7 @@ def calibrated_means_of(
     weight: float | None,
 ) -> dict[str, dict[str, CalibratedMean]]:
     """What `Report.calibrated` returns."""
-    ratings = read_ratings(human, _column(report, human), report.size).mean
+    ratings = read_ratings(human, kept_column(report, human), report.size).mean
     return {
         name: {
             output: calibrated_mean(samples[output], ratings, confidence=confidence, weight=weight)
@@ -92,7 +92,7 @@ def verdict_agreement_of(
     samples = chosen_samples(report, metric)[metric]
     if output not in samples:
         raise ReportError(f"{metric} has no output {output!r}{did_you_mean(output, samples)}")
-    ratings = read_ratings(human, _column(report, human), report.size)
+    ratings = read_ratings(human, kept_column(report, human), report.size)
     if not ratings.of_labels:
         raise InputError(f"{human} isn't yes or no; verdicts need a column of 1 (yes) and 0 (no)")
     sign = -1 if report.results[metric].metric.card.better(output) == "lower" else 1
@@ -104,14 +104,14 @@ def verdict_agreement_of(
     )
 
 
-def _column(report: Measurement, name: str) -> Sequence[Any]:
-    """A column that the report kept."""
+def kept_column(report: Measurement, name: str, system: str = "the report") -> Sequence[Any]:
+    """A column that the report of a system kept."""
     if not isinstance(name, str):
         raise ReportError(f"human names a column of the report; it is {what(name)}")
     if name not in report.metadata:
         known = ", ".join(report.metadata) or "none"
         error = MissingColumn(
-            f"the report has no column {name!r}{did_you_mean(name, report.metadata)} "
+            f"{system} has no column {name!r}{did_you_mean(name, report.metadata)} "
             f"(columns: {known}); {TOO_LONG}"
         )
         raise error.with_remedy("keep_column", name)
@@ -120,7 +120,7 @@ def _column(report: Measurement, name: str) -> Sequence[Any]:
 
 def _labels(report: Measurement, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
     """The column of items or systems: the named one, or the first of the usual ones."""
-    return _column(report, name) if name is not None else usual_labels(report.metadata, usual)
+    return kept_column(report, name) if name is not None else usual_labels(report.metadata, usual)
 
 
 def scores_by_label(

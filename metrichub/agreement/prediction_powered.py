@@ -159,6 +159,16 @@ def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Estimate
 
 def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float | None) -> _Estimate:
     """The prediction-powered mean and the mean of labels, both by Student's t."""
+    powered, variance, freedom = powered_mean(y, f, u, weight)
+    whole = _by_student(powered.mean, variance, freedom, confidence)
+    alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / len(y), len(y) - 1, confidence)
+    return _Estimate(whole, powered.weight, alone)
+
+
+def powered_mean(
+    y: Array, f: Array, u: Array, weight: float | None = None
+) -> tuple[PredictionPowered, float, float]:
+    """The prediction-powered mean, and its variance with the degrees of freedom."""
     powered, n, others = prediction_powered(y, f, u, weight), len(y), len(u)
     # A weight that the labels chose takes a degree of freedom, as the slope of a regression does.
     chosen = weight is None and powered.weight > 0
@@ -169,9 +179,7 @@ def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float |
         of_others = powered.of_others * others / (others - 1)
         variance, squares = variance + of_others, squares + of_others**2 / (others - 1)
     # Satterthwaite's (1946) degrees of freedom of a sum of two variances.
-    whole = _by_student(powered.mean, variance, variance**2 / squares if squares else 1, confidence)
-    alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / n, n - 1, confidence)
-    return _Estimate(whole, powered.weight, alone)
+    return powered, variance, variance**2 / squares if squares else 1.0
 
 
 def _by_student(mean: float, variance: float, freedom: float, confidence: float) -> Share:

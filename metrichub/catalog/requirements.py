@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
+CALIBRATION = "metrichub.agreement.calibrated_differences"
+
+
+CALIBRATION = "metrichub.agreement.calibrated_differences"
+
+
 def is_requirement(text: str) -> bool:
     """Whether pip would know what to install: "jsonschema", "jsonschema>=4.23"."""
     from packaging.requirements import InvalidRequirement, Requirement

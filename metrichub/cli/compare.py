@@ -33,6 +33,7 @@ from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
     ResamplingOptions,
+    calibrate_option,
     detect_option,
     display_options,
     key_option,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Add the differences of each group of samples, by the values of a column.",
 )
+@calibrate_option
 @click.option(
     "--fail-if-worse",
     is_flag=True,
@@ -113,6 +115,7 @@ def compare(
     page: str | None,
     title: str | None,
     by: str | None,
+    calibrate: str | None,
     fail_if_worse: bool,
     max_drop: tuple[str, ...],
     margin: tuple[str, ...],
@@ -125,9 +128,11 @@ def compare(
     its paired bootstrap interval, and the p-value of two-sided approximate randomization, or
     McNemar's mid-p where all samples are 0 or 1, corrected over all pairs of systems and the
     headline outputs of the metric. A system ranks one below the lowest-ranked of those that beat it
-    significantly. --outputs all adds the uncorrected p-values. A FILE holds samples, or a report
-    saved with 'metrichub score --save'; name a system as in ours=FILE. It may also be a folder with
-    another tool's logs, of one system or of several.
+    significantly. --outputs all adds the uncorrected p-values. With --calibrate, the difference
+    is the one that people's labels tell, and Student's t tests it.
+
+    A FILE holds samples, or a report saved with 'metrichub score --save'; name a system as in
+    ours=FILE. It may also be a folder with another tool's logs, of one system or of several.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
 
@@ -155,12 +160,14 @@ def compare(
         raise click.UsageError(
             f"--key keeps only sums, but {option} needs the samples; leave one of them out"
         )
+    if calibrate and (key or max_drop or page or by is not None):
+        raise click.UsageError("--calibrate doesn't go with --key, --by, --max-drop or --report")
     example = f"metrichub compare {' '.join(files)}"
     reports, ids = _reports(systems, chosen, judging, key, example)
     from metrichub.report.ranking import compare_all
 
     options = asdict(resampling) | {"trials": trials}
-    ranking = compare_all(reports, **options)
+    ranking = compare_all(reports, **options, calibrate=calibrate)
     noted, failed = list[str](), list[str]()
     if fail_if_worse or max_drop or margin or detect:
         from metrichub.cli.gates import gated

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrichub.catalog.requirements import CALIBRATION, optional_package
 from metrichub.cli.measuring import (
     JudgeOptions,
     chosen_hub,
@@ -121,6 +122,10 @@ def score(
         unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     # Without -m, the name of a metric looks like a file.
     systems = _unread_systems(unread, texts, chosen)
+    if number := results.label_samples:
+        labels = optional_package(CALIBRATION, "--sample-for-labels")
+        labels.show_for_labels(systems, number, resampling.seed, output)
+        return
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
     if not files:
         texts.check(hub.needs())

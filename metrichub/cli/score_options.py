@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metrichub.cli.output import report_file, report_option, samples_file, title_option
-from metrichub.cli.shared_options import key_option, option_group
+from metrichub.cli.shared_options import calibrate_option, key_option, option_group
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Results:
     by: str | None
     key: Sequence[str]
     calibrate: str | None
+    label_samples: int | None
 
     def check(self, systems: int) -> None:
         """Raise `UsageError` for what doesn't go together."""
@@ -120,11 +121,14 @@ result_options = option_group(
         help="Add the scores of each group of samples, by the values of a column.",
     ),
     key_option,
+    calibrate_option,
     click.option(
-        "--calibrate",
-        metavar="COLUMN",
-        help="Add an estimate of people's mean score, from their labels of a random part of the "
-        "samples.",
+        "--sample-for-labels",
+        "label_samples",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Instead of scoring, write N random samples of every FILE to -o labels.csv, with an "
+        "empty column 'label' for people; 'compare --calibrate labels.csv' reads it.",
     ),
 )
 

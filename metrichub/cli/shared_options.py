@@ -264,6 +264,15 @@ resampling_options = option_group(
 """--level, --resamples, --seed and --cluster as `resampling`."""
 
 
+calibrate_option = click.option(
+    "--calibrate",
+    metavar="COLUMN",
+    help="Add an estimate of people's mean score, or test their difference of two systems, from "
+    "their labels of a random part of the samples; compare reads a file of --sample-for-labels, "
+    "too.",
+)
+"""--calibrate, as it was typed."""
+
 detect_option = click.option(
     "--detect",
     metavar="METRIC=N",

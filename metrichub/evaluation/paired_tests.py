@@ -15,6 +15,7 @@ from itertools import combinations, pairwise, permutations
 from math import isnan
 
 from metrichub.catalog.frontmatter import Scale
+from metrichub.catalog.requirements import CALIBRATION, optional_package
 from metrichub.errors import listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
@@ -109,6 +110,8 @@ def paired_tests(
     known = next((s for s in systems.values() if options.cluster in s.metadata), first)
     units = partial(known.units, cluster=options.cluster)
     tests = compare_pairs(sides, units, first.size, options)
+    if options.calibrate is not None:
+        tests = optional_package(CALIBRATION, "calibrate").calibrated(tests, systems, options)
     pairs = tests.compared
     ranked_outputs = [
         output
@@ -133,7 +136,7 @@ def paired_tests(
         name: {metric: result.scores() for metric, result in report.results.items()}
         for name, report in systems.items()
     }
-    sentences = (*in_words(ranked_outputs), *rough)
+    sentences = (*in_words(ranked_outputs), *rough, *tests.about)
     return PairedTests(tuple(systems), pairs, ranks, scores, reasons, sentences, options, systems)
 
 
@@ -161,7 +164,8 @@ def _headline_outputs(
     of = next(iter(results.values())).metric
     pairs = pair_tests.compared
     tests = {pair: compared[metric] for pair, compared in pairs.items() if metric in compared}
-    whole = whole or next((t.withheld for own in tests.values() for t in own.values()), None)
+    reasons = [test.withheld for own in tests.values() for test in own.values()]
+    whole = whole or (reasons[0] if all(reasons) else None)
     names = [name for name in of.headline() if all(name in own for own in tests.values())]
     corrected, critical = pair_tests.corrected(metric, names, options)
     outputs = []
@@ -317,14 +321,17 @@ class RankedOutput:
             yield (f"{_chain(self.clusters)} on {_LABELS}",) * 2, f"{self.label} ({p})"
         for part in self.clusters:
             names = [name for name in self.scores if name in part]
-            tied = [listed(names)]
-            if won := [pair for pair in permutations(names, 2) if self.beats(*pair)]:
-                pairs = combinations(names, 2)
-                tied = [listed(p) for p in pairs if not {p, p[::-1]} & set(won)]
+            tied, pairs = [listed(names)], [*combinations(names, 2)]
+            won = [pair for pair in permutations(names, 2) if self.beats(*pair)]
+            withheld = {pair: why for pair in pairs if (why := self._test(*pair).withheld)}
+            if won or withheld:
+                tied = [listed(p) for p in pairs if not {p, p[::-1]} & {*won, *withheld}]
+            for pair, why in withheld.items():
+                yield (f"no winner between {listed(pair)} on {_LABELS}: {why}",) * 2, self.label
             for winner, loser in won:
                 p = p_text(self._test(winner, loser).p)
                 yield (f"{winner} beats {loser} on {_LABELS}",) * 2, f"{self.label} ({p})"
-            if len(part) > 1:
+            if len(part) > 1 and tied:
                 yield _no_difference(" or ".join(tied)), self.label
 
     def _test(self, system: str, other: str) -> Comparison:

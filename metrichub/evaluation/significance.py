@@ -53,6 +53,10 @@ class Comparison(NamedTuple):
     trials, or approximate randomization. `differing` are the samples in which the two differ, for
     the mid-p. `shows` is the smallest true difference that would be significant, after the
     correction, in about 4 of 5 such comparisons; `nan` where that is unknown.
+
+    A difference that is calibrated by people's labels is theirs, as far as these tell: `judged` is
+    then the difference of the scores, `units` are samples with labels, `interval` and `p` are those
+    of Student's t.
     """
 
     score: float
@@ -73,6 +77,7 @@ class Comparison(NamedTuple):
     test: str = ""
     differing: int = 0
     shows: float = nan
+    judged: float = nan
 
     def needed(self, difference: float, *, power: float = 0.8, level: float = 0.95) -> int:
         """How many units like these would show a true difference of this size.
@@ -140,7 +145,8 @@ NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 class SignificanceOptions(NamedTuple):
     """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals.
 
-    `cluster` names the column whose samples of one value are drawn and swapped together.
+    `cluster` names the column whose samples of one value are drawn and swapped together;
+    `calibrate` that of people's labels, which decide then.
     """
 
     level: float = 0.95
@@ -148,6 +154,7 @@ class SignificanceOptions(NamedTuple):
     trials: int = 10_000
     seed: int = resample.SEED
     cluster: str | None = None
+    calibrate: str | None = None
 
     @property
     def threshold(self) -> str:
@@ -156,7 +163,8 @@ class SignificanceOptions(NamedTuple):
 
     def of_intervals(self) -> dict[str, Any]:
         """What of them `Report.intervals` takes."""
-        return {name: value for name, value in self._asdict().items() if name != "trials"}
+        of_tests = ("trials", "calibrate")
+        return {name: value for name, value in self._asdict().items() if name not in of_tests}
 
 
 _PRODUCT = 4_000_000
@@ -224,10 +232,14 @@ def compare_pairs(
 
 
 class PairTests(NamedTuple):
-    """The tests of pairs of systems, and the resampled scores of both, where there are any."""
+    """The tests of pairs of systems, and the resampled scores of both, where there are any.
+
+    `about` says what else is to be known of all of them.
+    """
 
     compared: dict[Pair, Comparisons]
     drawn: Mapping[tuple[Pair, str], tuple[Outputs, Outputs]]
+    about: Sequence[str] = ()
 
     def corrected(
         self, metric: str, outputs: Sequence[str], options: SignificanceOptions

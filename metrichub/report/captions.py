@@ -144,6 +144,8 @@ def power_line(tests: PairedTests) -> str:
         if smallest <= width and not any(isnan(test.shows) for test in with_best):
             test = with_best[0]
             units = units_in_words(test.units if cluster else test.samples, cluster)
+            if tests.options.calibrate:
+                units = f"{test.units:,} labelled samples"
             about = roughly(test.units, cluster)
             shown.append(f"{column.number(smallest)} in {column.label}")
     if not shown:
@@ -190,7 +192,8 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     if not tests:
         return ""
     options = tests.options
-    how = " by a step-down over the resamples" if options.resamples else " by Holm's method"
+    drawn = options.resamples and not options.calibrate
+    how = " by a step-down over the resamples" if drawn else " by Holm's method"
     sentences = [
         "Bold: the systems that rank first." if table.best else "",
         f"{marks[0].upper()}{marks[1:]}." if marks else "",
@@ -207,7 +210,7 @@ def _kinds(tests: PairedTests) -> list[str]:
     options = tests.options
     swaps = f"{RANDOMIZATION} ({options.trials:,} trials{_swapped(options.cluster)})"
     every = {MID_P: f"{MID_P} (samples that are 0 or 1)", RANDOMIZATION: swaps}
-    return [text for kind, text in every.items() if kind in kinds] or [swaps]
+    return [text for kind, text in every.items() if kind in kinds] or [*kinds] or [swaps]
 
 
 def _swapped(cluster: str | None) -> str:

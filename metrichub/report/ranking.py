@@ -277,6 +277,7 @@ def compare_all(
     trials: int = 10_000,
     seed: int = SEED,
     cluster: str | None = None,
+    calibrate: str | None = None,
 ) -> Ranking:
     """Paired tests of every pair of systems on the same samples, and the ranks that follow.
 
@@ -289,6 +290,10 @@ def compare_all(
         seed: the seed of the random numbers.
         cluster: a column, such as the document of a sentence; samples that share a value are drawn
             and swapped together.
+        calibrate: a column with people's labels of each system's own answers to some samples, or
+            a file with the columns system, id (or sample, its number) and label. Differences and p
+            are then people's, as far as the scores help to tell them, by prediction-powered
+            inference and Student's t. The samples with labels must be drawn at random.
 
     Raises:
         ReportError: there are fewer than two systems, or the reports have different samples, no
@@ -305,5 +310,5 @@ def compare_all(
         if not isinstance(report, Measurement):
             raise ReportError(f"{name} is {what(report)}, not a report")
     check_positive("resamples", resamples)
-    options = SignificanceOptions(level, resamples, trials, seed, cluster)
+    options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
     return Ranking.of(paired_tests(systems, options, metrics))

@@ -85,6 +85,7 @@ class Report(Measurement):
         trials: int = 10_000,
         seed: int = SEED,
         cluster: str | None = None,
+        calibrate: str | None = None,
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
 
@@ -97,7 +98,8 @@ class Report(Measurement):
         .05); randomization doesn't. For three systems or more, `metrichub.compare_all` corrects
         over all pairs. `metrics` chooses one or several of the metrics that both reports have;
         `cluster` names a column of `metadata`, and samples that share a value of it are drawn and
-        swapped together.
+        swapped together. `calibrate` names a column of both reports with people's labels of some
+        of their answers, which correct a judge that may favour one; see `metrichub.compare_all`.
 
         Tests and scores use the samples that both systems have scores for. Where they left others
         unanswered, `Comparison.withheld` says why the higher score shows no better system.
@@ -108,7 +110,7 @@ class Report(Measurement):
         """
         from metrichub.report.ranking import compare_two
 
-        options = SignificanceOptions(level, resamples, trials, seed, cluster)
+        options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
         return compare_two(self, other, metrics, options)
 
     def merge(self, *others: Report) -> Report:

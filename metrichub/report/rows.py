@@ -84,8 +84,10 @@ class OutputColumn(NamedTuple):
         return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
 
     def difference(self, test: Comparison) -> Score:
-        """The difference of a test with its interval."""
-        return Score(self.number(test.difference, "+"), interval=self.bounds(test.interval, "+"))
+        """The difference of a test with its interval; in parentheses the judge's own."""
+        judged = "" if math.isnan(test.judged) else f"({self.number(test.judged, '+')})"
+        bounds = self.bounds(test.interval, "+")
+        return Score(self.number(test.difference, "+"), interval=bounds, scored=judged)
 
 
 class Row(NamedTuple):

@@ -73,6 +73,8 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
     first, *_ = tests.systems
     every = form.outputs == "all"
     head = ["metric", "system", f"difference [{form.interval}]", "p"]
+    if tests.options.calibrate:
+        head[2] = f"calibrated {head[2]} (judge's own)"
     head += [*(_MORE_TESTS if every else ()), *(("samples", "left out") if tests.left_out else ())]
     rows: list[list[Cell]] = []
     for row in rows_of(tests.reports, output_columns(tests.reports, form), tests):
@@ -132,11 +134,13 @@ def rows_of_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
 
     Of all outputs, rows have the p-values before the correction too, and sacrebleu's of the
     bootstrap. Scores are those of all samples of a system; where samples were left out of a test,
-    it says how many, and the difference is that of the others.
+    it says how many, and the difference is that of the others. Calibrated differences have the
+    judge's own beside them.
     """
     every = form.outputs == "all"
     head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
     head += [*(_MORE_TESTS if every else ()), *(("samples", "left out") if tests.left_out else ())]
+    head += ["judge difference"] if tests.options.calibrate else []
     known = rows_of(tests.reports, output_columns(tests.reports, form), tests)
     tested = {row.column for row in known if row.test}
     rows: list[list[Cell]] = []
@@ -148,6 +152,7 @@ def rows_of_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
         if test := row.test:
             cells += [test.difference, *test.interval[:2], *_p_values(test, every)]
             cells += [test.samples, test.left_out] if tests.left_out else []
+            cells += [test.judged] if tests.options.calibrate else []
         rows.append([*cells, *[None] * (len(head) - len(cells))])
     return Table(head, rows, best)
 

@@ -419,9 +419,9 @@ def test_a_metric_that_read_almost_nothing_has_no_interval_and_no_reason() -> No
 def test_a_ranking_keeps_what_it_was_asked_for(ten: Report) -> None:
     how: dict[str, Any] = {"level": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
     found = compare_all({"a": ten, "b": ten}, metrics="wer", trials=11, **how)
-    assert found.options._asdict() == {**how, "trials": 11}
+    assert found.options._asdict() == {**how, "trials": 11, "calibrate": None}
     assert list(found.pairs["b", "a"]) == ["wer"]
     usual = compare_all({"a": ten, "b": ten}, metrics="wer").options
-    assert usual == (0.95, 1000, 10_000, SEED, None)
+    assert usual == (0.95, 1000, 10_000, SEED, None, None)
     assert found.intervals() == dict.fromkeys("ab", ten.intervals(**how))
     assert repr(ten) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
