@@ -5,6 +5,10 @@
 Each set has people's labels of a few samples and a judge's scores of these and 1,000 more. Yes/no
 judges are right of a share of both the yes and the no; ratings from 1 to 5 and normal ones have a
 judge that adds its own noise. Where the labels carry no interval, that is counted instead.
+
+A second table has the difference of two systems that are equal, of 500 samples, where the judge
+favours the first by half of what texts differ: from labels of the same samples, from labels of
+different ones as two calibrated means, from labels alone and from the judge alone.
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from metrichub import Hub
 from metrichub.agreement import calibrated_mean
+from metrichub.evaluation.distributions import student
 
 Array = NDArray[np.float64]
 LABELS = (10, 20, 30, 50, 100, 200)
@@ -26,6 +32,8 @@ RATES = (0.5, 0.8, 0.9, 0.95, 0.99)
 RIGHT = (0.7, 0.85, 0.9, 0.99)
 OTHERS = 1000
 SEED = 12345
+PAIRED, BIAS, COUNTS = 500, 0.5, (30, 60, 120)
+WAYS = ("judge alone", "labels alone", "two calibrated means", "calibrated difference")
 
 
 class Coverage(NamedTuple):
@@ -108,6 +116,54 @@ RATED = (
 )
 
 
+def differences(kind: str, labels: int, sets: int) -> dict[str, Coverage]:
+    """How often 95% intervals hold the difference of two equal systems, in each way."""
+    random = np.random.default_rng([SEED, labels])
+    hub = Hub("recorded(column='grade', better='higher')")
+    ends: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
+    for _ in range(sets):
+        people, judge = systems(random, kind)
+        order = random.permutation(PAIRED)
+        both = np.full((2, PAIRED), np.nan)
+        both[:, order[:labels]] = people[:, order[:labels]]
+        apart = np.full((2, PAIRED), np.nan)
+        for k, own in enumerate(apart):
+            chosen = order[k * labels : (k + 1) * labels]
+            own[chosen] = people[k, chosen]
+        for way, known in (("calibrated difference", both), ("two calibrated means", apart)):
+            reports = [
+                hub.evaluate({"grade": own.tolist(), "good": rated.tolist()})
+                for own, rated in zip(judge, known, strict=True)
+            ]
+            test = reports[0].compare(reports[1], calibrate="good", resamples=1, trials=1)
+            ends[way].append(test["grade"]["score"].interval[:2])
+        ends["judge alone"].append(by_student(judge[0] - judge[1]))
+        ends["labels alone"].append(by_student((people[0] - people[1])[order[:labels]]))
+    coverages = {}
+    for way, pairs in ends.items():
+        have = np.array([pair for pair in pairs if pair[0] == pair[0]])
+        held = float(((have[:, 0] <= 0) & (have[:, 1] >= 0)).mean())
+        none, width = 1 - len(have) / sets, float(np.diff(have).mean())
+        coverages[way] = Coverage(f"{kind}: {way}", labels, held, none, width)
+    return coverages
+
+
+def systems(random: np.random.Generator, kind: str) -> tuple[Array, Array]:
+    """People's labels of two equal systems (2, N), and scores of a judge that favours the first."""
+    quality = random.normal(size=PAIRED) + 0.9 * random.normal(size=(2, PAIRED))
+    seen = quality + 0.7 * random.normal(size=(2, PAIRED)) + np.array([[BIAS], [0.0]])
+    if kind == "yes/no":
+        return (quality > -0.6).astype(np.float64), (seen > -0.6).astype(np.float64)
+    return np.clip(np.round(3.2 + quality), 1, 5), np.clip(np.round(3.4 + seen), 1, 5)
+
+
+def by_student(differences: Array) -> tuple[float, float]:
+    """The 95% interval of a mean."""
+    middle, n = float(differences.mean()), len(differences)
+    half = student(n - 1, 0.95) * float(differences.std(ddof=1)) / float(np.sqrt(n))
+    return middle - half, middle + half
+
+
 @click.command()
 @click.option("--sets", default=2_000, show_default=True, help="Sets of each row and column.")
 def main(sets: int) -> None:
@@ -121,6 +177,14 @@ def main(sets: int) -> None:
     for title, row in cells.items():
         table.add_row(title, *row)
     Console(width=160).print(table)
+    of_two = Table("difference of two equal systems", *map(str, COUNTS))
+    for kind in ("1 to 5", "yes/no"):
+        found = [differences(kind, labels, sets) for labels in COUNTS]
+        for way in WAYS:
+            own = [by_way[way] for by_way in found]
+            shown = [f"{one.held:.3f} width {one.width:.2f} ({one.none:.2f} none)" for one in own]
+            of_two.add_row(own[0].drawn, *shown)
+    Console(width=160).print(of_two)
 
 
 if __name__ == "__main__":
