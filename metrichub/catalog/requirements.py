@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 CALIBRATION = "metrichub.agreement.calibrated_differences"
 
 
-CALIBRATION = "metrichub.agreement.calibrated_differences"
-
-
 def is_requirement(text: str) -> bool:
     """Whether pip would know what to install: "jsonschema", "jsonschema>=4.23"."""
     from packaging.requirements import InvalidRequirement, Requirement
