@@ -51,10 +51,15 @@ class Draw:
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """W (b, N): how often each sample was drawn in each resample, ready for W @ S."""
-        rows, samples = self.index.shape
-        offset = self.index + np.arange(rows)[:, None] * samples
-        counts = np.bincount(offset.ravel(), minlength=rows * samples)
-        return counts.reshape(rows, samples).astype(np.float64)
+        weights, samples = np.empty(self.index.shape), self.index.shape[1]
+        # A few rows at a time, whose counts stay in the processor's cache.
+        step = max(1, _CELLS // 20 // max(samples, 1))
+        for start in range(0, len(weights), step):
+            index = self.index[start : start + step]
+            offset = index + np.arange(len(index))[:, None] * samples
+            counts = np.bincount(offset.ravel(), minlength=offset.size)
+            weights[start : start + step] = counts.reshape(index.shape)
+        return weights
 
 
 def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
@@ -170,10 +175,8 @@ def step_down(
         return {**p_values, **corrected}, None
     normal = _normal_draws(matrix[known], seed)
     left, right = (np.array([place[id(drawn[key][side])] for key in order]) for side in (0, 1))
-    scale, least_far = (
-        np.array([deviations[k] for k in order]),
-        np.array([distances[k] for k in order]),
-    )
+    scale = np.array([deviations[key] for key in order])
+    least_far = np.array([distances[key] for key in order])
     larger, farthest = np.zeros(len(order)), np.zeros(_NORMAL)
     for start in range(0, _NORMAL, step := max(1, 10 * _CELLS // len(order))):
         block = normal[start : start + step]

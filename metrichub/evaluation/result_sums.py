@@ -78,7 +78,17 @@ class SumResult(Result):
         """`score(W @ S)`, where W counts how often each sample, or unit of them, was drawn."""
         sums = self._sums("resampling", units)
         flat = sums.flat()
-        return lambda draw: scores_of(self.metric, *sums.unflat(draw.weights @ flat))
+        # Whole numbers add up to the same in any order: constant ones needn't be multiplied.
+        with np.errstate(invalid="ignore"):
+            varies = np.any(flat != flat[:1], axis=0) | np.any(flat % 1)
+        columns = np.ascontiguousarray(flat[:, varies])
+
+        def resampled(draw: Draw) -> Outputs:
+            drawn = np.tile(flat.sum(axis=0), (len(draw.index), 1))
+            drawn[:, varies] = draw.weights @ columns
+            return scores_of(self.metric, *sums.unflat(drawn))
+
+        return resampled
 
     def against(self, other: SumResult, units: Units | None = None) -> Swap:
         """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""

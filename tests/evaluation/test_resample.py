@@ -1,5 +1,6 @@
 """Resampling: sacrebleu's draws, intervals and p-values, in blocks of any size."""
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -154,12 +155,31 @@ def test_draws_and_swaps_are_those_of_one_call_whatever_the_blocks(
     np.testing.assert_array_equal(masks, generator.integers(2, size=(number, samples), dtype=bool))
 
 
-@given(st.integers(1, 9), st.integers(1, 20))
-def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int) -> None:
+@given(st.integers(1, 9), st.integers(1, 20), st.integers(1, 400))
+# Rows are counted three at a time, and the last two together.
+@example(5, 20, 300)
+def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int, cells: int) -> None:
     draw = whole_draw(samples, number, 1)
-    assert draw.weights.tolist() == [
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resample, "_CELLS", cells)
+        weights = draw.weights.tolist()
+    assert weights == [
         [row.count(sample) for sample in range(samples)] for row in draw.index.tolist()
     ]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[2, 2, 2], [0.1, 0.1, 0.1], [1, 0, 1], [3, None, 3], [0.5, None, 2], [None, 4, None]],
+)
+def test_a_resample_scores_what_its_samples_do_even_if_some_never_vary(numbers: list[Any]) -> None:
+    index = [[0, 2, 2], [1, 1, 1], [2, 1, 0]]
+    result = Hub("recorded").evaluate({"score": numbers}).results["recorded"]
+    scored = [[n for i in row if (n := numbers[i]) is not None] for row in index]
+    expected = [sum(row) / len(row) if row else math.nan for row in scored]
+    assert result.resampler()(Draw(np.array(index)))["score"] == pytest.approx(
+        expected, nan_ok=True
+    )
 
 
 # Corpus metrics.
