@@ -229,7 +229,9 @@ def _tables(ranking: Ranking, display: Display, form: str, width: int | None) ->
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
-    lines = ranking.foot(outputs=display.outputs, intervals=display.with_intervals)
+    lines = ranking.foot(
+        outputs=display.outputs, intervals=display.with_intervals, percent=display.percent
+    )
     return [*lines, *(ranking.signatures() if display.with_signatures else ())]
 
 

@@ -123,15 +123,16 @@ def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
     return without_intervals(output_columns(tests.reports, form), intervals, "the difference in ")
 
 
-def power_line(tests: PairedTests) -> str:
+def power_line(tests: PairedTests, form: ScoreFormat) -> str:
     """What true differences these samples would show, where nothing differs; "" without any.
 
-    Of several systems it is the largest that a pair with the best would need.
+    They are of headline outputs. Of several systems it is the largest that a pair with the best
+    would need.
     """
     shown: list[str] = []
     cluster = tests.options.cluster
     units = about = ""
-    for column in output_columns(tests.reports, ScoreFormat()):
+    for column in output_columns(tests.reports, ScoreFormat(percent=form.percent)):
         compared = {pair: t for pair in tests.pairs if (t := test_of(tests, pair, column))}
         if any(is_significant(test.p, tests.options.level) for test in compared.values()):
             continue

@@ -198,19 +198,21 @@ class Ranking(PairedTests):
         """The signatures of the metrics; several for a metric in which the systems differ."""
         return signatures_of(self.reports)
 
-    def foot(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> list[str]:
+    def foot(
+        self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
+    ) -> list[str]:
         """The text below the tables in a terminal: the sentences, and what the marks mean.
 
-        `outputs` and `intervals` are those of the tables.
+        `outputs`, `intervals` and `percent` are those of the tables.
         """
-        form = ScoreFormat(outputs)
+        form = ScoreFormat(outputs, percent)
         about = "differences and p are computed on the samples that both systems have scores for"
         marks = legend(self._scores(ScoreFormat(), False), self)
         lacking = [*without_differences(self, form), extended_line(self, form)]
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
         about = about if self.left_out else ""
-        lines = (*self.sentences, power_line(self), about, *lacking, marks)
+        lines = (*self.sentences, power_line(self, form), about, *lacking, marks)
         return [line for line in lines if line]
 
     def _repr_html_(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from math import isnan, sqrt
 from pathlib import Path
 
@@ -75,6 +76,10 @@ def test_a_comparison_says_what_its_samples_would_show_where_nothing_differs() -
         "in about 4 of 5 cases"
     )
     assert line in str(alike)
+    # With a table in percent it is in percent too.
+    in_percent = [f"{100 * alike.pairs['B', 'A'][m]['score'].shows:.1f}" for m in alike.ranks]
+    (line,) = (line for line in alike.foot(percent=True) if "true difference" in line)
+    assert re.findall(r"([\d.]+) in", line) == in_percent
     apart = compare_all({"A": answers(0.9, 1), "B": answers(0.2, 2)})
     assert "true difference" not in str(apart)
     # Of three systems more is needed, as three pairs are tested.

@@ -90,7 +90,7 @@ def answer_of(
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
     lacking = [*why, *lacking, *without_differences(ranking, form)]
-    shown = [*filter(None, (extended_line(ranking, form), power_line(ranking)))]
+    shown = [*filter(None, (extended_line(ranking, form), power_line(ranking, form)))]
     # Of a leaderboard the differences are folded, and the first screen is full.
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
