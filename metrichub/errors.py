@@ -32,6 +32,7 @@ of the command line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
@@ -85,7 +86,7 @@ class MetrichubError(Exception):
 
     def worded(self, words: Words) -> str:
         """The message, and the remedy in the words of an interface, if it has any for it."""
-        message = super().__str__()
+        message = printable(super().__str__(), lines=True)
         if self.remedy is None or self.remedy.action not in words:
             return message
         return f"{message}; {words[self.remedy.action].format(self.remedy)}"
@@ -316,6 +317,30 @@ def what(value: object) -> str:
     shown = repr(value).replace("\n", " ")
     shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
     return shown if value is None else f"{shown} ({type(value).__name__})"
+
+
+_JOINS = r"(?<![^\x00-\u02ff])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\u02ff])"
+_HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    rf"\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]|{_JOINS}"
+)
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""The text with what no reader sees escaped, as "\x1b[2J"; on one line, but for `lines`.
+
+    A terminal obeys control characters, and others reorder or hide what is beside them: overrides
+    of direction, zero-width characters, lone surrogates. Joiners stay within scripts and emoji,
+    which need them.
+    """
+    if lines:
+        parts = re.split(r"([\n\t])", text)
+        return "".join(part if part in ("\n", "\t") else printable(part) for part in parts)
+    return _HIDDEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return " " if match[0].isspace() else match[0].encode("unicode_escape").decode("ascii")
 
 
 def listed(names: Iterable[str], last: str = "and") -> str:

@@ -21,6 +21,7 @@ ROWS = [
     {"id": "y", "prediction": "d", "reference": "d"},
 ]
 BOTH = ("-m", "abstractness", "-m", "wer")
+JSON = ("--format", "json")
 # Before 8.2, click writes errors into the output unless told not to.
 SEPARATE: dict[str, Any] = (
     {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
@@ -48,7 +49,7 @@ def run(*arguments: str, stdin: str | None = None) -> Result:
 
 
 def scored(*arguments: str, stdin: str | None = None) -> Any:
-    result = run("score", *arguments, stdin=stdin)
+    result = run("score", *arguments, *JSON, stdin=stdin)
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _STEP = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-_SHOWN = ("score", "compare", "list", "agreement")
 
 
 class Step(NamedTuple):
@@ -36,8 +35,8 @@ def run_step(command: str, folder: Path, last: int) -> tuple[str, int]:
         return f"{last}\n", 0
     words = shlex.split(command)
     assert words[0] == "metrichub", command
-    if words[1] in _SHOWN and "--format" not in words:
-        # A pipe would get JSON, a terminal gets a table.
+    if words[1] == "list":
+        # A pipe would get a line for each metric, a terminal gets a table.
         words += ["--format", "table"]
     ran = subprocess.run(
         [sys.executable, "-m", *words],

@@ -66,7 +66,15 @@ def test_the_commands_without_their_output_run_in_turn(page: str, tmp_path: Path
     rows = [json.loads(line) for line in (examples / "summaries.jsonl").open(encoding="utf-8")]
     rated = [json.dumps({**row, "quality": n % 5}) for n, row in enumerate(rows)]
     (tmp_path / "rated.jsonl").write_text("\n".join(rated), encoding="utf-8")
-    for name in ("outputs.txt", "references.txt"):
+    for name in (
+        "outputs.txt",
+        "references.txt",
+        "a.txt",
+        "b.txt",
+        "c.txt",
+        "ref1.txt",
+        "ref2.txt",
+    ):
         (tmp_path / name).write_text("it rains\nhe came home\n", encoding="utf-8")
     for command in plain_commands(TEXTS[page]):
         printed, status = run_step(command, tmp_path, 0)

@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 26_150, 8_669
+CORE, OPTIONAL = 26_478, 8_670
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -262,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 53, 3967)]
+    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 60, 6000)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

@@ -1,7 +1,6 @@
 """Every command and snippet of the README and of CONTRIBUTING works as it stands."""
 
 import doctest
-import json
 import os
 import re
 import shlex
@@ -109,8 +108,9 @@ def test_the_first_command_is_short_in_a_pipe():
         [sys.executable, "-m", *words_of(first)],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert len(ran.stdout.splitlines()) < 100
-    assert {*json.loads(ran.stdout)["systems"]} == {"bart", "pointer_generator", "t5"}
+    assert len(ran.stdout.splitlines()) < 15
+    systems = {line.split()[0] for line in ran.stdout.splitlines()[1:4]}
+    assert systems == {"bart", "pointer_generator", "t5"}
     assert ran.stderr == ""
     assert first == f"metrichub {COMMAND}"
 

@@ -15,7 +15,7 @@ from metrichub.agreement.metric_tests import significance_clusters
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
-from metrichub.errors import InputError, did_you_mean
+from metrichub.errors import InputError, did_you_mean, printable
 from metrichub.evaluation.resample import holm
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class Agreement:
         """The table as aligned text, with the line and the notes below."""
         tables = [self.table(), *([self.judge_table()] if self.judges else [])]
         lines = [line for head, rows in tables for line in _aligned(head, rows)]
-        return "\n".join([*lines, self.line(), *self.notes])
+        return "\n".join([*lines, *map(printable, (self.line(), *self.notes))])
 
 
 def _aligned(head: list[str], rows: list[list[str | float | None]]) -> Iterator[str]:
@@ -280,7 +280,7 @@ def _aligned(head: list[str], rows: list[list[str | float | None]]) -> Iterator[
 def _shown(cell: str | float | None) -> str:
     if cell is None or (isinstance(cell, float) and isnan(cell)):
         return "–"
-    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.4f}" if isinstance(cell, float) else printable(str(cell))
 
 
 def _without_nan(value: Any) -> Any:

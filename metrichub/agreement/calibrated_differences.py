@@ -153,7 +153,7 @@ def show_for_labels(
     head = dict.fromkeys(key for row in rows for key in row)
     cells = [[_cell(row.get(key)) for key in head] for row in rows]
     form = result_format(None, output)
-    emit(form, lambda: Table([*head], cells), lambda: rows, output=output)
+    emit(form, lambda: [Table([*head], cells)], lambda: rows, output=output)
 
 
 def _cell(value: object) -> Any:

@@ -28,7 +28,7 @@ from metrichub.cli.output import (
     title_option,
     write_page,
 )
-from metrichub.cli.program import Command, note
+from metrichub.cli.program import Command, note, say
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
 from metrichub.errors import did_you_mean, listed
@@ -156,7 +156,7 @@ def agreement(
         print_usage({file: report})
     failed = [line for metric, least in bounds for line in _failures(result, metric, least)]
     for line in failed:
-        click.echo(f"metrichub: failed: {line}", err=True)
+        say(line, "failed")
     errors = any(report.failed for report in scores.reports)
     context.exit(1 if failed else 4 if errors else 0)
 

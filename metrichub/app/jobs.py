@@ -357,6 +357,6 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         (_, *head), *rows = zip(board.head, *board.rows, strict=True)
         best = {(j - 1, i + 1) for i, j in board.best}
         board = board._replace(head=["", *head], rows=rows, best=best)
-    sentences = tuple(ranking.sentences) if ranking else ()
+    sentences = ranking.headline.sentences if ranking else ()
     signatures = tuple(captions.signatures_of(reports))
     return Summary(first.size, board.html(), signatures, tuple(told), sentences, about)

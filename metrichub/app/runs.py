@@ -29,6 +29,7 @@ from metrichub.app.processes import Workers
 from metrichub.app.settings import ServerSettings
 from metrichub.data.files import format_of, formats, write_text
 from metrichub.data.location import PACKED, Location
+from metrichub.errors import printable
 
 _RECORD = "run.json"
 _ID = re.compile(r"[A-Za-z0-9_-]{24}")
@@ -283,7 +284,7 @@ def accepted() -> list[str]:
 def short_name(name: str) -> str:
     """A file's name without folders, as far as one reads it."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    shown = "".join(c if c.isprintable() else "�" for c in last)
+    shown = printable(last)
     return shown if len(shown) <= 80 else f"{shown[:50]}...{shown[-27:]}"
 
 

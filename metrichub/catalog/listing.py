@@ -10,6 +10,7 @@ from typing import Self
 
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of, column_of_alias
+from metrichub.errors import printable
 
 _JUDGES = {"any": "j", "model": "J"}
 _LEGEND = (
@@ -128,7 +129,7 @@ def _marks(entry: Entry) -> str:
 
 
 def _summary(entry: Entry) -> str:
-    return f"broken: {entry.problem}" if entry.problem else entry.card.summary
+    return printable(f"broken: {entry.problem}" if entry.problem else entry.card.summary)
 
 
 def _lines(start: str, text: str, width: int, whole: bool) -> list[str]:

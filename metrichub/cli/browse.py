@@ -16,12 +16,16 @@ from metrichub.catalog.search import METRIC, SearchPage, search_index
 from metrichub.catalog.studies import best_by_task
 from metrichub.cli.output import as_json, emit
 from metrichub.cli.program import Command, note
-from metrichub.errors import did_you_mean
+from metrichub.errors import did_you_mean, printable
 from metrichub.report.tables import Table
 
 _HEAD = (
     *("name", "task", "setting", "output", "coefficient"),
     *("agreement", "low", "high", "human ceiling", "chance"),
+)
+_OF_CARDS = (
+    *("title", "summary", "inputs", "headline", "definition", "tags", "license"),
+    *("judge", "embedder", "requires"),
 )
 _SHOWN = 5
 
@@ -111,21 +115,9 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
     }
     if entry.problem:
         return facts
-    card = entry.card
-    return facts | {
-        "title": card.title,
-        "summary": card.summary,
-        "inputs": card.inputs,
-        "outputs": card.scores,
-        "headline": card.headline,
-        "definition": card.definition,
-        "tags": card.tags,
-        "license": card.license,
-        "judge": card.judge,
-        "embedder": card.embedder,
-        "requires": card.requires,
-        "needs": entry.install if entry.lacking else None,
-    }
+    facts |= {name: getattr(entry.card, name) for name in _OF_CARDS}
+    needs = entry.install if entry.lacking else None
+    return facts | {"outputs": entry.card.scores, "needs": needs}
 
 
 def _show_pages(question: str, form: str | None) -> None:
@@ -139,10 +131,10 @@ def _show_pages(question: str, form: str | None) -> None:
     for page in pages:
         name, rest = (page.address, page.title) if page.kind == METRIC else (page.kind, page.title)
         if not form and not sys.stdout.isatty():
-            click.echo(f"{name}: {rest}: {' '.join(page.summary.split())}")
+            click.echo(printable(f"{name}: {rest}: {page.summary}"))
             continue
-        click.echo(f"{click.style(name, bold=True)}: {rest}")
-        click.echo(textwrap.fill(page.summary, screen_width(), initial_indent="  ",
+        click.echo(f"{click.style(name, bold=True)}: {printable(rest)}")
+        click.echo(textwrap.fill(printable(page.summary), screen_width(), initial_indent="  ",
                                  subsequent_indent="  "))  # fmt: skip
 
 
@@ -203,14 +195,14 @@ def card(name: str, raw: bool) -> None:
     if raw or not sys.stdout.isatty():
         # A broken card is shown too: that is how one finds what is wrong with it.
         text = (entry.folder / "README.md").read_text(encoding="utf-8", errors="backslashreplace")
-        click.echo(text, nl=False)
+        click.echo(printable(text, lines=True), nl=False)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
     from metrichub.cli.formulas import with_formulas
 
-    Console().print(Markdown(with_formulas(_with_facts(entry))))
+    Console().print(Markdown(printable(with_formulas(_with_facts(entry)), lines=True)))
 
 
 def _with_facts(entry: Entry) -> str:
@@ -251,4 +243,4 @@ def cite(names: tuple[str, ...]) -> None:
         else:
             note(f"the card of {name} has no citation")
     if bibtex:
-        click.echo("\n\n".join(bibtex))
+        click.echo(printable("\n\n".join(bibtex), lines=True))

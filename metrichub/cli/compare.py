@@ -24,11 +24,11 @@ from metrichub.cli.output import (
     output_option,
     report_option,
     result_format,
-    terminal_width,
     title_option,
     write_page,
 )
-from metrichub.cli.program import Command, note
+from metrichub.cli.plain_text import TextFiles, text_options
+from metrichub.cli.program import Command, is_verbose, note, say
 from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
@@ -43,7 +43,7 @@ from metrichub.cli.shared_options import (
     recorded_option,
     resampling_options,
 )
-from metrichub.data.files import format_of, read, read_batches
+from metrichub.data.files import as_one, format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from metrichub.report.report import Report
     from metrichub.report.slices import Slices
 
+MOST_DOUBTS = 3
+"""Lines below the table that say what to doubt; more are told with --verbose."""
+
 
 @click.command(cls=Command)
 @click.pass_context
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
 @metric_options
 @recorded_option
 @judge_options
+@text_options
 @format_option
 @output_option
 @resampling_options
@@ -104,6 +108,7 @@ if TYPE_CHECKING:
 def compare(
     context: click.Context,
     files: tuple[str, ...],
+    texts: TextFiles,
     chosen: MetricOptions,
     as_recorded: bool,
     judging: JudgeOptions,
@@ -124,24 +129,31 @@ def compare(
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
 
-    For every headline output, it shows the scores and ranks, the difference from the baseline with
-    its paired bootstrap interval, and the p-value of two-sided approximate randomization, or
-    McNemar's mid-p where all samples are 0 or 1, corrected over all pairs of systems and the
-    headline outputs of the metric. A system ranks one below the lowest-ranked of those that beat it
-    significantly. --outputs all adds the uncorrected p-values. With --calibrate, the difference
-    is the one that people's labels tell, and Student's t tests it.
+    It says who scores highest on the first metric and whom the test can't tell from it, and shows
+    the scores of every headline output; of two systems the difference too, with its paired
+    bootstrap interval. p is that of two-sided approximate randomization, or McNemar's mid-p where
+    all samples are 0 or 1, corrected over all pairs of systems and the headline outputs of the
+    metric. --verbose adds the tests of all pairs, and --outputs all the uncorrected p. With
+    --calibrate, the difference is the one that people's labels tell, and Student's t tests it.
 
     A FILE holds samples, or a report saved with 'metrichub score --save'; name a system as in
     ours=FILE. It may also be a folder with another tool's logs, of one system or of several.
+    Plain text has one prediction per line, and -r its references.
 
     metrichub compare baseline.jsonl ours.jsonl -m bleu -m rouge
+
+    metrichub compare base.txt ours.txt -r ref.txt -m bleu -m chrf -m ter
 
     metrichub compare results/ --as-recorded
     """
     files = chosen.addresses(files)
     named = named_files(files)
     systems: Mapping[str, str | Samples] = named
-    if as_recorded or may_be_logs(named.values()):
+    plain = texts.are_beside(files, chosen.input_format)
+    if plain:
+        read_systems = texts.read(named, chosen.where)
+        systems = {name: as_one([*samples]) for name, samples in read_systems.items()}
+    elif as_recorded or may_be_logs(named.values()):
         from metrichub.cli.logs import with_logs
 
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
@@ -163,7 +175,8 @@ def compare(
     if calibrate and (key or max_drop or page or by is not None):
         raise click.UsageError("--calibrate doesn't go with --key, --by, --max-drop or --report")
     example = f"metrichub compare {' '.join(files)}"
-    reports, ids = _reports(systems, chosen, judging, key, example)
+    reports, ids = _reports(systems, chosen, judging, key, example, texts if plain else None)
+    from metrichub.report.headline import headline
     from metrichub.report.ranking import compare_all
 
     options = asdict(resampling) | {"trials": trials}
@@ -173,12 +186,14 @@ def compare(
         from metrichub.cli.gates import gated
 
         noted, failed = gated(ranking, fail_if_worse, max_drop, margin, detect)
+    for line in failed:
+        say(line, "failed")
     slices = _slices(reports, by, ranking.options)
     shown = result_format(form, output)
     emit(
         shown,
         lambda: [
-            *_tables(ranking, display, shown, terminal_width(shown, output)),
+            *_tables(ranking, display, shown),
             *(of_pair.table(reports) for of_pair in slices),
         ],
         lambda: (
@@ -186,6 +201,7 @@ def compare(
             | ({"slices": [row for s in slices for row in s.rows()]} if slices else {})
         ),
         output=output,
+        top=str(headline(ranking, display.percent)) if shown == "table" else "",
         foot=_foot(ranking, display) if shown == "table" else (),
     )
     write_page(page, reports, ids, **options, ranking=ranking, title=title, by=by)
@@ -195,8 +211,6 @@ def compare(
     print_usage(reports)
     for text in noted:
         note(text)
-    for line in failed:
-        click.echo(f"metrichub: failed: {line}", err=True)
     context.exit(1 if failed else 0)
 
 
@@ -214,25 +228,27 @@ def _slices(
     return [slices_of(reports, groupings, (other, baseline), options) for other in others]
 
 
-def _tables(ranking: Ranking, display: Display, form: str, width: int | None) -> Sequence[Table]:
-    """The tables of a format; the scores on a terminal are fitted to its width."""
-    from metrichub.report.tables import fit_width
-
+def _tables(ranking: Ranking, display: Display, form: str) -> Sequence[Table]:
+    """The tables of a format."""
     options: dict[str, Any] = {"outputs": display.outputs}
     if form == "csv":
         return [ranking.table(**options)]
     options |= {"intervals": display.with_intervals, "percent": display.percent}
     if form in ("markdown", "latex"):
         return [ranking.captioned(**options)]
-    scores, differences = ranking.tables(**options)
-    return [*fit_width(scores, width), differences]
+    board = ranking.board(**options)
+    return [board, ranking.tables(**options)[1]] if is_verbose() else [board]
 
 
 def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
     lines = ranking.foot(
         outputs=display.outputs, intervals=display.with_intervals, percent=display.percent
     )
-    return [*lines, *(ranking.signatures() if display.with_signatures else ())]
+    if not is_verbose():
+        more = len(lines) - 1 - MOST_DOUBTS
+        lines = lines[: MOST_DOUBTS + 1]
+        lines += [f"{more} more note{'s' * (more > 1)}: --verbose"] * (more > 0)
+    return [*lines, *(ranking.signatures() if display.with_signatures or is_verbose() else ())]
 
 
 def _reports(
@@ -241,6 +257,7 @@ def _reports(
     judging: JudgeOptions,
     key: Sequence[str],
     example: str,
+    texts: TextFiles | None,
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
     """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
@@ -258,6 +275,8 @@ def _reports(
     if not fresh:
         return saved, None
     hub = chosen_hub(metrics, chosen, example, judging)
+    if texts:
+        texts.check(hub.needs())
     if key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {

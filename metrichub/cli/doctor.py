@@ -19,7 +19,7 @@ from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, version
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, printable
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
@@ -66,7 +66,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
         "waiting": _waiting(installed.entries),
     }
-    click.echo(as_json(facts) if form == "json" else _text(facts), nl=False)
+    click.echo(as_json(facts) if form == "json" else printable(_text(facts), lines=True), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
 
 

@@ -9,7 +9,7 @@ from math import nan, sqrt
 import click
 
 from metrichub.cli.shared_options import ResamplingOptions
-from metrichub.errors import MetrichubError
+from metrichub.errors import MetrichubError, listed
 from metrichub.evaluation.margins import needed_in_words
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.power import LEAST_UNITS, needed_units, units_in_words
@@ -50,16 +50,19 @@ def gated(
 
 
 def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
-    """The headline outputs, but others, on which a system is worse than the baseline, or untested.
-
-    System by system.
-    """
+    """On which headline outputs, but others, a system is worse than the baseline, or untested."""
     columns = output_columns(ranking.reports, ScoreFormat())
     columns = [c for c in columns if c.better != "neither" and c[:2] not in others]
     rows = rows_of(ranking.reports, columns, ranking)
-    rows.sort(key=lambda row: ranking.systems.index(row.system))
-    failed = [row.test for row in rows if row.verdict in ("worse", "no winner", "not tested")]
-    return [str(test.sentence) for test in failed if test]
+    baseline, *tested = ranking.systems
+    failed = []
+    for name in tested:
+        own = [row for row in rows if row.system == name and row.test]
+        if worse := [row.column.label for row in own if row.verdict == "worse"]:
+            failed.append(f"{name} is worse than the baseline {baseline} on {listed(worse)}")
+        unknown = [row.test for row in own if row.verdict in ("no winner", "not tested")]
+        failed += [str(test.sentence) for test in unknown if test]
+    return failed
 
 
 def _margins(text: str, reports: Mapping[str, Measurement]) -> list[Threshold]:

@@ -18,6 +18,7 @@ from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions, option_group
 from metrichub.data.location import Location
 from metrichub.data.samples import Reading, Samples, expected_work
+from metrichub.errors import printable
 from metrichub.models.resolve import VOTE_RULES
 
 if TYPE_CHECKING:
@@ -217,7 +218,8 @@ def measure(
             **judging.for_run(),
         )
     for name, reading in readings.items():
-        shown, columns = Location.of(name).shown, ", ".join(reading.columns)
+        shown = printable(Location.of(name).shown)
+        columns = printable(", ".join(reading.columns))
         _log.info("%s: %d samples, columns %s", shown, reading.size, columns)
         _log.info("%s: measured with %s", shown, ", ".join(measured[name].results))
     if log := next((reading.log for reading in readings.values() if reading.log), None):

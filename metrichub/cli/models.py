@@ -129,7 +129,7 @@ def info(form: str | None) -> None:
     size = sum(path.stat().st_size for path in stored_files())
     emit(
         result_format(form),
-        lambda: Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()]),
+        lambda: [Table(("model", "answers"), [(name, f"{n:,}") for name, n in models.items()])],
         lambda: {"path": str(answers.path), "bytes": size, "models": models},
         foot=(f"{answers.path}: {sum(models.values()):,} answers, {size / 1e6:,.1f} MB",),
     )

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from metrichub.cli.program import TYPED, wrapped
 from metrichub.data.files import check_folder, write_text
 from metrichub.data.location import Location
 from metrichub.data.values import json_value
-from metrichub.report.tables import Table
+from metrichub.errors import printable
+from metrichub.report.tables import Table, fit_width, without_picture
 
 if TYPE_CHECKING:
     from metrichub.report.html.provenance import Provenance
@@ -28,6 +29,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _WRITTEN = (*_SUFFIXES, ".txt", "")
 _PAGES = (".html", ".htm")
+_PLAIN = str.maketrans({"≈": "~", "−": "-", "↑": "(higher)", "↓": "(lower)", "·": "|", "–": "-"})
 Advance = Callable[[int], object]
 Tell = Callable[[str, int, int | None], object]
 
@@ -37,7 +39,7 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     # Before --output, whose suffix counts only without it.
     is_eager=True,
-    help="The format of the result.  [default: table on a terminal, json into a pipe]",
+    help="The format of the result.  [default: that of --output's suffix, or table]",
 )
 
 
@@ -111,16 +113,16 @@ output_option = click.option(
 
 
 def result_format(form: str | None, output: str | None = None) -> str:
-    """The format that was asked for, or else the one that fits where the result goes."""
-    if form:
-        return form
-    if output:
-        return _SUFFIXES.get(Path(output).suffix.lower(), "table")
-    return "table" if sys.stdout.isatty() else "json"
+    """The format that was asked for, or else that of the file's suffix; a table without any."""
+    return form or _SUFFIXES.get(Path(output or "").suffix.lower(), "table")
 
 
 def terminal_width(form: str, output: str | None = None) -> int | None:
-    """How wide a table may be; None where it doesn't go to a terminal."""
+    """How wide a table may be; None where it doesn't go to a terminal.
+
+    A file, a pipe or a log gets whole lines, whatever their width: nothing in them is folded or
+    moved, so that a line can be searched for, and a result compared with that of another run.
+    """
     if form != "table" or output or not sys.stdout.isatty():
         return None
     from rich.console import Console
@@ -130,37 +132,64 @@ def terminal_width(form: str, output: str | None = None) -> int | None:
 
 def emit(
     form: str,
-    tables: Callable[[], Table | Sequence[Table]],
+    tables: Callable[[], Sequence[Table]],
     document: Callable[[], Mapping[str, Any] | Sequence[Any]],
     *,
     output: str | None = None,
+    top: str = "",
     foot: Sequence[str] = (),
 ) -> None:
-    """Print tables with lines at their foot, or the document as JSON, or write it to a file."""
-    if terminal_width(form, output):
-        _print(_several(tables()), foot)
+    """Print tables and what stands around them, or the document as JSON, or write it to a file."""
+    top, foot = printable(top), [*map(printable, foot)]
+    if width := terminal_width(form, output):
+        _print(tables(), top, foot, width)
         return
-    text = as_json(document()) if form == "json" else _rendered(form, _several(tables()), foot)
+    text = as_json(document()) if form == "json" else _rendered(form, tables(), top, foot)
     if output is None:
-        click.echo(text, nl=False)
+        shown = printable(text, lines=True) if sys.stdout.isatty() else text
+        click.echo(shown if _has_signs() else _plain(shown), nl=False)
     else:
         write_text(output, text)
 
 
-def _several(tables: Table | Sequence[Table]) -> Sequence[Table]:
-    return [tables] if isinstance(tables, Table) else tables
-
-
-def _print(tables: Sequence[Table], foot: Sequence[str]) -> None:
-    """Show tables on a terminal, and below them lines that are broken between words."""
+def _print(tables: Sequence[Table], top: str, foot: Sequence[str], width: int) -> None:
+    """Show tables on a terminal, and around them lines that are broken between words."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    for i, table in enumerate(tables):
-        console.print(*[""] * bool(i), table.rich(), crop=False, sep="\n")
-    for i, line in enumerate(foot):
-        for text in [""] * (not i) + wrapped(line, console.width):
-            console.print(text, markup=False, emoji=False, crop=False, overflow="ignore")
+    console = Console(highlight=False, width=width)
+    plain = str if _has_signs() else _plain
+
+    def say(lines: Iterable[str], style: str = "") -> None:
+        for line in lines:
+            for text in wrapped(plain(line), width):
+                console.print(
+                    text, style=style, markup=False, emoji=False, crop=False, overflow="ignore"
+                )
+
+    say([top] * bool(top))
+    for table in tables:
+        fitted, hidden = fit_width(table if _has_signs() else without_picture(table), width)
+        if top or table is not tables[0]:
+            console.print()
+        console.print(fitted.rich(), crop=False)
+        say([f"{hidden} column{'s' * (hidden > 1)} hidden, widen the window"] * (hidden > 0))
+    if foot:
+        console.print()
+    say(foot, "dim")
+
+
+def _has_signs() -> bool:
+    """Whether standard output can show arrows, dots and lines."""
+    try:
+        "≈↑●─".encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeError):
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    """A text for a terminal without these signs."""
+    return text.translate(_PLAIN)
 
 
 def as_json(document: object) -> str:
@@ -168,15 +197,13 @@ def as_json(document: object) -> str:
     return f"{json.dumps(json_value(document), indent=2)}\n"
 
 
-def _rendered(form: str, tables: Sequence[Table], foot: Sequence[str]) -> str:
-    if form == "csv":
-        return "\n".join(table.csv() for table in tables)
-    if form == "markdown":
-        return "\n".join(table.markdown() for table in tables)
-    if form == "latex":
-        return "\n".join(table.latex() for table in tables)
+def _rendered(form: str, tables: Sequence[Table], top: str, foot: Sequence[str]) -> str:
+    written = {"csv": Table.csv, "markdown": Table.markdown, "latex": Table.latex}
+    if form in written:
+        return "\n".join(map(written[form], tables))
     text = "\n\n".join(table.text() for table in tables)
-    return "".join(f"{line}\n" for line in (text, *[""] * bool(foot), *foot))
+    lines = (*[top, ""] * bool(top), text, *[""] * bool(foot), *foot)
+    return "".join(f"{line}\n" for line in lines)
 
 
 report_option = click.option(

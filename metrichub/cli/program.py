@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, Pending, ScoringError, Words, did_you_mean, what
+from metrichub.errors import MetrichubError, Pending, ScoringError, Words, did_you_mean, printable
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -45,7 +45,7 @@ REMEDIES: Words = {
     "choose_field": "or name the field to read: --columns {0.subject}={0.value}",
     "keep_column": "keep it: --keep {0.subject}",
     "name_format": "if the file is {0.subject}, give --input-format {0.value}",
-    "name_any_format": "or give --input-format; for plain text use -p FILE -r FILE",
+    "name_any_format": "or give --input-format; for plain text add -r FILE",
     "read_quotes": "or, if quotes are text, give --quoting none",
     "open_report": "see 'metrichub compare --help'",
     "save_report": "save one with --save",
@@ -62,6 +62,7 @@ class Settings:
     """What was asked for anywhere on the command line, and whether models are asked."""
 
     debug: bool = False
+    verbose: bool = False
     asks_models: bool = False
 
 
@@ -70,8 +71,14 @@ def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
         context.ensure_object(Settings).debug = True
 
 
-def _set_verbose(_: click.Context, __: click.Parameter, value: bool) -> None:
+def is_verbose() -> bool:
+    """Whether the command that runs was asked to say more."""
+    return click.get_current_context().ensure_object(Settings).verbose
+
+
+def _set_verbose(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
+        context.ensure_object(Settings).verbose = True
         shown = logging.StreamHandler()
         shown.addFilter(lambda record: not _is_note(record))
         logging.basicConfig(handlers=[shown], level=logging.INFO, format="%(name)s: %(message)s")
@@ -98,7 +105,7 @@ def _common() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_set_verbose,
-            help="Print on stderr what the program does.",
+            help="Say more: all tests and notes, and on stderr what the program does.",
         ),
         click.Option(
             ["--debug"],
@@ -130,7 +137,7 @@ def _loaded(point: EntryPoint) -> click.Command:
     except Exception as error:
         raise ImportError(_broken(point, repr(error))) from error
     if not isinstance(command, click.Command):
-        raise ImportError(_broken(point, f"it is {what(command)}, not a click command"))
+        raise ImportError(_broken(point, f"it is {command!r}, not a click command"))
     return command
 
 
@@ -237,7 +244,7 @@ class Program(click.Group):
             # Whoever closes it wants no messages.
             sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # to the end
         if sys.stdout is None:
-            _say("standard output is closed; to discard it, send it to /dev/null")
+            say("standard output is closed; to discard it, send it to /dev/null")
             sys.exit(2)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -249,7 +256,7 @@ class Program(click.Group):
         # The last resort: every error ends as one line and a status.
         except Exception as error:  # noqa: BLE001
             if settings.debug:
-                traceback.print_exc()
+                click.echo(printable(traceback.format_exc(), lines=True), err=True)
             status = _report(error, settings)
         finally:
             logging.getLogger("metrichub").removeHandler(notes)
@@ -302,34 +309,35 @@ def _report(error: Exception, settings: Settings) -> int:
                 # A group without a command: click's message is its help.
                 click.echo(error.message, err=True)
             else:
-                _say(f"{error.format_message()} (try '{help_} --help')")
+                say(f"{error.format_message()} (try '{help_} --help')")
             return 2
         case click.ClickException():
-            _say(error.format_message())
+            say(error.format_message())
             return error.exit_code
         case ScoringError():
-            _say(f"{error} (--debug shows where)")
+            say(f"{error} (--debug shows where)")
             return error.exit_status
         case MetrichubError():
-            _say(error.worded(REMEDIES), "pending" if isinstance(error, Pending) else "error")
+            say(error.worded(REMEDIES), "pending" if isinstance(error, Pending) else "error")
             return error.exit_status
         case OSError():
-            _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
             return 2
         case ImportError():
-            _say(f"a package is missing or broken: {error}")
+            say(f"a package is missing or broken: {error}")
             return 5
-    _say(f"a defect: {type(error).__name__}: {error} (--debug shows where)")
+    say(f"a defect: {type(error).__name__}: {error} (--debug shows where)")
     return _DEFECT
 
 
-def _say(message: str, what: str = "error") -> None:
-    click.echo(f"metrichub: {what}: {' '.join(message.splitlines())}", err=True)
+def say(message: str, what: str = "error") -> None:
+    """Print a line on stderr of something that went wrong."""
+    click.echo(f"metrichub: {what}: {printable(' '.join(message.splitlines()))}", err=True)
 
 
 def note(message: str) -> None:
     """Tell the reader something on stderr that isn't an error."""
-    text = f"metrichub: note: {message}"
+    text = f"metrichub: note: {printable(message)}"
     if sys.stderr.isatty():
         text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
     click.echo(text, err=True)

@@ -23,16 +23,14 @@ from metrichub.cli.output import (
     format_option,
     output_option,
     result_format,
-    terminal_width,
 )
-from metrichub.cli.program import Command, note
+from metrichub.cli.plain_text import TextFiles, text_options
+from metrichub.cli.program import Command, note, say
 from metrichub.cli.score_options import (
     Results,
-    TextFiles,
     ThresholdOptions,
     failures,
     result_options,
-    text_options,
     threshold_options,
 )
 from metrichub.cli.shared_options import (
@@ -47,15 +45,14 @@ from metrichub.cli.shared_options import (
     recorded_option,
     resampling_options,
 )
-from metrichub.data.files import Samples, read_batches, read_columns
+from metrichub.data.files import Samples, read_batches
 from metrichub.data.huggingface import read_splits
-from metrichub.data.location import STDIN, Location
+from metrichub.data.location import Location
 from metrichub.data.samples import Reading, samples_where
 from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.hub import Hub
     from metrichub.models.usage import Usage
     from metrichub.report.report import Report
@@ -71,6 +68,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Estimate the calls to judges and their tokens, without making any.",
 )
+@click.option(
+    "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
+)
 @text_options
 @format_option
 @output_option
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
 def score(
     context: click.Context,
     files: tuple[str, ...],
+    predictions: str | None,
     texts: TextFiles,
     chosen: MetricOptions,
     as_recorded: bool,
@@ -109,11 +110,15 @@ def score(
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
 
-    metrichub score -p predictions.txt -r references.txt -m wer --fail-over wer=0.25
+    metrichub score predictions.txt -r references.txt -m wer --fail-over wer=0.25
     """
-    _check_sources(files, texts.columns())
-    files = chosen.addresses(files)
-    example = f"metrichub score {' '.join(files) or '-p FILE -r FILE'}"
+    if files and predictions:
+        raise click.UsageError("give the predictions as FILEs or by -p, not both")
+    files = (predictions,) if predictions else chosen.addresses(files)
+    if not files:
+        raise click.UsageError("nothing to score; give a FILE, or FILE -r FILE, or - for stdin")
+    plain = texts.are_beside(files, chosen.input_format) or predictions is not None
+    example = f"metrichub score {' '.join(files)}"
     named = named_files(files)
     unread: Mapping[str, str | Samples] = named
     if as_recorded or may_be_logs(named.values()):
@@ -121,13 +126,13 @@ def score(
 
         unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     # Without -m, the name of a metric looks like a file.
-    systems = _unread_systems(unread, texts, chosen)
+    systems = texts.read(named, chosen.where) if plain else _unread_systems(unread, chosen)
     if number := results.label_samples:
         labels = optional_package(CALIBRATION, "--sample-for-labels")
         labels.show_for_labels(systems, number, resampling.seed, output)
         return
     hub = chosen_hub(chosen.metrics, chosen, example, judging)
-    if not files:
+    if plain:
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
@@ -156,7 +161,6 @@ def score(
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
     shown = result_format(form, output)
-    tests, unranked = _tested(reports, shown, resampling.cluster)
     listed = reports if results.by is None else _grouped(reports, results.by)
     intervals = {
         name: report.intervals(**asdict(resampling))
@@ -164,19 +168,21 @@ def score(
         if display.with_intervals
     }
     from metrichub.cli.score_results import ScoreTables, calibrated_of, write_files
+    from metrichub.evaluation.merge import unranked
 
-    score_tables = ScoreTables(listed, intervals, tests, display, resampling)
+    score_tables = ScoreTables(listed, intervals, display, resampling)
     calibrated = calibrated_of(reports, results.calibrate, resampling.level)
     emit(
         shown,
-        lambda: calibrated.beside(score_tables.tables(shown, terminal_width(shown, output)), shown),
+        lambda: calibrated.beside(score_tables.tables(shown), shown),
         lambda: {**score_tables.document(), **calibrated.document()},
         output=output,
+        top=score_tables.top() if shown == "table" else "",
         foot=score_tables.foot() if shown == "table" else (),
     )
     write_files(reports, results, resampling)
     print_notes(reports)
-    print_unranked(unranked)
+    print_unranked(unranked(reports))
     print_usage(reports)
     for text in detect:
         from metrichub.cli.gates import pilot
@@ -185,30 +191,14 @@ def score(
         note(pilot(report, text, resampling))
     failed = list(failures(thresholds, {name: report.scores() for name, report in reports.items()}))
     for line in failed:
-        click.echo(f"metrichub: failed: {line}", err=True)
+        say(line, "failed")
     context.exit(1 if failed else 4 if any(report.failed for report in reports.values()) else 0)
 
 
-def _check_sources(files: Sequence[str], lists: Mapping[str, Sequence[str]]) -> None:
-    if files and lists:
-        raise click.UsageError(
-            "give either FILEs with columns or plain text with -p and -r, not both"
-        )
-    if lists and "predictions" not in lists:
-        raise click.UsageError("the predictions are missing; add -p FILE")
-    if not files and not lists:
-        raise click.UsageError("nothing to score; give a FILE, or -p FILE -r FILE, or - for stdin")
-    if [path for paths in lists.values() for path in paths].count(STDIN) > 1:
-        raise click.UsageError("standard input can be read only once; give a file instead of one -")
-
-
 def _unread_systems(
-    files: Mapping[str, str | Samples], texts: TextFiles, chosen: MetricOptions
+    files: Mapping[str, str | Samples], chosen: MetricOptions
 ) -> dict[str, Iterable[Samples]]:
-    """The samples of every system, unread: of each file, or of the files of plain text."""
-    if not files:
-        rows = samples_where(read_columns(texts.columns()), chosen.where)
-        return {texts.predictions or "": rows}
+    """The samples of every system, unread."""
     systems: dict[str, Iterable[Samples]] = {}
     for name, file in files.items():
         if isinstance(file, Samples):
@@ -243,10 +233,7 @@ def _show_estimate(
             raise reading.located(error) from error
     emit(
         result_format(form, output),
-        lambda: Table(
-            ("file", "calls", "reused", "prompt tokens", "completion tokens", "money"),
-            [_costs(name, usage) for name, usage in usages.items()],
-        ),
+        lambda: [Table(_COSTS, [_costs(name, usage) for name, usage in usages.items()])],
         lambda: {
             "estimate": {name: usage_counts(usage, seconds=False) for name, usage in usages.items()}
         },
@@ -257,6 +244,9 @@ def _show_estimate(
             "a rough estimate, right to an order of magnitude, which counts four bytes as a token "
             "and a sentence as a claim; retries come on top"
         )
+
+
+_COSTS = ("file", "calls", "reused", "prompt tokens", "completion tokens", "money")
 
 
 def _costs(name: str, usage: Usage) -> Sequence[str]:
@@ -292,15 +282,3 @@ def _same_size(reports: Mapping[str, Report]) -> None:
                 f"{first} has {report.size} samples, but {name} {other.size}; systems "
                 "side by side need the same samples, so score files of different samples one by one"
             )
-
-
-def _tested(
-    reports: Mapping[str, Report], shown: str, cluster: str | None
-) -> tuple[PairedTests | None, Mapping[str, str]]:
-    """The tests that mark the systems of a table, and why a metric has none."""
-    from metrichub.evaluation.merge import unranked
-    from metrichub.report.ranking import quick_tests
-
-    if len(reports) > 1 and shown in ("table", "markdown", "latex"):
-        return quick_tests(reports, cluster)
-    return None, unranked(reports)

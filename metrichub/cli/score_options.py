@@ -1,4 +1,4 @@
-"""The options of `score` alone: files of plain text, what is written, thresholds for CI."""
+"""The options of `score` alone: what is written, and thresholds for CI."""
 
 from __future__ import annotations
 
@@ -16,51 +16,6 @@ if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Nested
     from metrichub.evaluation.thresholds import Threshold
     from metrichub.hub import Hub
-
-
-@dataclass(frozen=True)
-class TextFiles:
-    """Files of plain text, one sample a line: the files of each column that was named."""
-
-    predictions: str | None
-    references: tuple[str, ...]
-    sources: str | None
-    questions: str | None
-
-    def columns(self) -> dict[str, list[str]]:
-        """The files of each column that was named."""
-        single = {
-            "predictions": self.predictions,
-            "sources": self.sources,
-            "questions": self.questions,
-        }
-        columns = {column: [path] for column, path in single.items() if path}
-        return columns | ({"references": list(self.references)} if self.references else {})
-
-    def check(self, needs: Mapping[str, str]) -> None:
-        """Raise `UsageError` if a metric needs a column that plain text can give, and it wasn't."""
-        options = {"predictions": "-p", "references": "-r", "questions": "-q"}
-        for column, metric in needs.items():
-            if (option := options.get(column)) and column not in self.columns():
-                raise click.UsageError(f"{metric} needs {column}; add {option} FILE")
-
-
-text_options = option_group(
-    "texts",
-    TextFiles,
-    click.option(
-        "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
-    ),
-    click.option(
-        "-r",
-        "--references",
-        metavar="FILE",
-        multiple=True,
-        help="References, one per line; repeatable.",
-    ),
-    click.option("-s", "--sources", metavar="FILE", help="Sources, one per line."),
-    click.option("-q", "--questions", metavar="FILE", help="Questions, one per line."),
-)
 
 
 @dataclass(frozen=True)

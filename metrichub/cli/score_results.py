@@ -13,19 +13,14 @@ from metrichub.cli.score_options import Results
 from metrichub.cli.shared_options import Display, ResamplingOptions
 from metrichub.data.files import write_text
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.captions import (
-    captioned,
-    legend,
-    signatures_of,
-    without_intervals,
-)
+from metrichub.report.captions import captioned, signatures_of, without_intervals
 from metrichub.report.export import document, samples_text
-from metrichub.report.rows import Intervals, ScoreFormat, output_columns
+from metrichub.report.headline import headline_of_one
+from metrichub.report.rows import Intervals, ScoreFormat, merged_columns, output_columns, rows_of
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
-from metrichub.report.tables import Cell, Table, fit_width
+from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
-    from metrichub.evaluation.paired_tests import PairedTests
     from metrichub.report.report import Report
 
 _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
@@ -37,29 +32,40 @@ class ScoreTables:
 
     reports: Mapping[str, Report]
     intervals: Mapping[str, Intervals]
-    tests: PairedTests | None
     display: Display
     resampling: ResamplingOptions
 
-    def tables(self, form: str, width: int | None) -> Sequence[Table]:
-        """The tables of a format; those of a terminal are fitted to its width."""
+    def top(self) -> str:
+        """What one system scores, in a sentence; several are compared by another command."""
+        if len(self.reports) > 1:
+            return ""
+        form = ScoreFormat("headline", self.display.percent, self.resampling.level)
+        columns = merged_columns(self.reports, form)
+        rows = rows_of(self.reports, columns, None, self.intervals)
+        rows[0] = rows[0]._replace(system=Path(rows[0].system).stem)
+        return str(headline_of_one(rows, form.level))
+
+    def tables(self, form: str) -> Sequence[Table]:
+        """The tables of a format."""
         if form == "csv":
             return [self._rows()]
         how = ScoreFormat(self.display.outputs, self.display.percent, self.resampling.level)
         if form in ("markdown", "latex"):
             options = SignificanceOptions(**asdict(self.resampling))
-            return [captioned(self.reports, self.tests, self.intervals, how, options)]
-        table = scoreboard(self.reports, self.tests, self.intervals, how)
-        return fit_width(table, width) if len(self.reports) > 1 else [table]
+            return [captioned(self.reports, None, self.intervals, how, options)]
+        return [scoreboard(self.reports, None, self.intervals, how)]
 
     def foot(self) -> list[str]:
-        """What is said below a table of text: the results of tests, and signatures."""
+        """What is said below a table of text: of how many samples it is, and signatures."""
         form = ScoreFormat(self.display.outputs)
-        board = scoreboard(self.reports, self.tests, {}, form)
-        lines = [*self.tests.sentences, legend(board, self.tests)] if self.tests else []
-        lines += without_intervals(output_columns(self.reports, form), self.intervals)
+        size, *others = {report.size for report in self.reports.values()}
+        about = f"{size:,} sample{'s' * (size != 1)}"
+        if len(self.reports) > 1:
+            about += " · which is better? metrichub compare tests the difference"
+            about += "s" * (len(self.reports) > 2)
         return [
-            *filter(None, lines),
+            *[about] * (not others),
+            *without_intervals(output_columns(self.reports, form), self.intervals),
             *(signatures_of(self.reports) if self.display.with_signatures else ()),
         ]
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from errno import EISDIR, ELOOP, ENOENT
 from itertools import zip_longest
 from pathlib import Path
@@ -297,10 +298,34 @@ def read_columns(
     return _line_batches(columns, paths, characters)
 
 
+def read_texts(
+    systems: Mapping[str, str], columns: Mapping[str, Sequence[str]]
+) -> dict[str, Iterable[Samples]]:
+    """The samples of each system, by its file of predictions, with the columns that all share.
+
+    The files are as `read_columns` takes them. Those of several systems are read at once, so that
+    each is read once, and none differs from another in its number of lines.
+
+    Raises:
+        FileError, InputError: as `read_columns`; for several systems at once.
+    """
+    if len(systems) == 1:
+        return {name: read_columns({"predictions": [p], **columns}) for name, p in systems.items()}
+    # A number isn't the name of a column.
+    own = {str(i): [path] for i, path in enumerate(systems.values())}
+    (whole,) = read_columns({**own, **columns}, characters=sys.maxsize)
+    shared = {column: whole[column] for column in columns}
+    return {
+        name: [replace(whole, path=path, columns={"predictions": whole[str(i)], **shared})]
+        for i, (name, path) in enumerate(systems.items())
+    }
+
+
 def _line_batches(
     columns: Mapping[str, Sequence[str]], paths: Sequence[str], characters: int
 ) -> Iterator[Samples]:
-    first = "stdin" if columns["predictions"][0] == STDIN else columns["predictions"][0]
+    path = next(iter(columns.values()))[0]
+    first = "stdin" if path == STDIN else path
     start = 0
     for rows in in_batches(_lines_of(paths), characters, lambda row: sum(map(len, row))):
         read = dict(zip(paths, map(list, zip(*rows, strict=True)), strict=True))

@@ -94,9 +94,11 @@ def differing_lengths(systems: Mapping[str, Lengths | None]) -> str | None:
             return None
         words, texts = lengths.sum(axis=0).tolist()
         means[name] = words / texts if texts else 0.0
-    low, high = min(means.values()), max(means.values())
+    shortest, longest = (choose(means, key=means.__getitem__) for choose in (min, max))
+    low, high = means[shortest], means[longest]
     if high <= low * (1 + LENGTHS_APART):
         return None
     by = f" by {high / low - 1:.0%}" if low else ""
-    described = ", ".join(f"{name}: {mean:.1f} words" for name, mean in means.items())
+    ends = {name: mean for name, mean in means.items() if name in (shortest, longest)}
+    described = ", ".join(f"{name}: {mean:.1f} words" for name, mean in ends.items())
     return f"the mean lengths differ{by} ({described})"

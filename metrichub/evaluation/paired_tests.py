@@ -2,21 +2,20 @@
 
 The p-values of a metric are corrected over the pairs of systems and its headline outputs, together,
 by a step-down over the resamples that all share (`resample.step_down`) or by Holm's method (1979).
-A system's rank is one below the lowest of those that beat it: of one rank none beats another, and
-of the first none is beaten. Where all above beat all below, as in WMT's clusters, sentences say so.
+A system's rank is one more than the number of systems that beat it, that is, are significantly
+better; those of rank 1 none beats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 from math import isnan
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.requirements import CALIBRATION, optional_package
-from metrichub.errors import listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
@@ -39,8 +38,6 @@ from metrichub.evaluation.significance import (
 
 Ranks = dict[str, dict[str, dict[str, int]]]
 """Metric -> headline output -> system -> rank, 1 for the best."""
-_LABELS = "\0"
-"""Stands in a sentence for the outputs that it is about; no name of a system has it."""
 ROUGH_P = 10
 """Fewer clusters or buckets make p too small: with 8, .11 of equal systems differ at .05."""
 
@@ -50,11 +47,10 @@ class PairedTests:
     """What paired tests say of several systems on the same samples.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
-    one that was named first; `ranks` metric -> headline output -> system -> rank, one below the
-    lowest of those that beat it; `withheld` has why a metric, or an output alone, ranks none.
-    `scores` holds system -> metric -> output -> score of all its samples, as its report has it,
-    while a test is of those that both systems have scores of. `sentences` sum it up, alike ones of
-    several metrics as one.
+    one that was named first; `ranks` metric -> headline output -> system -> rank, one more than
+    the systems that are significantly better; `withheld` has why a metric, or an output alone,
+    ranks none. `scores` holds system -> metric -> output -> score of all its samples, as its report
+    has it, while a test is of those that both systems have scores of. `doubts` say if p is rough.
     """
 
     systems: tuple[str, ...]
@@ -62,14 +58,9 @@ class PairedTests:
     ranks: Ranks
     scores: Mapping[str, Mapping[str, Mapping[str, float]]]
     withheld: Mapping[str, str]
-    sentences: tuple[str, ...]
+    doubts: tuple[str, ...]
     options: SignificanceOptions
     reports: Mapping[str, Measurement] = field(repr=False)
-
-    @property
-    def sentence(self) -> str:
-        """All sentences as one."""
-        return "; ".join(self.sentences)
 
     @property
     def left_out(self) -> bool:
@@ -136,20 +127,20 @@ def paired_tests(
         name: {metric: result.scores() for metric, result in report.results.items()}
         for name, report in systems.items()
     }
-    sentences = (*in_words(ranked_outputs), *rough, *tests.about)
-    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, sentences, options, systems)
+    doubts = (*rough, *tests.about)
+    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, doubts, options, systems)
 
 
-def _about_few(report: Measurement, cluster: str | None) -> list[str]:
+def _about_few(report: Measurement, cluster: str | None) -> tuple[str, ...]:
     """That p is rough, where few clusters or buckets of samples were swapped."""
     if report.buckets is not None:
         column, number = report.buckets.named, len(report.buckets.filled(BUCKETS))
     elif cluster is not None:
         column, number = repr(cluster), clusters(cluster, report.metadata).number
     else:
-        return []
+        return ()
     few = number < min(ROUGH_P, report.size)
-    return [f"p is rough, as {column} has only {number} different values"] if few else []
+    return (f"p is rough, as {column} has only {number} different values",) if few else ()
 
 
 def _headline_outputs(
@@ -247,33 +238,15 @@ class RankedOutput:
         """How a sentence calls it: bleu, rouge1, wer deletions."""
         return output_label(self.metric, self.card, self.name)
 
-    @property
-    def tested(self) -> bool:
-        """Whether any pair has a test."""
-        return any(not isnan(test.p) for test in self.tests.values())
-
-    @cached_property
-    def clusters(self) -> list[list[str]]:
-        """The systems, best first, cut wherever all those before beat all those after."""
-        sign = -1 if self.better == "higher" else 1
-        order = sorted(self.scores, key=lambda name: (isnan(s := sign * self.scores[name]), s))
-        cuts = [k for k in range(1, len(order)) if self._all_beat(order[:k], order[k:])]
-        return [order[i:j] for i, j in pairwise([0, *cuts, len(order)])]
-
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """The rank of every system, 1 for those that none beats; empty where none can be ranked."""
+        """One more than the systems that beat each; empty where none can be ranked."""
         if self.better == "neither" or self.reason:
             return {}
-        ranks: dict[str, int] = {}
-        won = [pair for pair in permutations(self.scores, 2) if self.beats(*pair)]
-        left = {*self.scores}
-        while left:
-            # Tests on different samples may form a circle, whose systems are level.
-            best = left - {loser for winner, loser in won if winner in left} or left
-            ranks |= dict.fromkeys(best, 1 + max(ranks.values(), default=0))
-            left = left - best
-        return {name: ranks[name] for name in self.scores}
+        ranks = dict.fromkeys(self.scores, 1)
+        for pair in permutations(ranks, 2):
+            ranks[pair[1]] += self.beats(*pair)
+        return ranks
 
     def beats(self, system: str, other: str) -> bool:
         """Whether one system is significantly better than another."""
@@ -289,56 +262,8 @@ class RankedOutput:
         rank, other_rank = self.ranks.get(system), self.ranks.get(other)
         return test._replace(sentence=sentence, rank=rank, other_rank=other_rank)
 
-    def facts(self) -> Iterator[tuple[tuple[str, str], str]]:
-        """What the ranks say: a sentence for one output and for several, and this one's label."""
-        if self.reason:
-            yield (f"no winner on {_LABELS}: {self.reason}",) * 2, self.about
-        elif not self.tested:
-            yield (f"{_LABELS} can't be tested",) * 2, self.label
-        elif self.better == "neither":
-            yield from self._differences()
-        else:
-            yield from self._order()
-
-    def _differences(self) -> Iterator[tuple[tuple[str, str], str]]:
-        """Which systems differ, where neither more nor less is better."""
-        differ = [pair for pair, test in self.tests.items() if is_significant(test.p, self.level)]
-        if not differ:
-            yield _no_difference(listed(self.scores)), self.label
-            return
-        p = max(self.tests[pair].p for pair in differ)
-        between = ", and ".join(f"between {other} and {system}" for system, other in differ)
-        text = (
-            f"{between} ({p_text(p, '≤' if differ[1:] else '=')}); neither more nor less is better"
-        )
-        yield (f"{_LABELS} differs {text}", f"{_LABELS} differ {text}"), self.label
-
-    def _order(self) -> Iterator[tuple[tuple[str, str], str]]:
-        if len(self.clusters) > 1:
-            of = {name: k for k, part in enumerate(self.clusters) for name in part}
-            across = [test.p for (a, b), test in self.tests.items() if of[a] != of[b]]
-            p = p_text(max(across), "=" if len(across) == 1 else "≤")
-            yield (f"{_chain(self.clusters)} on {_LABELS}",) * 2, f"{self.label} ({p})"
-        for part in self.clusters:
-            names = [name for name in self.scores if name in part]
-            tied, pairs = [listed(names)], [*combinations(names, 2)]
-            won = [pair for pair in permutations(names, 2) if self.beats(*pair)]
-            withheld = {pair: why for pair in pairs if (why := self._test(*pair).withheld)}
-            if won or withheld:
-                tied = [listed(p) for p in pairs if not {p, p[::-1]} & {*won, *withheld}]
-            for pair, why in withheld.items():
-                yield (f"no winner between {listed(pair)} on {_LABELS}: {why}",) * 2, self.label
-            for winner, loser in won:
-                p = p_text(self._test(winner, loser).p)
-                yield (f"{winner} beats {loser} on {_LABELS}",) * 2, f"{self.label} ({p})"
-            if len(part) > 1 and tied:
-                yield _no_difference(" or ".join(tied)), self.label
-
     def _test(self, system: str, other: str) -> Comparison:
         return self.tests.get((system, other)) or self.tests[other, system]
-
-    def _all_beat(self, above: Sequence[str], below: Sequence[str]) -> bool:
-        return all(self.beats(system, other) for system in above for other in below)
 
     def _sentence(self, system: str, other: str, test: Comparison) -> str | None:
         if test.withheld:
@@ -352,29 +277,3 @@ class RankedOutput:
                 return f"{winner} beats {loser} on {self.label} ({p_text(test.p)})"
         p = p_text(test.p)
         return f"no significant difference between {other} and {system} on {self.label} ({p})"
-
-
-def in_words(outputs: Sequence[RankedOutput]) -> tuple[str, ...]:
-    """What the headline outputs say of the systems; outputs that say the same share a sentence."""
-    facts: dict[tuple[str, str], list[str]] = {}
-    for output in outputs:
-        for fact, label in output.facts():
-            facts.setdefault(fact, []).append(label)
-    return tuple(
-        (singular if len(labels) == 1 else plural).replace(_LABELS, listed(dict.fromkeys(labels)))
-        for (singular, plural), labels in facts.items()
-    )
-
-
-def _no_difference(systems: str) -> tuple[str, str]:
-    return (f"no significant difference between {systems} on {_LABELS}",) * 2
-
-
-def _chain(clusters: Sequence[Sequence[str]]) -> str:
-    """Such as "B and C beat A, which beats D"."""
-    verbs = ["beats" if len(part) == 1 else "beat" for part in clusters]
-    first, second, *others = map(listed, clusters)
-    chain = f"{first} {verbs[0]} {second}"
-    for verb, part in zip(verbs[1:], others, strict=False):
-        chain += f", which {verb} {part}"
-    return f"{chain}," if others else chain

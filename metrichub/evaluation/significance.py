@@ -43,10 +43,10 @@ class Comparison(NamedTuple):
     p-value of the paired bootstrap, which is too small: at .05 it finds 11 to 20 false positives in
     100 comparisons of equal systems.
 
-    `rank` and `other_rank` are the systems' ranks among all that were compared, 1 for the best:
-    a system's is one below the lowest of those that beat it. They are None for outputs that
-    aren't headlines or of which neither more nor less is better, and where `withheld` says why
-    neither system can be called better. `sentence` says the result in words.
+    `rank` and `other_rank` are the systems' ranks among all that were compared: one more than the
+    systems that are significantly better. They are None for outputs that aren't headlines or of
+    which neither more nor less is better, and where `withheld` says why neither system can be
+    called better. `sentence` says the result in words.
 
     `se` is the standard error of the difference, `units` are the samples, clusters or buckets that
     it is of, and `test` names the test: McNemar's mid-p of samples that are 0 or 1, which needs no

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, TypeVar
 
+from metrichub.errors import printable
 from metrichub.evaluation import significance
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resample import NO_INTERVAL, SEED, Interval
@@ -21,7 +22,7 @@ class ByOutput(dict[str, dict[str, T]]):
     def __str__(self) -> str:
         """The table as plain text; below comparisons, what they say in words."""
         table, sentences = self._shown()
-        return "\n".join([table.text(), *sentences])
+        return "\n".join([table.text(), *map(printable, sentences)])
 
     def _repr_html_(self) -> str:
         """The same in HTML, for notebooks."""

@@ -14,17 +14,20 @@ from metrichub.evaluation.significance import (
     RANDOMIZATION,
     SignificanceOptions,
     is_significant,
+    p_text,
 )
+from metrichub.report.headline import headline, short_label
 from metrichub.report.rows import (
     TIE,
     Intervals,
     OutputColumn,
     ScoreFormat,
+    merged_columns,
     output_columns,
     test_of,
 )
 from metrichub.report.scoreboard import scoreboard
-from metrichub.report.tables import Score, Table
+from metrichub.report.tables import Cell, Score, Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
@@ -41,17 +44,37 @@ def captioned(
     form: ScoreFormat,
     options: SignificanceOptions = _USUAL,
 ) -> Table:
-    """A scoreboard with what a paper says below it: samples, intervals, tests and signatures.
+    """A scoreboard with a sentence as its caption; samples, intervals, tests and signatures below.
 
-    `options` are those of the intervals.
+    Of two systems, the cells of the second have p in place of ranks. `options` are those of the
+    intervals.
     """
+    columns = output_columns(reports, form)
     board = scoreboard(reports, tests, intervals, form)
+    board = _with_p(board, tests, columns) if tests and len(reports) == 2 else board
     size = next(iter(reports.values())).size
-    about = about_intervals(output_columns(reports, form), intervals, options)
-    sentences = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
-    sentences += [f"Result: {tests.sentence}."] if tests and tests.sentence else []
-    caption = " ".join(filter(None, sentences))
-    return board._replace(caption=caption, signatures=signatures_of(reports))
+    about = about_intervals(columns, intervals, options)
+    method = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
+    caption = str(headline(tests, form.percent)) if tests else method.pop(0)
+    below = " ".join(filter(None, method))
+    return board._replace(caption=caption, method=below, signatures=signatures_of(reports))
+
+
+def _with_p(board: Table, tests: PairedTests, columns: Sequence[OutputColumn]) -> Table:
+    """The scoreboard of two systems without ranks; p follows the scores of the second."""
+    first, *_ = tests.systems
+    rows: list[list[Cell]] = []
+    for row in board.rows:
+        cells: list[Cell] = [*row[: -len(columns)]]
+        for column, cell in zip(columns, row[-len(columns) :], strict=True):
+            test = test_of(tests, (str(row[0]), first), column)
+            p = f"({p_text(test.p)})" if test and not isnan(test.p) else ""
+            if isinstance(cell, Score):
+                beside = f"{cell.interval} {p}".strip()
+                cell = cell._replace(mark="", interval=beside)
+            cells.append(cell)
+        rows.append(cells)
+    return board._replace(rows=rows)
 
 
 def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
@@ -62,14 +85,11 @@ def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
 
 def legend(table: Table, tests: PairedTests | None) -> str:
     """What the marks of a scoreboard mean; "" without any."""
-    scores = [cell for row in table.rows for cell in row if isinstance(cell, Score)]
-    meanings = []
-    if any(score.rank for score in scores):
-        meanings.append("in parentheses: ranks; a system ranks one below the lowest that beats it")
-    if tests and any(score.mark for score in scores):
-        p = tests.options.threshold
-        meanings.append(f"{TIE}: no significant difference from {tests.systems[0]} (p > {p})")
-    return "; ".join(meanings)
+    if not tests or not any(isinstance(c, Score) and c.mark for row in table.rows for c in row):
+        return ""
+    return (
+        f"{TIE} not significantly worse than the best of the column (p > {tests.options.threshold})"
+    )
 
 
 def about_intervals(
@@ -132,7 +152,7 @@ def power_line(tests: PairedTests, form: ScoreFormat) -> str:
     shown: list[str] = []
     cluster = tests.options.cluster
     units = about = ""
-    for column in output_columns(tests.reports, ScoreFormat(percent=form.percent)):
+    for column in merged_columns(tests.reports, ScoreFormat(percent=form.percent)):
         compared = {pair: t for pair in tests.pairs if (t := test_of(tests, pair, column))}
         if any(is_significant(test.p, tests.options.level) for test in compared.values()):
             continue
@@ -148,7 +168,7 @@ def power_line(tests: PairedTests, form: ScoreFormat) -> str:
             if tests.options.calibrate:
                 units = f"{test.units:,} labelled samples"
             about = roughly(test.units, cluster)
-            shown.append(f"{column.number(smallest)} in {column.label}")
+            shown.append(f"{column.number(smallest)} in {short_label(column)}")
     if not shown:
         return ""
     more = [f"{len(shown) - 3} more"] if len(shown) > 3 else []
@@ -188,7 +208,7 @@ def extended_line(tests: PairedTests, form: ScoreFormat) -> str:
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
-    """How the ranks and marks of a scoreboard were found."""
+    """How the marks of a scoreboard were found."""
     marks = legend(table, tests)
     if not tests:
         return ""
@@ -196,8 +216,8 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     drawn = options.resamples and not options.calibrate
     how = " by a step-down over the resamples" if drawn else " by Holm's method"
     sentences = [
-        "Bold: the systems that rank first." if table.best else "",
-        f"{marks[0].upper()}{marks[1:]}." if marks else "",
+        "Bold: the best of the column." if table.best else "",
+        f"{marks}." if marks else "",
         f"Tests: two-sided paired {listed(_kinds(tests))}, corrected over all pairs of systems and "
         f"the headline outputs of a metric{how}; significant at p ≤ {options.threshold}.",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.values import json_value
-from metrichub.errors import MissingDependency, UnknownParameter
+from metrichub.errors import MissingDependency, UnknownParameter, printable
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.repeats import repeated_scores
@@ -95,7 +95,7 @@ def readable_text(report: Measurement) -> str:
     empty = [name for name, result in report.results.items() if size and result.unscored == size]
     notes = notes_of(report) if empty else {}
     lines = [f"{name}: {note}" for name in empty for note in notes.get(name, ())]
-    return "\n".join([readable_table(report).text(), *lines])
+    return "\n".join([readable_table(report).text(), *map(printable, lines)])
 
 
 def paper_table(

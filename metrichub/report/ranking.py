@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, what
+from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, printable, what
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.merge import unranked
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
@@ -24,9 +23,17 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
-from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns
-from metrichub.report.scoreboard import differences, rows_of_tests, scoreboard
-from metrichub.report.tables import Table
+from metrichub.report.headline import Headline, headline, short_label
+from metrichub.report.rows import (
+    HEADLINES,
+    Intervals,
+    OutputChoice,
+    ScoreFormat,
+    merged_columns,
+    output_columns,
+)
+from metrichub.report.scoreboard import board_of_two, differences, rows_of_tests, scoreboard
+from metrichub.report.tables import Table, without_picture
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,12 +41,11 @@ if TYPE_CHECKING:
     from metrichub.evaluation.margins import Margin
     from metrichub.evaluation.resample import Interval
 
+QUICK_SAMPLES = 20_000
+"""Of more samples than this intervals are drawn only where they were asked for."""
 ABOUT_SACREBLEU_P = (
     "too small: at .05 it finds 11 to 20 false positives in 100 comparisons of equal systems"
 )
-
-QUICK_SAMPLES = 20_000
-"""More samples than this are ranked only where tests were asked for."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +54,25 @@ class Ranking(PairedTests):
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
     system that was passed first. `ranks` holds metric -> headline output -> system -> rank, one
-    below the lowest of those that beat it. `withheld` says why a metric, or one of its outputs,
-    ranks no system. `scores` holds system -> metric -> output -> score over all samples of a
-    system, as in its report, whereas a test uses the samples that both systems have scores for.
-    `sentences` sum up the result, and `sentence` joins them.
+    more than the systems that are significantly better. `withheld` says why a metric, or one of its
+    outputs, ranks no system. `scores` holds system -> metric -> output -> score over all samples of
+    a system, as in its report, whereas a test uses the samples that both systems have scores for.
     """
 
     @classmethod
     def of(cls, tests: PairedTests) -> Ranking:
         """The ranking that follows from these tests."""
         return cls(**vars(tests))
+
+    @cached_property
+    def headline(self) -> Headline:
+        """Who scores highest, who isn't significantly lower, and what other metrics add."""
+        return headline(self)
+
+    @property
+    def sentence(self) -> str:
+        """The headline as one text."""
+        return str(self.headline)
 
     def to_dict(self) -> dict[str, Any]:
         """Scores, ranks, the sentence, and the tests of all pairs; plain dicts and tuples."""
@@ -69,6 +84,7 @@ class Ranking(PairedTests):
             "scores": {name: report.scores() for name, report in self.reports.items()},
             "sentence": self.sentence,
             "ranks": self.ranks,
+            "withheld": self.withheld,
             "comparisons": self.against(first),
             "pairs": [
                 {"system": system, "other": other, "comparisons": comparisons}
@@ -107,8 +123,9 @@ class Ranking(PairedTests):
     ) -> str:
         """The systems' scores in Markdown: a row per system, the best in bold, with a caption.
 
-        The caption has the sentences, the test, its level, and the signatures. `intervals` adds
-        bootstrap intervals; `percent` shows outputs from 0 to 1, and error rates, in percent.
+        The caption is the sentences; below are the test, its level, and the signatures. Of two
+        systems the scores of the second have p. `intervals` adds bootstrap intervals; `percent`
+        shows outputs from 0 to 1, and error rates, in percent.
         """
         return self.captioned(outputs=outputs, intervals=intervals, percent=percent).markdown()
 
@@ -119,7 +136,10 @@ class Ranking(PairedTests):
         intervals: bool = False,
         percent: bool = False,
     ) -> str:
-        """The same table in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
+        """The same table in LaTeX (package booktabs), with comments of what is below it otherwise.
+
+        Takes the arguments of `to_markdown`.
+        """
         return self.captioned(outputs=outputs, intervals=intervals, percent=percent).latex()
 
     def table(self, *, outputs: OutputChoice = "headline") -> Table:
@@ -133,9 +153,39 @@ class Ranking(PairedTests):
         intervals: bool = False,
         percent: bool = False,
     ) -> tuple[Table, Table]:
-        """The systems' scores with ranks and marks, and their differences from the first."""
+        """The systems' scores, best first, and the differences of all pairs."""
         form = ScoreFormat(outputs, percent, self.options.level)
         return self._scores(form, intervals), differences(self, form)
+
+    def board(
+        self,
+        *,
+        outputs: OutputChoice = "headline",
+        intervals: bool = False,
+        percent: bool = False,
+    ) -> Table:
+        """What a terminal shows: of two systems a row an output, of several a row a system.
+
+        Two have their differences with interval and p; of several the first output has pictures of
+        its intervals.
+        """
+        form = ScoreFormat(outputs, percent, self.options.level)
+        if len(self.systems) == 2 and not intervals:
+            return board_of_two(self, form)
+        return self._scores(form, intervals, self._pictured)
+
+    @cached_property
+    def _pictured(self) -> dict[str, ByOutput[Interval]]:
+        """The intervals of the first metric, where they take a moment."""
+        if any(report.size > QUICK_SAMPLES for report in self.reports.values()):
+            return {}
+        metric = output_columns(self.reports, HEADLINES)[0].metric
+        how = self.options.of_intervals()
+        return {
+            name: intervals_of(report, metrics=metric, **how)
+            for name, report in self.reports.items()
+            if metric in report.results and report.results[metric].adds_up
+        }
 
     def captioned(
         self,
@@ -201,59 +251,42 @@ class Ranking(PairedTests):
     def foot(
         self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> list[str]:
-        """The text below the tables in a terminal: the sentences, and what the marks mean.
+        """The text below the table in a terminal: what the marks mean, and then what to doubt.
 
-        `outputs`, `intervals` and `percent` are those of the tables.
+        `outputs`, `intervals` and `percent` are those of the table.
         """
         form = ScoreFormat(outputs, percent)
-        about = "differences and p are computed on the samples that both systems have scores for"
-        marks = legend(self._scores(ScoreFormat(), False), self)
-        lacking = [*without_differences(self, form), extended_line(self, form)]
+        size = next(iter(self.reports.values())).size
+        columns = merged_columns(self.reports, HEADLINES)
+        down = [short_label(column) for column in columns if column.better == "lower"]
+        marks = [legend(self._scores(form, False), self)] if len(self.systems) > 2 else []
+        marks += [f"less is better in {listed(down)}"] if down and len(down) < len(columns) else []
+        about = "differences and p are of the samples that both systems have scores of"
+        lacking = [extended_line(self, form), *without_differences(self, form)]
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
-        about = about if self.left_out else ""
-        lines = (*self.sentences, power_line(self, form), about, *lacking, marks)
-        return [line for line in lines if line]
+        lines = [*self.doubts, power_line(self, form), *[about] * self.left_out, *lacking]
+        first = " · ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}", *marks]))
+        return [first, *filter(None, lines)]
 
     def _repr_html_(self) -> str:
-        """The scores and differences as tables, for notebooks."""
+        """The headline, the scores and what is said below them, for notebooks."""
         from html import escape
 
-        tables = "".join(table.html() for table in self.tables())
-        return tables + "".join(f"<p>{escape(line)}</p>\n" for line in self.foot())
+        table = without_picture(self.board()).html()
+        foot = "".join(f"<p>{escape(line)}</p>\n" for line in self.foot())
+        return f"<p>{escape(self.sentence)}</p>\n{table}{foot}"
 
     def __str__(self) -> str:
-        """The scores, the differences and the sentences as plain text."""
-        scores, tests = self.tables()
-        return "\n".join([scores.text(), "", tests.text(), "", *self.foot()])
+        """The headline, the scores and what is said below them, as plain text."""
+        around = printable(self.sentence), [*map(printable, self.foot())]
+        return "\n".join([around[0], "", self.board().text(), "", *around[1]])
 
-    def _scores(self, form: ScoreFormat, intervals: bool) -> Table:
-        return scoreboard(self.reports, self, self.intervals() if intervals else {}, form)
-
-
-def quick_tests(
-    systems: Mapping[str, Measurement], cluster: str | None = None
-) -> tuple[PairedTests | None, dict[str, str]]:
-    """The tests that tables of scores are marked by, and metric -> why it isn't tested.
-
-    Only metrics whose tests take a moment are tested. `cluster` is that of `paired_tests`.
-    """
-    reasons = unranked(systems)
-    slow = "testing the systems takes a while; 'metrichub compare' does it"
-    for report in systems.values():
-        for name, result in report.results.items():
-            if not result.adds_up or report.size > QUICK_SAMPLES:
-                reasons.setdefault(name, slow)
-            if not result.has_units:
-                reasons[name] = "a report was pooled, so there are no samples to test"
-    testable = {
-        name: replace(report, results={m: r for m, r in report.results.items() if m not in reasons})
-        for name, report in systems.items()
-    }
-    if not all(report.results for report in testable.values()):
-        return None, reasons
-    tests = paired_tests(testable, SignificanceOptions(cluster=cluster))
-    return tests, {**reasons, **tests.withheld}
+    def _scores(
+        self, form: ScoreFormat, intervals: bool, pictured: Mapping[str, Intervals] | None = None
+    ) -> Table:
+        drawn = self.intervals() if intervals else {}
+        return scoreboard(self.reports, self, drawn, form, pictured)
 
 
 def compare_two(

@@ -280,7 +280,7 @@ class Report(Measurement):
     def to_markdown(
         self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
-        """The table of scores in Markdown; the caption has sample size, intervals and signatures.
+        """The table of scores in Markdown; below are sample size, intervals and signatures.
 
         Takes the arguments of `to_csv`; `percent` shows outputs from 0 to 1, and error rates, in
         percent.
@@ -290,7 +290,10 @@ class Report(Measurement):
     def to_latex(
         self, *, outputs: OutputChoice = "headline", intervals: bool = False, percent: bool = False
     ) -> str:
-        """The table of scores in LaTeX (package booktabs). Takes the arguments of `to_markdown`."""
+        """The table of scores in LaTeX (package booktabs), with the signatures as comments.
+
+        Takes the arguments of `to_markdown`.
+        """
         return export.paper_table(self, outputs, intervals, percent).latex()
 
     def to_html(

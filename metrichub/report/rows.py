@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+
 from metrichub.errors import ParameterError
 from metrichub.evaluation.paired_tests import output_label
 from metrichub.evaluation.significance import verdict_of
@@ -26,7 +28,9 @@ MISSING = ("unscored", "unanswered", "errors", "pending")
 """Why samples have no score, as the scores of a report count them."""
 ARROWS = {"higher": " ↑", "lower": " ↓"}
 TIE = "≈"
-"""Marks a system without a significant difference from the first one."""
+"""Marks a system that isn't significantly worse than the best of the column."""
+EQUAL = " = "
+"""Stands between the names of outputs that are equal everywhere, and are shown as one."""
 
 Intervals = Mapping[str, Mapping[str, "Interval"]]
 """Metric -> output -> its interval."""
@@ -72,16 +76,24 @@ class OutputColumn(NamedTuple):
     decimals: int
 
     def number(self, value: float, sign: str = "") -> str:
-        """A number of this output; "–" for `nan`."""
+        """A number of this output; "–" for `nan`. With a sign, the minus is a true one."""
         if math.isnan(value):
             return "–"
-        return f"{value * self.factor:{sign}.{self.decimals}f}"
+        shown = f"{value * self.factor:{sign}.{self.decimals}f}"
+        if not sign:
+            return shown
+        # What rounds to 0 has no sign of its own.
+        return f"±{shown[1:]}" if not float(shown) else shown.replace("-", "−")
 
     def bounds(self, interval: Interval | None, sign: str = "") -> str:
         """An interval in brackets; "[–]" where there is a reason for none."""
         if interval is None or math.isnan(interval.low):
             return "[–]" if interval and interval.why else ""
-        return f"[{self.number(interval.low, sign)}, {self.number(interval.high, sign)}]"
+        ends = interval[:2]
+        # An end that excludes 0 but rounds to it has a decimal more.
+        exact = self._replace(decimals=self.decimals + (sign != "" and ends[0] * ends[1] > 0))
+        near = [exact if not float(self.number(end)) else self for end in ends]
+        return f"[{', '.join(c.number(end, sign) for c, end in zip(near, ends, strict=True))}]"
 
     def difference(self, test: Comparison) -> Score:
         """The difference of a test with its interval; in parentheses the judge's own."""
@@ -112,13 +124,10 @@ class Row(NamedTuple):
     verdict: str
 
     def shown(self) -> Score:
-        """The score with its rank, mark and interval, and of how many samples it is."""
-        tie = TIE if self.verdict == "no significant difference" else ""
+        """The score with its interval, and of how many samples it is."""
         scored = f"· {self.scored:,} of {self.size:,}" if self.scored < self.size else ""
-        rank = f"({self.rank})" if self.rank else ""
-        return Score(
-            self.column.number(self.score), rank, tie, self.column.bounds(self.interval), scored
-        )
+        interval = self.column.bounds(self.interval)
+        return Score(self.column.number(self.score), "", interval, scored)
 
 
 def rows_of(
@@ -195,6 +204,43 @@ def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
     if known and whole and (largest >= 10 or (open_ended and output != "score")):
         return 0
     return decimals_of(largest)
+
+
+def merged_columns(systems: Mapping[str, Measurement], form: ScoreFormat) -> list[OutputColumn]:
+    """The headline outputs, those of one metric that are equal in every system and sample as one.
+
+    If all outputs were asked for, they all come.
+    """
+    columns = output_columns(systems, form)
+    if form.outputs == "all":
+        return columns
+    merged: list[OutputColumn] = []
+    for column in columns:
+        twin = next((k for k, other in enumerate(merged) if _twins(systems, column, other)), None)
+        if twin is None:
+            merged.append(column)
+            continue
+        first = merged[twin]
+        label, head = f"{first.label}{EQUAL}{column.label}", f"{first.label}{EQUAL}{column.head}"
+        merged[twin] = first._replace(label=label, head=head)
+    return merged
+
+
+def _twins(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
+    return one.metric == other.metric and are_equal(systems, one.metric, one.output, other.output)
+
+
+def are_equal(systems: Mapping[str, Measurement], metric: str, one: str, other: str) -> bool:
+    """Whether two outputs of a metric are equal in every system and sample."""
+    for report in systems.values():
+        result = report.results.get(metric)
+        if result is None:
+            continue
+        for values in (result.scores(), {} if result.pooled else result.samples()):
+            a, b = (np.asarray(values.get(name, np.nan)) for name in (one, other))
+            if not np.array_equal(a, b, equal_nan=True):
+                return False
+    return True
 
 
 def first_of(ranks: Mapping[str, int]) -> set[str]:

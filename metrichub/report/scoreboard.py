@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from metrichub.data.columns import column_of
 from metrichub.evaluation.significance import p_text
+from metrichub.report.headline import Standing, short_head
 from metrichub.report.rows import (
     ARROWS,
     EVERY,
     HEADLINES,
     MISSING,
+    TIE,
     Intervals,
+    OutputColumn,
     Row,
     ScoreFormat,
+    merged_columns,
     output_columns,
     rows_of,
+    test_of,
 )
-from metrichub.report.tables import Cell, Score, Table
+from metrichub.report.tables import Cell, Score, Table, without_picture
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
@@ -35,26 +41,125 @@ def scoreboard(
     tests: PairedTests | None,
     intervals: Mapping[str, Intervals],
     form: ScoreFormat,
+    pictured: Mapping[str, Intervals] | None = None,
 ) -> Table:
     """Scores as people read them: a row an output of one system, or a row a system of several.
 
-    Several have ranks, and `TIE` for what doesn't differ from the first.
+    Systems of the same samples are sorted by the first output, the best first; by tests, the best
+    of a column is bold, and `TIE` marks what isn't significantly worse. `pictured` are drawn for
+    the first output.
     """
-    columns = output_columns(reports, form)
-    rows = rows_of(reports, columns, tests, intervals)
     if len(reports) == 1:
+        rows = rows_of(reports, output_columns(reports, form), tests, intervals)
         return _by_output(rows, f"score [{form.interval}]" if any(intervals.values()) else "score")
+    columns = merged_columns(reports, form)
+    rows = rows_of(reports, columns, tests, intervals)
     places = {(row.system, row.column): row for row in rows}
     sizes = len({report.size for report in reports.values()}) > 1
-    first = ["system", "samples"] if sizes else ["system"]
+    # Groups stay behind what they are of.
+    order = [*reports] if sizes else _in_order(reports, columns[0], places)
+    drawn = _pictures(order, columns[0], pictured or {})
+    first = ["system", *["samples"] * sizes, *[""] * bool(drawn)]
+    standings = [Standing(tests, column) for column in columns] if tests else []
     board: list[list[Cell]] = []
-    best = set()
-    for name, report in reports.items():
-        own = [places.get((name, column)) for column in columns]
-        best |= {(len(board), k) for k, row in enumerate(own, len(first)) if row and row.leads}
-        begin: list[Cell] = [name, report.size] if sizes else [name]
-        board.append([*begin, *(row and row.shown() for row in own)])
-    return Table([*first, *(column.head for column in columns)], board, frozenset(best))
+    marked: dict[str, set[tuple[int, int]]] = {"best": set(), "close": set(), "worse": set()}
+    for i, name in enumerate(order):
+        begin: list[Cell] = [name, *[reports[name].size] * sizes, *[drawn.get(name)] * bool(drawn)]
+        cells = [row and row.shown() for row in (places.get((name, c)) for c in columns)]
+        for j, standing in enumerate(standings):
+            if mark := standing.mark(name):
+                marked[mark].add((i, j + len(begin)))
+                if mark == "close" and (cell := cells[j]):
+                    cells[j] = cell._replace(mark=TIE)
+        board.append([*begin, *cells])
+    heads = [short_head(column) for column in columns]
+    best, worse = frozenset(marked["best"]), frozenset(marked["worse"])
+    picture = len(first) - 1 if drawn else None
+    return Table([*first, *heads], board, best, worse=worse, picture=picture)
+
+
+def board_of_two(tests: PairedTests, form: ScoreFormat) -> Table:
+    """The scores of two systems: a row an output, with the difference, its interval and p."""
+    first, second = tests.systems
+    columns = merged_columns(tests.reports, form)
+    rows = {(row.system, row.column): row for row in rows_of(tests.reports, columns, tests)}
+    # Outputs from 0 to 1 share an axis; each other one has its own.
+    reach = {c: _reach(rows.get((second, c))) for c in columns}
+    most = max((end for end in reach.values() if end <= 1), default=0.0)
+    counts = ["samples", "left out"] * tests.left_out
+    board: list[list[Cell]] = []
+    marked: dict[str, set[tuple[int, int]]] = {"best": set(), "close": set(), "worse": set()}
+    for i, column in enumerate(columns):
+        mine, theirs = rows.get((first, column)), rows.get((second, column))
+        standing = Standing(tests, column)
+        for j, name in enumerate((first, second), 1):
+            marked[standing.mark(name) or "close"].add((i, j))
+        test = theirs and theirs.test
+        cells: list[Cell] = [short_head(column), mine and mine.shown(), theirs and theirs.shown()]
+        cells += [test and column.difference(test), test and Score(p_text(test.p, ""))]
+        cells += [test and test.samples, test and test.left_out] if counts else []
+        turned = -1 if column.better == "lower" else 1
+        end = most if reach[column] <= 1 else reach[column]
+        ends = (*test.interval[:2], test.difference) if test else (nan,)
+        known = end and not any(map(isnan, ends))
+        board.append([*cells, _picture([turned * v / end for v in ends], WIDTH) if known else ""])
+    width = WIDTH // 2
+    arrows = f"{f'← {first}':<{width - 1}} {f'{second} →':>{width}}"
+    head = ["", first, second, difference_head(tests, form), "p", *counts, arrows]
+    best, worse = frozenset(marked["best"]), frozenset(marked["worse"])
+    table = Table(head, board, best, worse=worse, picture=len(head) - 1)
+    return table if any(row[-1] for row in board) else without_picture(table)
+
+
+def _in_order(
+    reports: Mapping[str, Measurement],
+    column: OutputColumn,
+    rows: Mapping[tuple[str, OutputColumn], Row],
+) -> list[str]:
+    """The systems by their score, the best first, those without one last."""
+
+    def order(name: str) -> tuple[bool, float]:
+        row = rows.get((name, column))
+        score = row.score if row else nan
+        return isnan(score), score if column.better == "lower" else -score
+
+    return sorted(reports, key=order)
+
+
+WIDTH, NARROW = 20, 12
+"""Signs of the picture of a difference, and of a score."""
+
+
+def _pictures(
+    systems: Sequence[str], column: OutputColumn, intervals: Mapping[str, Intervals]
+) -> dict[str, str]:
+    """The intervals of an output on one axis, which ends with them; none where one is missing."""
+    known = [intervals.get(name, {}).get(column.metric, {}).get(column.output) for name in systems]
+    drawn = [interval for interval in known if interval and not isnan(interval.low)]
+    if len(drawn) < len(systems):
+        return {}
+    low, high = min(i.low for i in drawn), max(i.high for i in drawn)
+    places = [[2 * (v - low) / (high - low or 1) - 1 for v in i[:3]] for i in drawn]
+    return {name: _picture(p, NARROW) for name, p in zip(systems, places, strict=True)}
+
+
+def _reach(row: Row | None) -> float:
+    """How far from 0 the difference of a row and its interval go."""
+    test = row and row.test
+    ends = (*test.interval[:2], test.difference) if test else ()
+    return max((abs(end) for end in ends if not isnan(end)), default=0.0)
+
+
+def _picture(ends: Iterable[float], width: int) -> str:
+    """An interval and what is within it, from -1 to 1, as signs; the middle of wide ones is 0."""
+    start, place, end = sorted(round((v + 1) / 2 * (width - 1)) for v in ends)
+    signs = [" "] * width
+    if width == WIDTH:
+        signs[width // 2] = "│"
+    for k in range(start, end + 1):
+        signs[k] = "┼" if signs[k] == "│" else "─"
+    signs[place] = "●"
+    return "".join(signs)
 
 
 def _by_output(rows: Iterable[Row], head: str) -> Table:
@@ -68,25 +173,29 @@ def _by_output(rows: Iterable[Row], head: str) -> Table:
     return Table(["metric", head, *shown], cells)
 
 
+def difference_head(tests: PairedTests, form: ScoreFormat) -> str:
+    """What a column of differences is called."""
+    head = f"difference [{form.interval}]"
+    return f"calibrated {head} (judge's own)" if tests.options.calibrate else head
+
+
 def differences(tests: PairedTests, form: ScoreFormat) -> Table:
-    """How every other system differs from the first: a row an output and system, with p."""
-    first, *_ = tests.systems
+    """How the systems of every pair differ: a row an output and pair, with p."""
     every = form.outputs == "all"
-    head = ["metric", "system", f"difference [{form.interval}]", "p"]
-    if tests.options.calibrate:
-        head[2] = f"calibrated {head[2]} (judge's own)"
+    head = ["metric", "systems", difference_head(tests, form), "p"]
     head += [*(_MORE_TESTS if every else ()), *(("samples", "left out") if tests.left_out else ())]
     rows: list[list[Cell]] = []
-    for row in rows_of(tests.reports, output_columns(tests.reports, form), tests):
-        if test := row.test:
-            more = [Score(p_text(p, "")) for p in _p_values(test, every)]
-            counts = (test.samples, test.left_out) if tests.left_out else ()
-            difference = row.column.difference(test)
-            rows.append([row.column.head, row.system, difference, *more, *counts])
+    for column in output_columns(tests.reports, form):
+        for pair in tests.pairs:
+            if test := test_of(tests, pair, column):
+                more = [Score(p_text(p, "")) for p in _p_values(test, every)]
+                counts = (test.samples, test.left_out) if tests.left_out else ()
+                named = f"{pair[0]} − {pair[1]}"
+                rows.append([column.head, named, column.difference(test), *more, *counts])
     # Of one metric, as p is corrected over its headline outputs and all pairs.
     several = len(tests.pairs) > 1 or any(len(outputs) > 1 for outputs in tests.ranks.values())
     corrected = "; p is corrected for several tests, the intervals aren't" if several else ""
-    return Table(head, rows, caption=f"Difference from {first}{corrected}")
+    return Table(head, rows, caption=f"Differences{corrected}")
 
 
 def _p_values(test: Comparison, every: bool) -> tuple[float, ...]:

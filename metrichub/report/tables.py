@@ -9,6 +9,8 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from metrichub.errors import printable
+
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
     from rich.table import Table as RichTable
@@ -21,7 +23,6 @@ class Score(NamedTuple):
     """
 
     number: str
-    rank: str = ""
     mark: str = ""
     interval: str = ""
     scored: str = ""
@@ -34,6 +35,8 @@ class Score(NamedTuple):
 Cell = str | float | Score | None
 NAME = 24
 """So much of a text stays in one line of a narrow terminal."""
+BROKEN = 10
+"""So much of a head does."""
 _BAR = "{\\textbar}"
 # Arrows need no package in math mode; a bar in text is a dash in LaTeX's oldest encoding.
 _RULES = {ord("–"): "--", ord("↑"): "$\\uparrow$", ord("↓"): "$\\downarrow$", ord("|"): _BAR}
@@ -72,8 +75,10 @@ def _inert(cell: object) -> object:
 class Table(NamedTuple):
     """A head and rows of cells; numbers stay numbers until they are shown.
 
-    `best` are the places (row, column) of the best systems, which papers print in bold. The
-    caption stands above plain text and below all else, with the signatures.
+    `best` are the places (row, column) of the best systems, which papers print in bold; `worse`
+    those of systems that are significantly worse, which are red on a terminal. The caption stands
+    above plain text and below all else; `method` and the signatures, which say how the table was
+    made, below it in Markdown and as comments in LaTeX. The column `picture` is for text only.
     """
 
     head: Sequence[str]
@@ -81,10 +86,13 @@ class Table(NamedTuple):
     best: Collection[tuple[int, int]] = frozenset()
     caption: str = ""
     signatures: Sequence[str] = ()
+    method: str = ""
+    worse: Collection[tuple[int, int]] = frozenset()
+    picture: int | None = None
 
     def text(self) -> str:
         """The table in aligned columns of plain text."""
-        cells = [list(self.head), *self.aligned()]
+        cells = [[*map(printable, self.head)], *self.aligned()]
         right = self._numbers()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
@@ -94,7 +102,7 @@ class Table(NamedTuple):
             ).rstrip()
             for line in cells
         ]
-        return "\n".join([*filter(None, [self.caption]), *lines])
+        return "\n".join([*filter(None, [printable(self.caption)]), *lines])
 
     def csv(self) -> str:
         """The table as CSV with full precision; `nan` is an empty cell."""
@@ -106,11 +114,12 @@ class Table(NamedTuple):
         line = ["---:" if i in right else "---" for i in range(len(self.head))]
         lines = [[_markdown(name) for name in self.head], line, *self._cells(_markdown, "**{}**")]
         table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-        caption = f"\n{_markdown(self.caption)}\n" if self.caption else ""
-        return table + caption + "".join(f"\n`{text}`\n" for text in self.signatures)
+        below = [_markdown(text) for text in (self.caption, self.method) if text]
+        below += [f"`{printable(text)}`" for text in self.signatures]
+        return table + "".join(f"\n{text}\n" for text in below)
 
     def latex(self) -> str:
-        """The table in LaTeX (package booktabs), the best in bold, with a caption if it has one."""
+        """The table in LaTeX (package booktabs), a float if it has a caption; comments say how."""
         right = self._numbers()
         kinds = "".join("r" if i in right else "l" for i in range(len(self.head)))
         lines = [
@@ -122,18 +131,11 @@ class Table(NamedTuple):
             "\\bottomrule",
             "\\end{tabular}",
         ]
-        signatures = f"Signatures: {'; '.join(self.signatures)}." if self.signatures else ""
-        if caption := " ".join(filter(None, [self.caption, signatures])):
-            # A signature has no spaces, and may be broken at its bars.
-            breakable = _latex(caption).replace(_BAR, f"{_BAR}\\allowbreak ")
-            lines = [
-                "\\begin{table}",
-                "\\centering",
-                *lines,
-                f"\\caption{{{breakable}}}",
-                "\\end{table}",
-            ]
-        return "\n".join([*lines, ""])
+        if self.caption:
+            caption = f"\\caption{{{_latex(self.caption)}}}"
+            lines = ["\\begin{table}", "\\centering", *lines, caption, "\\end{table}"]
+        made = [" ".join(text.split()) for text in (self.method, *self.signatures)]
+        return "\n".join([*lines, *(f"% {printable(text)}" for text in made if text), ""])
 
     def html(self, caption: str = "", links: Mapping[tuple[int, int], str] | None = None) -> str:
         """The table in HTML, the best in bold; nothing in it can be more than text.
@@ -184,16 +186,15 @@ class Table(NamedTuple):
 
     def rich(self) -> RichTable:
         """The table for a terminal; where that is narrow, texts fold and numbers stay whole."""
-        from rich.box import SIMPLE_HEAD
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        title = Text(self.caption) if self.caption else None
+        title = Text(printable(self.caption)) if self.caption else None
         table = RichTable(
-            box=SIMPLE_HEAD,
-            collapse_padding=True,
+            box=None,
+            padding=(0, 2, 0, 0),
             pad_edge=False,
-            show_edge=False,
+            header_style="",
             title=title,
             title_justify="left",
             title_style="",
@@ -204,38 +205,40 @@ class Table(NamedTuple):
             scores = any(isinstance(cell, Score) for cell in column)
             words = [w for cell in _aligned(column) for w in ([cell] if scores else cell.split())]
             table.add_column(
-                Text(name),
+                Text(printable(name)),
                 justify="right" if i in right else "left",
                 overflow="fold",
                 no_wrap=scores,
-                min_width=min(999 if scores else NAME, max(map(len, [*words, name[:10]]))),
+                min_width=min(999 if scores else NAME, max(map(len, [*words, name[:BROKEN]]))),
             )
         for i, row in enumerate(self.aligned()):
-            bold = ["bold" if (i, j) in self.best else "" for j in range(len(row))]
-            table.add_row(*(Text(cell, style) for cell, style in zip(row, bold, strict=True)))
+            places = [(i, j) for j in range(len(row))]
+            styles = ["bold" * (p in self.best) or "red" * (p in self.worse) for p in places]
+            table.add_row(*(Text(cell, style) for cell, style in zip(row, styles, strict=True)))
         return table
 
 
-def fit_width(board: Table, width: int | None) -> list[Table]:
-    """A scoreboard as tables of a width: turned if need be, or cut between outputs."""
+def fit_width(board: Table, width: int | None) -> tuple[Table, int]:
+    """A table that fits a width, and how many columns had to go: the picture, then the last."""
     if width is None or _width(board) <= width:
-        return [board]
-    turned = transposed(board)
-    if _width(turned) <= width:
-        return [turned]
-    tables, taken = [], [0]
-    for i in range(1, len(board.head)):
-        if len(taken) > 1 and _width(_part(board, [*taken, i])) > width:
-            tables.append(_part(board, taken))
-            taken = [0]
-        taken.append(i)
-    return [*tables, _part(board, taken)]
+        return board, 0
+    if board.picture is not None:
+        return fit_width(without_picture(board), width)
+    kept = len(board.head)
+    while kept > 2 and _width(_part(board, range(kept))) > width:
+        kept -= 1
+    return _part(board, range(kept)), len(board.head) - kept
+
+
+def without_picture(board: Table) -> Table:
+    """The table without the column that only a wide terminal with all signs can show."""
+    return _part(board, [i for i in range(len(board.head)) if i != board.picture])
 
 
 def format_cell(cell: Cell) -> str:
     """A cell for a reader: four decimals, none for counts, "–" for None and `nan`."""
     if isinstance(cell, (str, Score)):
-        return str(cell)
+        return printable(str(cell))
     if cell is None or math.isnan(cell):
         return "–"
     whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
@@ -249,7 +252,7 @@ def decimals_of(value: float) -> int:
 
 def _latex(text: str) -> str:
     r"""A text that LaTeX prints as it is: "c_d" as "c\_d", arrows in math mode."""
-    return str(_encoder().unicode_to_latex(" ".join(text.split())))
+    return str(_encoder().unicode_to_latex(printable(" ".join(text.split()))))
 
 
 def _latex_cell(text: str) -> str:
@@ -291,7 +294,8 @@ def _aligned(cells: Sequence[Cell]) -> list[str]:
 
 def _width(table: Table) -> int:
     """How wide a table is at least, where long names may be broken."""
-    lines = [table.head, *table.aligned()]
+    # A head may be broken too.
+    lines = [[name[:BROKEN] for name in table.head], *table.aligned()]
     names = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.head))]
     columns = zip(zip(*lines, strict=True), names, strict=True)
     widths = [min(max(map(len, column)), NAME if name else 999) for column, name in columns]
@@ -306,16 +310,21 @@ def transposed(board: Table) -> Table:
 
 
 def _part(board: Table, columns: Sequence[int]) -> Table:
-    """Some columns of a scoreboard."""
+    """Some columns of a table."""
     rows = [[row[i] for i in columns] for row in board.rows]
-    best = frozenset((row, columns.index(i)) for row, i in board.best if i in columns)
-    return Table([board.head[i] for i in columns], rows, best)
+    best, worse = (
+        frozenset((row, columns.index(i)) for row, i in places if i in columns)
+        for places in (board.best, board.worse)
+    )
+    head = [board.head[i] for i in columns]
+    picture = columns.index(board.picture) if board.picture in columns else None
+    return board._replace(head=head, rows=rows, best=best, worse=worse, picture=picture)
 
 
 def _markdown(text: str) -> str:
     """A text that Markdown shows as it is, in a cell too."""
     signs = r"[\\|*`<]|(?<!\w)_|_(?!\w)|\[(?=[^\]]*\]\()"
-    return re.sub(signs, r"\\\g<0>", " ".join(text.split()))
+    return re.sub(signs, r"\\\g<0>", printable(" ".join(text.split())))
 
 
 def _is_missing(cell: object) -> bool:

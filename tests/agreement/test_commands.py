@@ -83,7 +83,7 @@ def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
 FORMATS = {
     "table": "metric ",
     "markdown": "| metric | dimension |",
-    "latex": "\\begin{table}",
+    "latex": "\\begin{tabular}",
     "csv": "metric,dimension,level,coefficient,value,low,high,used",
 }
 

@@ -12,7 +12,7 @@ import pytest
 
 from metrichub import Hub, read
 from metrichub.errors import FileError
-from tests.commands import run
+from tests.commands import JSON, run
 
 ROOT = Path(__file__).parents[2]
 LM_EVAL = ROOT / "examples" / "logs"
@@ -104,7 +104,9 @@ def test_tasks_and_filters_are_chosen_by_conditions() -> None:
 
 
 def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
-    ran = run("compare", str(LM_EVAL), "--as-recorded", "--where", "filter=flexible-extract")
+    ran = run(
+        *("compare", str(LM_EVAL), "--as-recorded", "--where", "filter=flexible-extract"), *JSON
+    )
     assert "note: left out tasks without samples with filter=flexible-extract: facts" in ran.stderr
     scores = json.loads(ran.stdout)["scores"]
     for model in MODELS:
@@ -181,7 +183,7 @@ def test_other_metrics_may_stand_beside_what_was_recorded() -> None:
 
 def test_a_log_from_stdin_is_scored_without_that_note() -> None:
     (path,) = (LM_EVAL / "small").glob("samples_facts_*")
-    ran = run("score", "-", "-m", "exact_match", stdin=path.read_text("utf-8"))
+    ran = run("score", "-", "-m", "exact_match", *JSON, stdin=path.read_text("utf-8"))
     assert (ran.exit_code, ran.stderr) == (0, "")
     scores = json.loads(ran.stdout)["scores"]
     assert scores["exact_match"]["score"] == results("small", "facts")["acc,none"]
@@ -207,7 +209,7 @@ def test_tasks_and_numbers_that_one_system_lacks_are_left_out_and_named(tmp_path
     for row in rows:
         row["metrics"] = ["acc"]
     log.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    ran = run("compare", str(tmp_path / "logs"), "--as-recorded", "--format", "json")
+    ran = run("compare", str(tmp_path / "logs"), "--as-recorded", *JSON)
     assert list(json.loads(ran.stdout)["scores"]["large"]) == ["acc"]
     assert "left out tasks that not all systems have: sums" in ran.stderr
     assert "left out numbers that not all systems have: acc_norm" in ran.stderr
@@ -334,7 +336,7 @@ def test_a_log_that_cannot_be_read_is_left_out_of_its_folder(
     good.write_text(inspect_log(), encoding="utf-8")
     bad.write_bytes(content)
     for options in (["--as-recorded"], ["-m", "recorded(column='match')"]):
-        ran = run("score", str(tmp_path), *options)
+        ran = run("score", str(tmp_path), *options, *JSON)
         assert ran.exit_code == 0, ran.stderr
         assert json.loads(ran.stdout)["scores"] == {"match": {"score": 0.5}}
         assert f"note: left out {bad}" in ran.stderr
@@ -352,7 +354,7 @@ def test_damage_that_shows_late_leaves_a_log_out_of_a_folder_alone(tmp_path: Pat
     bad, good = tmp_path / "bad.eval", tmp_path / "good.json"
     bad.write_bytes(content)
     good.write_text(inspect_log(), encoding="utf-8")
-    ran = run("score", str(tmp_path), "--as-recorded")
+    ran = run("score", str(tmp_path), "--as-recorded", *JSON)
     assert (ran.exit_code, json.loads(ran.stdout)["samples"]) == (0, 2)
     assert f"left out {bad}: its member samples/a_epoch_1.json is damaged" in ran.stderr
     ran = run("compare", str(bad), str(good), "--as-recorded")
@@ -403,7 +405,7 @@ def test_tasks_whose_samples_all_failed_are_left_out_and_named(tmp_path: Path) -
     log = inspect_log(samples=failed, eval=about)
     (tmp_path / "failed.json").write_text(log, encoding="utf-8")
     (tmp_path / "good.json").write_text(inspect_log(), encoding="utf-8")
-    ran = run("score", str(tmp_path), "--as-recorded")
+    ran = run("score", str(tmp_path), "--as-recorded", *JSON)
     assert json.loads(ran.stdout)["scores"] == {"match": {"score": 0.5}}
     assert "note: left out tasks without samples: failed" in ran.stderr
 

@@ -15,7 +15,7 @@ import pytest
 
 from metrichub.catalog.card import Card
 from metrichub.cli import author
-from tests.commands import error, program, run
+from tests.commands import JSON, error, program, run
 from tests.plugins import distribution, environment
 
 
@@ -74,13 +74,13 @@ def test_a_new_metric_is_the_share_of_reference_words_whatever_its_name(folder: 
     rows = [("A c A", "a A b"), ("", "c d e"), ("h", "")]
     samples = "".join(f"{json.dumps({'prediction': p, 'reference': r})}\n" for p, r in rows)
     env = environment(folder)
-    ran = program("score", "-", "-m", "answer_length", env=env, input=samples)
+    ran = program("score", "-", "-m", "answer_length", *JSON, env=env, input=samples)
     found = json.loads(ran.stdout)
     assert found["scores"] == {"answer_length": {"score": 2 / 6, "unscored": 1}}
     assert found["notes"] == {"answer_length": ["1 unscored: the reference has no words"]}
     # Where case counts, "A" once: 1 of 3.
     spec = "answer_length(lowercase=False)"
-    ran = program("score", "-", "-m", spec, env=env, input=samples.partition("\n")[0])
+    ran = program("score", "-", "-m", spec, *JSON, env=env, input=samples.partition("\n")[0])
     assert json.loads(ran.stdout)["scores"]["answer_length"]["score"] == 1 / 3
     card = Card.read(folder / "answer_length" / "README.md")
     assert card.title == "Fraction of reference words"

@@ -51,8 +51,11 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "bleu,rouge"), "names several metrics; give each an -m of its own"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
-        (("a.jsonl", "-p", "p.txt", "-m", "wer"), "either FILEs with columns or plain text"),
-        (("-r", "r.txt", "-m", "wer"), "the predictions are missing; add -p FILE"),
+        (
+            ("a.jsonl", "-p", "p.txt", "-m", "wer"),
+            "predictions as FILEs or by -p, not both",
+        ),
+        (("-r", "r.txt", "-m", "wer"), "nothing to score; give a FILE, or FILE -r FILE, or -"),
         (("-p", "-", "-r", "-", "-m", "wer"), "standard input can be read only once"),
         (("-p", "a.jsonl", "-m", "readability", "-m", "wer"), "wer needs references; add -r FILE"),
         (("a.jsonl", "-m", "wer", "--fail-under", "wer"), "'wer' isn't a valid threshold"),
@@ -117,11 +120,16 @@ def test_bad_samples_exit_with_3_and_name_file_and_line(
         (("none.jsonl",), "none.jsonl: no such file"),
         (("c.jsonl",), "c.jsonl:2: broken JSON"),
         (("c.doc",), "c.doc: unknown suffix '.doc'"),
-        (("-p", "c.jsonl", "-r", "r.txt"), "c.jsonl has 2, r.txt has 1"),
+        (("-p", "c.txt", "-r", "r.txt"), "c.txt has 2, r.txt has 1"),
     ],
 )
 def test_bad_files_exit_with_3(files: tuple[str, ...], message: str) -> None:
-    for name, content in {"c.jsonl": "{}\n{", "c.doc": "x", "r.txt": "a\n"}.items():
+    for name, content in {
+        "c.jsonl": "{}\n{",
+        "c.doc": "x",
+        "c.txt": "a\nb\n",
+        "r.txt": "a\n",
+    }.items():
         Path(name).write_text(content, encoding="utf-8")
     assert message in error(run("score", *files, "-m", "wer"), 3)
 
@@ -230,7 +238,7 @@ def test_closed_standard_error_leaves_the_result_and_the_status(
     monkeypatch.setattr("sys.stderr", None)
     with pytest.raises(SystemExit, match=f"^{status}$"):
         main(["score", file, "-m", "wer"])
-    assert ("scores" in capsys.readouterr().out) is (status == 0)
+    assert ("0.250" in capsys.readouterr().out) is (status == 0)
 
 
 def test_the_statuses_are_documented() -> None:

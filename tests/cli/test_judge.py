@@ -10,7 +10,7 @@ import pytest
 
 from tests import commands
 from tests.batch_stub import serve
-from tests.commands import error, run, scored, write
+from tests.commands import JSON, error, run, scored, write
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
 
@@ -86,7 +86,7 @@ def test_more_failures_than_allowed_end_the_run_and_keep_what_was_answered(stub:
     stub.always = failure(500)
     arguments = ("score", "in.jsonl", "-m", "faithfulness", "--judge", spec(stub))
     assert "more than 0 samples failed" in error(run(*arguments, "--max-errors", "0"), 4)
-    allowed = run(*arguments, "--max-errors", "2")
+    allowed = run(*arguments, "--max-errors", "2", *JSON)
     assert allowed.exit_code == 4
     assert json.loads(allowed.stdout)["scores"]["faithfulness"]["errors"] == 2
 
@@ -112,13 +112,13 @@ def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> N
 def test_without_the_cache_nothing_is_taken_or_kept(stub: Stub) -> None:
     arguments = ("in.jsonl", "-m", "faithfulness", "--judge", spec(stub))
     assert scored(*arguments, "--no-cache")["usage"]["calls"] == 4
-    assert json.loads(run("cache", "info").stdout)["models"] == {}
+    assert json.loads(run("cache", "info", *JSON).stdout)["models"] == {}
 
 
 def test_a_second_run_is_answered_from_the_store(stub: Stub) -> None:
     arguments = ("in.jsonl", "-m", "faithfulness", "--judge", spec(stub))
     scored(*arguments)
-    again = run("score", *arguments)
+    again = run("score", *arguments, *JSON)
     assert json.loads(again.stdout)["usage"]["cached"] == 4
     assert "0 calls, 4 answers reused" in again.stderr
 
@@ -188,18 +188,18 @@ def test_a_metric_that_needs_a_model_says_which_judge_to_set() -> None:
 def test_the_store_is_shown_and_cleared(stub: Stub) -> None:
     scored("in.jsonl", "-m", "faithfulness", "--judge", spec(stub))
     scored("in.jsonl", "-m", "faithfulness", "--judge", spec(stub, model="other"))
-    shown = json.loads(run("cache", "info").stdout)
+    shown = json.loads(run("cache", "info", *JSON).stdout)
     assert shown["models"] == {"other": 4, "stub": 4}
     assert Path(shown["path"]).exists()
     assert shown["bytes"] > 0
-    assert "8 answers" in run("cache", "info", "--format", "table").stdout
+    assert "8 answers" in run("cache", "info").stdout
     assert "no answers of 'x' are stored" in error(run("cache", "clear", "--model", "x"), 2)
     assert run("cache", "clear", "--model", "other", "--yes").stdout == "4 answers deleted\n"
     refused = run("cache", "clear", stdin="n\n")
     assert refused.exit_code == 130
-    assert json.loads(run("cache", "info").stdout)["models"] == {"stub": 4}
+    assert json.loads(run("cache", "info", *JSON).stdout)["models"] == {"stub": 4}
     assert run("cache", "clear", stdin="y\n").exit_code == 0
-    assert json.loads(run("cache", "info").stdout)["models"] == {}
+    assert json.loads(run("cache", "info", *JSON).stdout)["models"] == {}
 
 
 def test_the_same_note_is_told_once_for_all_metrics_and_systems() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import BOTH, run, write_ranked_systems, write_systems
+from tests.commands import BOTH, JSON, run, write_ranked_systems, write_systems
 
 FEW = ("--resamples", "20")
 
@@ -32,7 +32,7 @@ def data(path: str) -> Any:
 
 
 def test_score_writes_a_page_beside_its_result() -> None:
-    result = run("score", "a.jsonl", *BOTH, *FEW, "--report", "a.html")
+    result = run("score", "a.jsonl", *BOTH, *FEW, "--report", "a.html", *JSON)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["scores"]["wer"]["score"] == 0.25
     found = data("a.html")
@@ -60,7 +60,7 @@ def test_compare_writes_a_page_with_its_own_numbers_of_trials() -> None:
     assert data("c.html")["texts"] is True
     assert data("c.html")["ids"] == ["x", "y"]
     assert data("c.html")["systems"] == ["a", "b"]
-    assert "<h1>b vs a: " in Path("c.html").read_text("utf-8")
+    assert "<h1>abstractness doesn" in Path("c.html").read_text("utf-8")
 
 
 def test_a_page_says_how_it_was_made_but_no_folder_and_no_secret(tmp_path: Path) -> None:
@@ -95,12 +95,12 @@ def test_the_groups_of_a_comparison_are_in_its_result_and_on_its_page() -> None:
         ]
         Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = ("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", *FEW, "--by", "odd")
-    text = run(*command, "--format", "table").stdout
+    text = run(*command).stdout
     # 30 samples of each; all odd ones are wrong: p is 2 / 2^30 by chance, of 10,000 trials 1,
     # twice by Holm over two slices.
-    assert re.search(r"^1 +30 +exact_match ↑ +1.000 +0.000 +-1.000 \[.*\] +< \.001$", text, re.M)
+    assert re.search(r"^1 +30 +exact_match ↑ +1.000 +0.000 +−1.000 \[.*\] +< \.001$", text, re.M)
     assert re.search(r"^0 +30 +exact_match ↑ +1.000 +1.000 .* 1$", text, re.M)
-    result = run(*command, "--report", "p.html")
+    result = run(*command, "--report", "p.html", *JSON)
     rows = json.loads(result.stdout)["slices"]
     assert [(row["value"], row["tests"]["score"]["difference"]) for row in rows] == [
         ("0", 0.0),
@@ -141,15 +141,15 @@ def test_the_folder_of_the_page_has_to_be_there() -> None:
 
 def test_the_best_system_is_marked_for_a_paper() -> None:
     write_ranked_systems()
-    table = run("score", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "markdown").stdout
+    both = ("compare", "a.jsonl", "b.jsonl", "-m", "token_f1")
+    table = run(*both, "--format", "markdown").stdout
     # "a b c" for "a b d" has F1 of "b" alone: "a" is an article. 1/2, and 1: 3/4.
-    assert "| a | **0.750** (1) |\n| b | 0.000 (2) |\n" in table
-    both = ("score", "a.jsonl", "b.jsonl", "-m", "token_f1")
+    assert "| a | **0.750** |\n| b | 0.000 (p \\< .001) |\n" in table
     latex = run(*both, "--format", "latex").stdout
-    assert "a & \\textbf{0.750} (1) \\\\\nb & 0.000 (2) \\\\" in latex
-    compared = run("compare", "a.jsonl", "b.jsonl", "-m", "token_f1", "--format", "latex", *FEW)
-    assert "a & \\textbf{0.750} (1) \\\\" in compared.stdout
+    assert "a & \\textbf{0.750} \\\\\nb & 0.000 (p \\ensuremath{<} .001) \\\\" in latex
+    # Without tests nothing is marked.
+    assert "**" not in run("score", *both[1:], "--format", "markdown").stdout
     # An output that isn't a headline is neither ranked nor bold.
     every = run(*both, "--format", "markdown", "--outputs", "all").stdout
     assert "| system | token_f1 ↑ | token_f1 precision ↑ | token_f1 recall ↑ |" in every
-    assert "| a | **0.750** (1) | 0.750 | 0.750 |" in every
+    assert "| a | **0.750** | 0.750 | 0.750 |" in every

@@ -23,9 +23,9 @@ ONE = ("-m", "abstractness", "-m", "wer", "-m", "distinct")
 def one_row_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_systems()
-    for name in ("read_batches", "read_columns"):
+    for module, name in (("cli.score", "read_batches"), ("data.files", "read_columns")):
         reader: Callable[..., Iterator[Any]] = partial(getattr(files, name), characters=1)
-        monkeypatch.setattr(f"metrichub.cli.score.{name}", reader)
+        monkeypatch.setattr(f"metrichub.{module}.{name}", reader)
 
 
 @pytest.fixture

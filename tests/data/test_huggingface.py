@@ -16,7 +16,7 @@ from metrichub import Hub
 from metrichub.data.huggingface import ROWS, DatasetAddress, read_splits
 from metrichub.errors import FileError, InputError
 from tests import dataset_stub
-from tests.commands import error, program, run, scored
+from tests.commands import JSON, error, program, run, scored
 
 TRAIN = [{"prediction": "a", "reference": "a", "id": 1}]
 TEST = [{"prediction": "a b", "reference": "a b", "id": 2}, {"prediction": "c", "reference": "d"}]
@@ -145,7 +145,7 @@ def test_the_splits_of_a_data_set_stand_side_by_side(address: str) -> None:
 def test_compare_takes_data_sets_too(address: str, tmp_path: Path) -> None:
     worse = [{**row, "prediction": "z"} for row in TEST]
     other = written(tmp_path / "other", test=worse)
-    found = run("compare", address, other, "-m", "exact_match", "--split", "test", "--trials", "9")
+    found = run("compare", address, other, "-m", "exact_match", "--split", "test", *JSON)
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["samples"] == 2
 
@@ -162,7 +162,7 @@ def environment(tmp_path: Path, endpoint: str, **more: str) -> dict[str, str]:
 def test_the_hub_is_asked_at_the_endpoint_of_the_environment(tmp_path: Path) -> None:
     with dataset_stub.serving() as (endpoint, asked):
         ran = program(
-            *("score", "hf://owner/name", "--split", "test", "-m", "exact_match"),
+            *("score", "hf://owner/name", "--split", "test", "-m", "exact_match", *JSON),
             env=environment(tmp_path, endpoint),
             cwd=tmp_path,
         )

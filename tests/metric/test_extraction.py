@@ -330,5 +330,6 @@ def test_the_command_line_reads_answers(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = zip(REPLIES, GOLD, strict=True)
     path.write_text("\n".join(json.dumps({"prediction": p, "reference": g}) for p, g in rows))
-    ran = CliRunner().invoke(main, ["score", str(path), "-m", "exact_match", "--extract", "answer"])
+    how = ["-m", "exact_match", "--extract", "answer", "--format", "json"]
+    ran = CliRunner().invoke(main, ["score", str(path), *how])
     assert json.loads(ran.stdout)["scores"]["exact_match"]["unextracted"] == 1

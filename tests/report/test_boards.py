@@ -17,7 +17,6 @@ from metrichub.catalog.frontmatter import Scale
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ParameterError, ReportError
 from metrichub.evaluation.significance import verdict_of
-from metrichub.report import ranking as module
 from metrichub.report.rows import EVERY, HEADLINES, ScoreFormat, _decimals
 from metrichub.report.scoreboard import rows_of_scores, rows_of_tests, scoreboard
 from metrichub.report.tables import decimals_of
@@ -44,10 +43,12 @@ def ranking() -> Ranking:
     return compare_all({n: measured(*own, metrics=metrics) for n, own in texts.items()}, **HOW)
 
 
-def bounds(ranking: Ranking, metric: str, system: str) -> str:
-    """The interval of the difference from the first system, as a table has it."""
-    low, high, *_ = ranking.pairs[system, "right_1"][metric]["score"].interval
-    return f"[{low:+.3f}, {high:+.3f}]"
+def bounds(ranking: Ranking, metric: str, system: str, other: str = "right_1") -> str:
+    """The interval of the difference from another system, as a table has it."""
+    low, high, *_ = ranking.pairs[system, other][metric]["score"].interval
+    signs = {"-0.000": "±0.000", "+0.000": "±0.000"}
+    ends = (signs.get(f"{end:+.3f}", f"{end:+.3f}") for end in (low, high))
+    return f"[{', '.join(ends)}]".replace("-", "−")
 
 
 def test_a_ranking_is_shown_as_scores_differences_and_what_they_say(ranking: Ranking) -> None:
@@ -55,40 +56,71 @@ def test_a_ranking_is_shown_as_scores_differences_and_what_they_say(ranking: Ran
     # 15 of 16 are right, and 2 of 32 words wrong: 0.9375 and 0.0625, which round to even digits.
     assert scores == [
         "system     exact_match ↑  wer ↓",
-        "right_1    1.000 (1)      0.000 (1)",
-        "one & off  0.938 (1) ≈    0.062 (1) ≈",
-        "[none]     0.000 (2)      1.000 (2)",
+        "right_1    1.000          0.000",
+        "one & off  0.938 ≈        0.062 ≈",
+        "[none]     0.000          1.000",
     ]
     # Of one sample that differs McNemar's mid-p is a half.
+    names = ("one & off − right_1", "[none] − right_1", "[none] − one & off")
     assert [" ".join(line.split()) for line in tests] == [
-        "Difference from right_1; p is corrected for several tests, the intervals aren't",
-        "metric system difference [95% interval] p",
-        f"exact_match ↑ one & off -0.062 {bounds(ranking, 'exact_match', 'one & off')} .500",
-        f"exact_match ↑ [none] -1.000 {bounds(ranking, 'exact_match', '[none]')} < .001",
-        f"wer ↓ one & off +0.062 {bounds(ranking, 'wer', 'one & off')} 1",
-        "wer ↓ [none] +1.000 [–] < .001",
+        "Differences; p is corrected for several tests, the intervals aren't",
+        "metric systems difference [95% interval] p",
+        f"exact_match ↑ {names[0]} −0.062 {bounds(ranking, 'exact_match', 'one & off')} .500",
+        f"exact_match ↑ {names[1]} −1.000 {bounds(ranking, 'exact_match', '[none]')} < .001",
+        f"exact_match ↑ {names[2]} −0.938 "
+        f"{bounds(ranking, 'exact_match', '[none]', 'one & off')} < .001",
+        f"wer ↓ {names[0]} +0.062 {bounds(ranking, 'wer', 'one & off')} 1",
+        f"wer ↓ {names[1]} +1.000 [–] < .001",
+        f"wer ↓ {names[2]} +0.938 {bounds(ranking, 'wer', '[none]', 'one & off')} < .001",
     ]
     foot = ranking.foot()
-    assert str(ranking).splitlines() == [*scores, "", *tests, "", *foot]
+    board = ranking.board().text().splitlines()
+    assert str(ranking).splitlines() == [ranking.sentence, "", *board, "", *foot]
+    # The picture is left out where it isn't one.
+    assert [" ".join(w for w in line.split() if not set(w) & set("─●")) for line in board] == [
+        " ".join(line.split()) for line in scores
+    ]
     shown = ranking._repr_html_()
-    assert shown.count("<table>") == 2
-    assert "<td>one &amp; off</td><td><strong>0.938</strong> (1) ≈</td>" in shown
-    assert shown.count("<p>") == len(foot)
-    assert "<p>right_1 and one &amp; off beat [none] on exact_match (p &lt; .001) and wer" in shown
+    assert shown.count("<table>") == 1
+    assert "●" not in shown
+    assert "<td>right_1</td><td><strong>1.000</strong></td>" in shown
+    assert shown.count("<p>") == 1 + len(foot)
+    assert shown.startswith(
+        "<p>right_1 scores highest on exact_match (1.000); one &amp; off isn&#x27;t"
+    )
 
 
-def test_markdown_has_the_first_cluster_in_bold_and_says_how_it_was_found(
+def test_two_systems_have_a_row_an_output_with_difference_interval_and_p(ranking: Ranking) -> None:
+    reports = {name: ranking.reports[name] for name in ("right_1", "[none]")}
+    two = compare_all(reports, **HOW)
+    head, match, wer = two.board().text().splitlines()
+    assert head.split("p  ")[1].split() == ["←", "right_1", "[none]", "→"]
+    low = two.pairs["[none]", "right_1"]["exact_match"]["score"].interval.high
+    assert match.split()[:8] == [
+        *("exact_match", "↑", "1.000", "0.000", "−1.000", "[−1.000,", f"−{-low:.3f}]", "<"),
+    ]
+    assert match.endswith("  ●────     │")
+    # All resamples have the same difference: no interval, and no picture.
+    assert wer.split() == ["wer", "↓", "0.000", "1.000", "+1.000", "[–]", "<", ".001"]
+    assert two.board().best == {(0, 1), (1, 1)}
+    assert two.board().worse == {(0, 2), (1, 2)}
+    assert two.foot()[0] == "16 samples · less is better in wer"
+
+
+def test_markdown_has_the_best_in_bold_and_says_how_it_was_found(
     ranking: Ranking,
 ) -> None:
-    table, caption, *signatures = ranking.to_markdown(percent=True).split("\n\n")
+    table, caption, method, *signatures = ranking.to_markdown(percent=True).split("\n\n")
     assert table.splitlines() == [
         "| system | exact_match % ↑ | wer % ↓ |",
         "| --- | --- | --- |",
-        "| right_1 | **100.0** (1) | **0.0** (1) |",
-        "| one & off | **93.8** (1) ≈ | **6.2** (1) ≈ |",
-        "| [none] | 0.0 (2) | 100.0 (2) |",
+        "| right_1 | **100.0** | **0.0** |",
+        "| one & off | 93.8 ≈ | 6.2 ≈ |",
+        "| [none] | 0.0 | 100.0 |",
     ]
-    assert caption.replace("\\", "") == ranking.captioned().caption
+    of = ranking.captioned(percent=True)
+    shown = (text.replace("\\", "") for text in (caption, method))
+    assert [*shown] == [of.caption, of.method]
     assert [text.strip("`\n") for text in signatures] == ranking.signatures()
     assert [text.partition("(")[0] for text in ranking.signatures()] == ["exact_match", "wer"]
 
@@ -98,12 +130,15 @@ def test_latex_is_escaped_and_has_intervals_where_they_are_asked_for(ranking: Ra
     assert text.startswith("\\begin{table}\n\\centering\n\\begin{tabular}{lll}\n\\toprule\n")
     assert "system & exact\\_match $\\uparrow$ & wer $\\downarrow$ \\\\" in text
     # All of 16 right: Wilson's interval reaches down to 16 / (16 + 1.96 ** 2).
-    assert "right\\_1 & \\textbf{1.000} (1) [0.806, 1.000] & \\textbf{0.000} (1) [--]" in text
-    assert "one \\& off & \\textbf{0.938} (1) \\ensuremath{\\approx} [" in text
+    assert "right\\_1 & \\textbf{1.000} {}[0.806, 1.000] & \\textbf{0.000} {}[--]" in text
+    assert "one \\& off & 0.938 \\ensuremath{\\approx} [" in text
     # A bracket behind the end of a line would be read as its option.
-    assert "\n{}[none] & 0.000 (2) [0.000, 0.194] &" in text
-    assert "\\caption{16 samples. In brackets: 95\\% intervals by the bootstrap (50" in text
-    assert text.endswith("\\end{table}\n")
+    assert "\n{}[none] & 0.000 [0.000, 0.194] &" in text
+    float_, comments = text.split("\\end{table}\n")
+    sentence = "\\caption{right\\_1 scores highest on exact\\_match (1.000)"
+    assert sentence in float_
+    assert comments.startswith("% 16 samples. In brackets: 95% intervals by the bootstrap (50")
+    assert [line[2:] for line in comments.splitlines()[1:]] == ranking.signatures()
     assert "[0.000, 0.194]" in ranking.to_markdown(intervals=True)
     assert "[0.000, 0.194]" in ranking.tables(intervals=True)[0].text()
     assert "[0.000, " not in ranking.to_markdown() + ranking.to_latex()
@@ -116,7 +151,7 @@ def test_csv_and_the_frame_have_a_row_an_output_and_system(ranking: Ranking) -> 
     ] == [
         ["score", "right_1", "1.0", "1", ""],
         ["score", "one & off", "0.9375", "1", "-0.0625"],
-        ["score", "[none]", "0.0", "2", "-1.0"],
+        ["score", "[none]", "0.0", "3", "-1.0"],
     ]
     assert [row["metric"] for row in rows] == ["exact_match"] * 3 + ["wer"] * 3
     assert ranking.to_frame()["score"].tolist() == [float(row["score"]) for row in rows]
@@ -133,29 +168,29 @@ def test_all_outputs_come_with_both_uncorrected_p_values(ranking: Ranking) -> No
     assert every.head[3:] == ["p", *uncorrected]
     assert len(scores.head) == 2 + len(outputs)
     test = ranking.pairs["[none]", "right_1"]["exact_match"]["score"]
-    row = next(row for row in every.rows if row[:2] == ["exact_match % ↑", "[none]"])
-    assert str(row[2]).startswith("-100.0 [-100.0, -")
+    row = next(row for row in every.rows if row[:2] == ["exact_match % ↑", "[none] − right_1"])
+    assert str(row[2]).startswith("−100.0 [−100.0, −")
     assert [str(cell) for cell in row[3:]] == [
         *("< .001", "< .001", f"{test.sacrebleu_bootstrap_p:.3f}".removeprefix("0"))
     ]
     # Counts are of all words, and only the headline output has a p that is corrected.
     hits = [[str(cell) for cell in row] for row in every.rows if row[0] == "wer hits ↑"]
-    assert [row[2].partition(" ")[0] for row in hits] == ["-2", "-32"]
-    assert [row[3] for row in hits] == ["–", "–"]
+    assert [row[2].partition(" ")[0] for row in hits] == ["−2", "−32", "−30"]
+    assert [row[3] for row in hits] == ["–", "–", "–"]
     assert ranking.captioned(outputs="all", percent=True).head == scores.head
 
 
 def test_a_dictionary_has_scores_and_all_tests_and_is_json(ranking: Ranking) -> None:
     found = ranking.to_dict()
     assert (found["baseline"], found["samples"]) == ("right_1", SIZE)
-    assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 2}
+    assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 3}
     assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
     others = ["one & off", "[none]"]
     assert found["comparisons"] == {name: ranking.pairs[name, "right_1"] for name in others}
     pair = ranking.pairs["[none]", "one & off"]
     assert found["pairs"] == [{"system": "[none]", "other": "one & off", "comparisons": pair}]
     assert found["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
-    assert found["sentence"] == "; ".join(ranking.sentences)
+    assert found["sentence"] == " ".join(ranking.headline.sentences)
     assert json.loads(json.dumps(json_value(found)))["scores"] == found["scores"]
 
 
@@ -181,12 +216,13 @@ def test_a_system_without_a_metric_has_no_test_in_it() -> None:
     both = measured(*["a b"] * 8, metrics=["wer", "exact_match"])
     found = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
     scores, tests = found.tables()
-    assert scores.rows[1][2] is None
+    assert scores.rows[2][:3:2] == ["lacks", None]
     # It has no interval to miss either.
     lines = found.foot(intervals=True)
     assert "no interval for wer: all resamples have the same score" in lines
     assert [row[:2] for row in tests.rows] == [
-        *(["wer ↓", "lacks"], ["wer ↓", "C"], ["exact_match ↑", "C"])
+        *(["wer ↓", "lacks − A"], ["wer ↓", "C − A"], ["wer ↓", "C − lacks"]),
+        ["exact_match ↑", "C − A"],
     ]
     for form in (HEADLINES, EVERY):
         rows = rows_of_tests(found, form).rows
@@ -200,7 +236,7 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     some = compare_all({"full": full, "half": half}, **HOW)
     _, shown = some.tables()
     assert (shown.head[4:], shown.rows[0][4:]) == (["samples", "left out"], [18, 2])
-    about = "differences and p are computed on the samples that both systems have scores for"
+    about = "differences and p are of the samples that both systems have scores of"
     assert about in some.foot()
     assert about not in ranking.foot()
     rows = list(csv.DictReader(io.StringIO(some.to_csv())))
@@ -261,8 +297,7 @@ def test_systems_of_different_sizes_have_a_column_of_samples(ranking: Ranking) -
     assert not board.best
     # The best stand in the column of their output, also behind one of samples.
     small = {**ranking.reports, "[none]": ranking.reports["[none]"].take([0])}
-    best = {(row, column) for row in (0, 1) for column in (2, 3)}
-    assert scoreboard(small, ranking, {}, ScoreFormat()).best == best
+    assert scoreboard(small, ranking, {}, ScoreFormat()).best == {(0, 2), (0, 3)}
 
 
 def test_scores_stand_side_by_side() -> None:
@@ -320,44 +355,6 @@ def test_a_column_has_fewer_decimals_the_larger_its_numbers(
 )
 def test_larger_numbers_have_fewer_decimals(value: float, decimals: int) -> None:
     assert decimals_of(value) == decimals
-
-
-# Which systems are tested.
-
-
-def test_tables_are_tested_up_to_twenty_thousand_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert module.QUICK_SAMPLES == 20_000
-    columns = {"references": ["a b"] * 8, "doc": [*range(8)]}
-    systems = {
-        name: Hub("wer").evaluate({"predictions": [text] * 8, **columns})
-        for name, text in (("A", "a b"), ("B", "a x"))
-    }
-    monkeypatch.setattr(module, "QUICK_SAMPLES", 8)
-    tests, reasons = module.quick_tests(systems, "doc")
-    assert tests is not None
-    options = tests.options
-    assert (options.resamples, options.trials, options.cluster) == (1000, 10_000, "doc")
-    assert not reasons
-    monkeypatch.setattr(module, "QUICK_SAMPLES", 7)
-    tests, reasons = module.quick_tests(systems, "doc")
-    assert tests is None
-    assert reasons["wer"].startswith("testing the systems takes a while")
-
-
-def test_metrics_that_are_slow_or_pooled_in_one_system_are_not_tested_quickly() -> None:
-    both = {
-        name: measured(*["a b", text] * 8, metrics=["wer", "cider"])
-        for name, text in (("A", "a b"), ("B", "x"))
-    }
-    tests, reasons = module.quick_tests(both)
-    assert tests is not None
-    assert list(tests.pairs["B", "A"]) == ["wer"]
-    assert reasons["cider"].startswith("testing the systems takes a while")
-    pooled = {**both, "B": both["B"].pool()}
-    assert module.quick_tests(pooled) == (
-        None,
-        dict.fromkeys(["wer", "cider"], "a report was pooled, so there are no samples to test"),
-    )
 
 
 def test_a_comparison_takes_reports_by_name_and_draws_at_least_once() -> None:

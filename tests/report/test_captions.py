@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -16,8 +17,7 @@ ABOUT = (
     "Tests: two-sided paired approximate randomization ({}), corrected over all pairs of systems "
     "and the headline outputs of a metric by a step-down over the resamples; significant at p ≤ {}."
 )
-RANKS = "in parentheses: ranks; a system ranks one below the lowest that beats it"
-TIE = "≈: no significant difference from A (p > {})"
+TIE = "≈ not significantly worse than the best of the column (p > {})"
 
 
 def ranked(metrics: Any, *texts: str, **options: Any) -> Ranking:
@@ -54,21 +54,30 @@ def test_a_caption_says_how_the_intervals_were_made(
 @pytest.mark.parametrize(
     ("metric", "texts", "options", "marks", "trials", "p"),
     [
-        ("wer", ["a b", "x x"], {}, RANKS, "1,234 trials", ".05"),
+        ("wer", ["a b", "x x"], {}, "Bold: the best of the column. ", "1,234 trials", ".05"),
+        ("wer", ["a x", "a x"], {"level": 0.9}, "", "1,234 trials", ".1"),
         (
             "wer",
-            ["a x", "a x"],
-            {"level": 0.9},
-            f"{RANKS}; {TIE.format('.1')}",
-            "1,234 trials",
+            ["a x", "a x", "a b"],
+            {"level": 0.9, "trials": 12_340},
+            "Bold: the best of the column. ",
+            "12,340 trials",
             ".1",
         ),
-        # Of abstractness neither more nor less is better, so that no system ranks.
+        (
+            "wer",
+            ["a x", "a x", "a y"],
+            {},
+            "Bold: the best of the column. ",
+            "1,234 trials",
+            ".05",
+        ),
+        # Of abstractness neither more nor less is better.
         (
             "abstractness",
-            ["a x", "a x"],
+            ["a x", "a x", "a b"],
             {"level": 0.99, "cluster": "doc"},
-            TIE.format(".01"),
+            "",
             "1,234 trials, each doc swapped whole",
             ".01",
         ),
@@ -78,10 +87,11 @@ def test_a_caption_tells_marks_trials_units_level_and_result(
     metric: str, texts: list[str], options: Any, marks: str, trials: str, p: str
 ) -> None:
     found = ranked(metric, *texts, **options)
-    bold = "Bold: the systems that rank first. " * (texts[0] != texts[1])
-    about = f"{marks[0].upper()}{marks[1:]}. {ABOUT.format(trials, p)}"
-    assert found.captioned().caption == f"16 samples. {bold}{about} Result: {found.sentence}."
-    assert found.foot()[-1] == marks
+    table = found.captioned()
+    assert table.caption == found.sentence
+    assert table.method == f"16 samples. {marks}{ABOUT.format(trials, p)}"
+    tied = f" · {TIE.format(p)}" if "≈" in marks and len(texts) > 2 else ""
+    assert found.foot()[0] == f"16 samples{tied}"
 
 
 @pytest.mark.parametrize(("size", "said"), [(1, "1 sample."), (1200, "1,200 samples.")])
@@ -115,7 +125,7 @@ SAME = "all resamples have the same"
         ),
     ],
 )
-def test_the_foot_has_sentences_then_what_lacks_an_interval_then_the_marks(
+def test_the_foot_has_the_marks_then_what_lacks_an_interval(
     asked: dict[str, Any], lines: list[str]
 ) -> None:
     # Every sample of A is right, and of B one word of two is wrong in each.
@@ -124,10 +134,7 @@ def test_the_foot_has_sentences_then_what_lacks_an_interval_then_the_marks(
     systems = {name: hub.evaluate(predictions=own, **COLUMNS) for name, own in texts.items()}
     ranking = compare_all(systems, resamples=50, trials=10_000)
     foot = ranking.foot(**asked)
-    told = len(ranking.sentences)
-    assert foot == [*ranking.sentences, *lines, foot[-1]]
-    assert foot[:told] == list(ranking.sentences)
-    assert foot[-1].startswith(RANKS)
+    assert foot == ["16 samples", *lines]
 
 
 FEW = "p is rough, as 'doc' has only 9 different values"
@@ -146,12 +153,12 @@ def test_p_is_called_rough_below_ten_clusters_or_buckets(given: Any, options: An
         return compare_all(systems, **options)
 
     few = of_documents(9)
-    assert few.sentences[-1] == FEW
+    assert few.doubts == (FEW,)
     assert FEW in few.foot()
     sentence = few.reports["A"].compare(few.reports["B"], **options)["wer"]["score"].sentence
     assert sentence is not None
     assert sentence.endswith(f"; {FEW}")
-    assert "rough" not in of_documents(10).sentence
+    assert not of_documents(10).doubts
 
 
 @pytest.mark.parametrize(
@@ -163,4 +170,20 @@ def test_p_is_corrected_where_there_are_several_pairs_or_headline_outputs(
 ) -> None:
     _, tests = ranked(metric, *["a b", "a x", "x x"][:systems]).tables()
     said = "; p is corrected for several tests, the intervals aren't"
-    assert tests.caption == f"Difference from A{said * corrected}"
+    assert tests.caption == f"Differences{said * corrected}"
+
+
+def test_p_follows_the_scores_of_the_second_of_two_systems() -> None:
+    two = ranked("wer", "a b", "x x").captioned()
+    # Both words of 15 texts of 16 are wrong: 30 of 32.
+    (p,) = re.findall(r"\(p .*?\)", two.caption)
+    assert [[str(cell) for cell in row] for row in two.rows] == [
+        ["A", "0.000"],
+        ["B", f"0.938 {p}"],
+    ]
+    assert two.best == {(0, 1)}
+    three = ranked("wer", "a b", "x x", "a x").captioned()
+    assert not [cell for row in three.rows for cell in row if "p " in str(cell)]
+    # Nothing was tested of what has one value for all.
+    same = ranked("wer", "a b", "a b").captioned()
+    assert str(same.rows[1][1]) == "0.000 (p = 1)"

@@ -13,7 +13,6 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
-from metrichub.report.ranking import quick_tests
 from metrichub.report.scoreboard import rows_of_scores
 from metrichub.text import Texts
 
@@ -105,12 +104,11 @@ def test_no_system_wins_where_another_left_more_unanswered() -> None:
     assert found.randomisation_p == 1.0
     same = systems["silent"].compare(systems["silent"], **FEW)["exact"]["score"]
     assert same.withheld is None
-    # Tables mark none, of samples or of sums.
-    assert quick_tests(systems) == (None, {"exact": REASON})
+    assert unranked(systems) == {"exact": REASON}
     ranking = compare_all(systems, **FEW)
     assert ranking.ranks == {"exact": {"score": {}}}
     assert list(ranking.withheld) == ["exact"]
-    assert ranking.sentence == f"no winner on exact: {REASON}"
+    assert ranking.sentence == f"exact ranks no system: {REASON}."
     assert not ranking.table().best
     pooled = {name: report.pool() for name, report in systems.items()}
     assert unranked(pooled) == {"exact": REASON}
@@ -122,10 +120,7 @@ def test_other_samples_are_no_comparison() -> None:
     one = hub.evaluate(predictions=["a"] * 9, references=["a"] * 9)
     same = hub.evaluate(predictions=["b"] * 9, references=["a"] * 9)
     other = hub.evaluate(predictions=["b"] * 9, references=["a b"] * 9)
-    tests, _ = quick_tests({"one": one, "same": same})
-    assert tests
-    assert tests.ranks["exact_match"]["score"]["one"] == 1
-    assert quick_tests({"one": one, "other": other})[0] is None
+    assert compare_all({"one": one, "same": same}).ranks["exact_match"]["score"]["one"] == 1
     assert "different references" in unranked({"one": one, "other": other})["exact_match"]
 
 

@@ -15,7 +15,7 @@ NAN, INFINITE = float("nan"), float("inf")
 WORD = "a-single-word-of-thirty-letters"
 TABLE = Table(
     ["system", "score", "n"],
-    [["a_1", Score("0.5", "(1)"), 7], ["b", Score("12.5", "(2)", "≈"), 10]],
+    [["a_1", Score("0.5", "≈"), 7], ["b", Score("12.5", "≈", "[9, 14]"), 10]],
     frozenset({(0, 1)}),
     "Of 17 samples",
     ["wer()|definition:1", "bleu()"],
@@ -43,7 +43,7 @@ def rendered(table: Table, width: int, colour: bool = False) -> list[str]:
         (1, "1"),
         (NAN, "–"),
         (None, "–"),
-        (Score("1", "(2)", "≈", "[0, 1]", "· 1 of 2"), "1 (2) ≈ [0, 1] · 1 of 2"),
+        (Score("1", "≈", "[0, 1]", "· 1 of 2"), "1 ≈ [0, 1] · 1 of 2"),
         (Score("1", mark="≈"), "1 ≈"),
     ],
 )
@@ -69,19 +69,20 @@ def test_the_best_are_those_of_the_first_rank_unless_all_are(
 def test_text_and_a_terminal_have_the_caption_above_and_numbers_on_the_right() -> None:
     lines = [
         "Of 17 samples",
-        "system  score        n",
-        "a_1      0.5 (1)     7",
-        "b       12.5 (2) ≈  10",
+        "system  score            n",
+        "a_1      0.5 ≈           7",
+        "b       12.5 ≈ [9, 14]  10",
     ]
     assert TABLE.text().splitlines() == lines
-    assert rendered(TABLE, 80) == [*lines[:2], "─", *lines[2:]]
-    assert rendered(TABLE._replace(caption=""), 80) == [lines[1], "─", *lines[2:]]
+    assert rendered(TABLE, 80) == lines
+    assert rendered(TABLE._replace(caption=""), 80) == lines[1:]
     assert Table(["x", "y"], []).text() == "x  y"
-    # Only the best are bold, and the caption is plain.
-    coloured = rendered(TABLE, 80, colour=True)
+    # Only the best are bold, what is worse is red, and the caption is plain.
+    coloured = rendered(TABLE._replace(worse={(1, 2)}), 80, colour=True)
     assert coloured[0].startswith("Of 17 samples")
-    assert ["\x1b[1m" in line for line in coloured[3:]] == [True, False]
-    assert "\x1b[1m 0.5 (1)" in coloured[3]
+    assert ["\x1b[1m" in line for line in coloured[2:]] == [True, False]
+    assert "\x1b[1m 0.5 ≈" in coloured[2]
+    assert "\x1b[31m10" in coloured[3]
 
 
 def test_a_narrow_terminal_folds_texts_and_keeps_numbers_whole() -> None:
@@ -90,7 +91,7 @@ def test_a_narrow_terminal_folds_texts_and_keeps_numbers_whole() -> None:
     assert max(map(len, lines)) <= 50 + len(str(score))
     assert sum(str(score) in line for line in lines) == 1
     # A word of 31 letters needs two lines of 24.
-    folded = "".join(line[:24].strip() for line in lines[2:])
+    folded = "".join(line[:24].strip() for line in lines[1:])
     assert folded.replace(" ", "") == f"{WORD}andmore"
     # Texts are folded before a score needs more room than there is.
     table = Table(["system", "score"], [["some words in a row that is long", Score("0" * 30)]])
@@ -105,7 +106,7 @@ def test_a_column_is_as_wide_as_its_numbers_and_ten_letters_of_its_name() -> Non
     assert [column.min_width for column in scores.columns] == [10, 15]
 
 
-@pytest.mark.parametrize("part", ["rank", "mark", "interval", "scored"])
+@pytest.mark.parametrize("part", ["mark", "interval", "scored"])
 def test_a_number_with_anything_beside_it_is_left_aligned(part: str) -> None:
     plain, marked = Score("1.5"), Score("1.5")._replace(**{part: "x"})
     cases: list[tuple[list[Cell], bool]] = [
@@ -127,8 +128,8 @@ def test_markdown_has_caption_and_signatures_below() -> None:
     assert TABLE.markdown() == (
         "| system | score | n |\n"
         "| --- | --- | ---: |\n"
-        "| a_1 | **0.5** (1) | 7 |\n"
-        "| b | 12.5 (2) ≈ | 10 |\n"
+        "| a_1 | **0.5** ≈ | 7 |\n"
+        "| b | 12.5 ≈ [9, 14] | 10 |\n"
         "\nOf 17 samples\n"
         "\n`wer()|definition:1`\n"
         "\n`bleu()`\n"
@@ -138,7 +139,8 @@ def test_markdown_has_caption_and_signatures_below() -> None:
 
 TABULAR = (
     "\\begin{tabular}{llr}\n\\toprule\nsystem & score & n \\\\\n\\midrule\n"
-    "a\\_1 & \\textbf{0.5} (1) & 7 \\\\\nb & 12.5 (2) \\ensuremath{\\approx} & 10 \\\\\n"
+    "a\\_1 & \\textbf{0.5} \\ensuremath{\\approx} & 7 \\\\\n"
+    "b & 12.5 \\ensuremath{\\approx} [9, 14] & 10 \\\\\n"
     "\\bottomrule\n\\end{tabular}\n"
 )
 
@@ -146,18 +148,23 @@ TABULAR = (
 @pytest.mark.parametrize(
     ("caption", "signatures", "below"),
     [
-        ("", [], None),
-        ("Of 17", [], "Of 17"),
-        ("", ["a()|b"], "Signatures: a(){\\textbar}\\allowbreak b."),
-        ("Of 17.", ["a()", "c()"], "Of 17. Signatures: a(); c()."),
+        ("", [], ""),
+        ("Of 17", [], ""),
+        ("", ["a()|b"], "% 9 trials \\input\n% a()|b\n"),
+        (
+            "Of 17",
+            ["a()", "c()\n\\end{document}"],
+            "% 9 trials \\input\n% a()\n% c() \\end{document}\n",
+        ),
     ],
 )
-def test_latex_is_a_float_where_there_is_something_to_say(
-    caption: str, signatures: list[str], below: str | None
+def test_latex_is_a_float_with_a_caption_and_comments_say_how_it_was_made(
+    caption: str, signatures: list[str], below: str
 ) -> None:
-    text = TABLE._replace(caption=caption, signatures=signatures).latex()
-    whole = f"\\begin{{table}}\n\\centering\n{TABULAR}\\caption{{{below}}}\n\\end{{table}}\n"
-    assert text == (whole if below else TABULAR)
+    method = "9 trials\r\n\\input" if below else ""
+    text = TABLE._replace(caption=caption, signatures=signatures, method=method).latex()
+    whole = f"\\begin{{table}}\n\\centering\n{TABULAR}\\caption{{{caption}}}\n\\end{{table}}\n"
+    assert text == f"{whole if caption else TABULAR}{below}"
 
 
 @pytest.mark.parametrize(
@@ -240,47 +247,44 @@ def test_csv_has_full_precision_no_formulas_and_empty_cells(
 
 
 BOARD = Table(
-    ["system", "m1", "m2"],
-    [[name * 8, Score(".1"), Score(".2")] for name in "ab"],
-    frozenset({(0, 1), (1, 2)}),
+    ["system", "", "m1", "m2", "m3"],
+    [[name * 8, "─●─", Score(".1"), Score(".2"), Score(".3")] for name in "ab"],
+    frozenset({(0, 2), (1, 3)}),
+    worse=frozenset({(1, 2), (0, 4)}),
+    picture=1,
 )
-"""Columns of 8, 2 and 2 characters, so 16 with the spaces between; 26 when it is turned."""
+"""Columns of 8, 3 and three of 2 characters, so 25 with the spaces between."""
 
 
-def test_a_board_is_cut_where_it_is_too_wide_both_ways() -> None:
-    assert fit_width(BOARD, None) == fit_width(BOARD, 16) == [BOARD]
-    first, second = fit_width(BOARD, 15)
-    assert (first.head, second.head) == (["system", "m1"], ["system", "m2"])
-    assert second.rows == [["a" * 8, Score(".2")], ["b" * 8, Score(".2")]]
-    assert (first.best, second.best) == ({(0, 1)}, {(1, 1)})
-    # A single output is never cut off its systems, however narrow the terminal.
-    assert [table.head for table in fit_width(BOARD, 1)] == [first.head, second.head]
-    # Each output takes 2 characters and 2 spaces beside the 8 of the systems' names.
-    names = [f"m{n}" for n in range(5)]
-    scores = [Score(f".{n}") for n in range(5)]
-    board = Table(["system", *names], [[name * 8, *scores] for name in "ab"], frozenset())
-    assert [table.head[1:] for table in fit_width(board, 16)] == [names[:2], names[2:4], names[4:]]
-
-
-def test_a_board_of_one_system_is_turned() -> None:
-    # Whole it needs 6 + 2 + 2 characters and 4 spaces, and turned 6 + 4 and 2.
-    one = Table(BOARD.head, [["four", Score(".1"), Score(".2")]], frozenset({(0, 2)}))
-    assert fit_width(one, 14) == [one]
-    (turned,) = fit_width(one, 12)
-    assert turned.head == ["metric", "four"]
-    assert turned.rows == [["m1", Score(".1")], ["m2", Score(".2")]]
-    assert turned.best == {(1, 1)}
-
-
-@pytest.mark.parametrize("more", [[], [[7, Score(".1"), Score(".2")]]])
-@pytest.mark.parametrize(("width", "turned"), [(32, False), (31, True)])
-def test_long_names_of_systems_count_as_the_24_letters_that_stay_in_a_line(
-    width: int, turned: bool, more: list[list[Cell]]
+@pytest.mark.parametrize(
+    ("width", "head", "hidden"),
+    [
+        (None, ["system", "", "m1", "m2", "m3"], 0),
+        (25, ["system", "", "m1", "m2", "m3"], 0),
+        # The picture goes first, and isn't told.
+        (24, ["system", "m1", "m2", "m3"], 0),
+        (20, ["system", "m1", "m2", "m3"], 0),
+        (19, ["system", "m1", "m2"], 1),
+        # One score is never cut off its systems, however narrow the terminal.
+        (1, ["system", "m1"], 2),
+    ],
+)
+def test_a_narrow_terminal_loses_the_picture_and_then_the_last_columns(
+    width: int | None, head: list[str], hidden: int
 ) -> None:
-    # Names of 31 letters fill 24 columns, and each of two scores 2 with 2 spaces before; turned,
-    # each name is the head of a column of numbers, which needs all 31.
-    rows: list[list[Cell]] = [[WORD, Score(".1"), Score(".2")], *more]
-    board = Table(["system", "m1", "m2"], rows)
-    tables = fit_width(board, width)
-    assert (tables == [board]) is not turned
-    assert len(tables) == 1 + turned
+    table, lost = fit_width(BOARD, width)
+    assert (table.head, lost) == (head, hidden)
+    assert [row[0] for row in table.rows] == ["a" * 8, "b" * 8]
+    first = head.index("m1")
+    assert (0, first) in table.best
+    assert (1, first) in table.worse
+    assert ((0, first + 2) in table.worse) == ("m3" in head)
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(32, 0), (31, 1)])
+def test_long_names_of_systems_count_as_the_24_letters_that_stay_in_a_line(
+    width: int, hidden: int
+) -> None:
+    # Names of 31 letters fill 24 columns, and each of two scores 2 with 2 spaces before.
+    board = Table(["system", "m1", "m2"], [[WORD, Score(".1"), Score(".2")]])
+    assert fit_width(board, width)[1] == hidden

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from metrichub.errors import listed
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions, p_text
@@ -19,22 +18,18 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
+from metrichub.report.headline import headline_of_one
 from metrichub.report.html.forest import Axis, Forest, ForestRow
 from metrichub.report.html.leaderboard import LeaderboardRow, ShownTests, leaderboard
-from metrichub.report.html.records import are_equal
 from metrichub.report.ranking import Ranking
 from metrichub.report.rows import (
     OutputColumn,
     Row,
     ScoreFormat,
-    output_columns,
-    ranks_of,
+    merged_columns,
     rows_of,
 )
 from metrichub.report.tables import Cell, Score, Table
-
-_MOST_NAMES = 3
-_MOST_SCORES = 4
 
 Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
 
@@ -44,8 +39,7 @@ class PageAnswer(NamedTuple):
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and losses
     against the others by `ranked`, the first output that ranks. `paper` is the table with its
-    caption and signatures, as one copies it; of the leaderboard `about` says how it was tested;
-    `below` stands below the tests.
+    caption, method and signatures, as one copies it; `below` stands below the tests.
     """
 
     title: str
@@ -56,7 +50,6 @@ class PageAnswer(NamedTuple):
     paper: Table
     pair: Pair | None
     ranked: OutputColumn | None = None
-    about: str = ""
     below: Sequence[str] = ()
 
 
@@ -68,55 +61,33 @@ def answer_of(
 ) -> PageAnswer:
     """The answer for these systems; of one alone, its scores."""
     form = ScoreFormat(level=options.level)
-    columns = merged_columns(systems, output_columns(systems, form))
+    columns = merged_columns(systems, form)
     paper = captioned(systems, ranking, intervals, form, options)
     lacking = without_intervals(columns, intervals)
     if ranking is None:
         rows = rows_of(systems, columns, None, intervals)
         (report,) = systems.values()
         forests = [*_scores(rows, report, form)]
-        title = _title_of_one(rows)
+        title = headline_of_one(rows, form.level).title
         return PageAnswer(title, columns, (), forests, lacking, paper, None)
     tests = ShownTests.of(ranking, columns)
     pair = _shown_pair(tests)
     forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
-    title = _title_of_two(tests) if len(systems) == 2 else _title_of_several(tests)
+    title = ranking.headline.title
     board: Sequence[LeaderboardRow] = ()
-    about = ""
     if len(systems) > 2:
         board = leaderboard(tests)
-        paper = _paper_of_several(tests, board)._replace(signatures=paper.signatures)
-        about = about_tests(Table((), ()), ranking)
+        method = about_tests(Table((), ()), ranking)
+        of_several = _paper_of_several(tests, board)
+        paper = of_several._replace(signatures=paper.signatures, method=method)
     # Why there is no winner, or what p is worth where few clusters are swapped.
-    why = [s for s in ranking.sentences if s.startswith(("no winner", "p is rough"))]
-    lacking = [*why, *lacking, *without_differences(ranking, form)]
+    why = [f"no winner on {about}: {reason}" for about, reason in ranking.withheld.items()]
+    lacking = [*why, *ranking.doubts, *lacking, *without_differences(ranking, form)]
     shown = [*filter(None, (extended_line(ranking, form), power_line(ranking, form)))]
     # Of a leaderboard the differences are folded, and the first screen is full.
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
-    return PageAnswer(
-        title, columns, board, forests, lacking, paper, pair, tests.ranked(), about, below
-    )
-
-
-def merged_columns(
-    systems: Mapping[str, Measurement], columns: Sequence[OutputColumn]
-) -> list[OutputColumn]:
-    """The columns, those of one metric that are equal in every system and sample as one."""
-    merged: list[OutputColumn] = []
-    for column in columns:
-        twin = next((k for k, other in enumerate(merged) if _twins(systems, column, other)), None)
-        if twin is None:
-            merged.append(column)
-            continue
-        first = merged[twin]
-        label, head = f"{first.label}, {column.label}", f"{first.label}, {column.head}"
-        merged[twin] = first._replace(label=label, head=head)
-    return merged
-
-
-def _twins(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
-    return one.metric == other.metric and are_equal(systems, one.metric, one.output, other.output)
+    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked(), below)
 
 
 def without_common_start(names: Sequence[str]) -> dict[str, str]:
@@ -128,71 +99,10 @@ def without_common_start(names: Sequence[str]) -> dict[str, str]:
     return {name: name[cut:] for name in names}
 
 
-def _title_of_one(rows: Sequence[Row]) -> str:
-    name = rows[0].system
-    scores = [f"{row.column.label} {row.column.number(row.score)}" for row in rows[:_MOST_SCORES]]
-    more = len(rows) - _MOST_SCORES
-    text = ", ".join(scores) + (f" and {more} more" if more > 0 else "")
-    return f"{name}: {text}" if name else text
-
-
 def _shown_pair(tests: ShownTests) -> Pair:
     """The best of the others by the first output that ranks, and the baseline."""
     baseline, *others = tests.ranking.systems
     return tests.in_order(tests.ranked(), others)[0], baseline
-
-
-def _title_of_two(tests: ShownTests) -> str:
-    other, baseline = pair = _shown_pair(tests)
-    said: dict[str, list[str]] = {}
-    for column in tests.columns:
-        test = tests.test(pair, column)
-        verdict = tests.verdict(test, column)
-        known = said.setdefault(verdict, [])
-        detail = ""
-        if test and not known and verdict in ("better", "worse", "different"):
-            detail = f" ({column.difference(test)}, {p_text(test.p)})"
-        first, *same = column.label.split(", ")
-        known += [f"{first}{detail}", *same]
-    order = (
-        "better",
-        "worse",
-        "different",
-        "no significant difference",
-        "no winner",
-        "not tested",
-    )
-    parts = [f"{verdict} on {listed(said[verdict])}" for verdict in order if verdict in said]
-    return f"{other} vs {baseline}: {', '.join(parts)}"
-
-
-def _title_of_several(tests: ShownTests) -> str:
-    """Who leads on what, that is, ranks first, in at most sixty words."""
-    leaders: dict[tuple[str, ...], list[str]] = {}
-    names = without_common_start(tests.ranking.systems)
-    for column in tests.columns:
-        ranks = ranks_of(tests.ranking, column)
-        first = [name for name, rank in ranks.items() if rank == 1]
-        if not ranks:
-            text = "no ranks"
-        elif len(first) == len(ranks):
-            text = f"no significant difference between the {len(ranks)}"
-        elif len(first) > _MOST_NAMES:
-            text = f"{len(first)} of {len(ranks)} systems lead"
-        else:
-            text = f"{listed([names[name] for name in first])} lead{'s' * (len(first) == 1)}"
-        # Sets of as many systems may differ.
-        leaders.setdefault((text, *first), []).extend(column.label.split(", "))
-    parts = []
-    for (text, *_), labels in leaders.items():
-        more = len(labels) - _MOST_SCORES
-        shown = [*labels[:_MOST_SCORES], *([f"{more} more"] if more > 0 else [])]
-        parts.append(f"{text} on {listed(shown)}")
-    more = len(parts) - 3
-    title = "; ".join(parts[:3]) + (
-        f"; {more} other result{'s' * (more > 1)} below" if more > 0 else ""
-    )
-    return f"N{title[1:]}" if title.startswith("no ") else title
 
 
 def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Table:

@@ -143,12 +143,9 @@ def report_page(
     data |= {"ngrams": ngrams.data()} if ngrams else {}
     copied = [_differences(answer)] if answer.pair and answer.forests and not answer.board else []
     copied.append(answer.paper)
-    about = [answer.about] if answer.about else []
-    comments = [" ".join(line.split()) for line in (*about, *answer.paper.signatures)]
-    latex = [table._replace(signatures=()).latex() for table in copied]
     exports = {
-        "Markdown": "\n".join([*(table.markdown() for table in copied), *about]),
-        "LaTeX": "\n".join([*latex, *(f"% {line}" for line in comments), ""]),
+        "Markdown": "\n".join(table.markdown() for table in copied),
+        "LaTeX": "\n".join(table.latex() for table in copied),
         "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
     }
     sliced = answer.columns if slices.slices else ()

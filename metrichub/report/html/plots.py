@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrichub.errors import MissingDependency, ReportError, did_you_mean
+from metrichub.errors import MissingDependency, ReportError, did_you_mean, printable
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.report.html.charts import MOST, bin_edges, is_dense, win_counts
@@ -182,5 +182,5 @@ def _colour(number: int) -> str:
 
 def _label(name: str) -> str:
     """A name that fits on an axis, without characters that XML has no room for."""
-    name = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    name = printable(name)
     return name if len(name) <= 32 else f"…{name[-31:]}"

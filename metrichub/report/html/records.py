@@ -21,7 +21,7 @@ from metrichub.data.values import json_value
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import output_label
-from metrichub.report.rows import chosen_outputs
+from metrichub.report.rows import are_equal, chosen_outputs
 from metrichub.text.conversation import Message
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -90,18 +90,6 @@ def outputs_of(systems: Mapping[str, Measurement]) -> list[tuple[str, str, Score
             label += "".join(f" ({own})" for own in islice(named, 1))
         listed.append((metric, output, Scores(label, of.card.better(output), values)))
     return listed
-
-
-def are_equal(systems: Mapping[str, Measurement], metric: str, one: str, other: str) -> bool:
-    """Whether two outputs of a metric are equal in every system and sample."""
-    for report in systems.values():
-        result = report.results.get(metric)
-        for values in (result.scores(), result.samples()) if result else ():
-            if not {one, other} <= values.keys() or not np.array_equal(
-                values[one], values[other], equal_nan=True
-            ):
-                return False
-    return True
 
 
 def score_columns(

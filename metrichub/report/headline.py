@@ -1,0 +1,356 @@
+"""The headline: who scores highest, whom the tests can't tell from it, and what contradicts it.
+
+It is what a terminal, a page, `print` and a gate begin with. The first sentence is about the first
+output that ranks the systems, the second about what the others add. Every clause follows from the
+scores, the tests and the reasons that the ranking holds; none says that a system *is* better, as a
+metric says it, nor that systems are equal, as a difference that wasn't found may still be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+from metrichub.errors import listed
+from metrichub.evaluation.significance import Comparison, p_text, verdict_of
+from metrichub.report.rows import EQUAL, OutputColumn, Row, ScoreFormat, merged_columns, test_of
+
+if TYPE_CHECKING:
+    from metrichub.evaluation.paired_tests import PairedTests
+
+LONGEST = 110
+"""Longer first sentences name fewer systems."""
+_NAMED = 4
+_NUMBERS = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+
+
+class Headline(NamedTuple):
+    """The result in a sentence or two, and the first of them without p, as a title."""
+
+    sentences: tuple[str, ...]
+    title: str
+
+    def __str__(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+
+def headline(tests: PairedTests, percent: bool = False) -> Headline:
+    """What the tests say of the headline outputs; the first that was compared is what ranks."""
+    columns = merged_columns(tests.reports, ScoreFormat(percent=percent))
+    compared = {metric for own in tests.pairs.values() for metric in own}
+    columns = [column for column in columns if column.metric in compared] or columns
+    first, *others = (Standing(tests, column) for column in columns)
+    sentence, title = first.sentence(), first.sentence(with_p=False)
+    if others and len(tests.systems) == 2 and all(s.state == "level" for s in (first, *others)):
+        a, b = tests.systems
+        either = "any" if len(columns) > 2 else "either"
+        of = f"{either} of the {_count(len(columns))} {_noun(columns)}"
+        sentence = title = f"No significant difference between {a} and {b} on {of}"
+        others = []
+    said = [sentence, *filter(None, [_second(first, others)])]
+    return Headline(tuple(f"{text}." for text in said), title)
+
+
+def headline_of_one(rows: Sequence[Row], level: float) -> Headline:
+    """The score of one system on its first output, and on the others in a few words."""
+    row, *others = rows
+    name, interval = row.system, ""
+    said = [
+        f"{number} on {label}" if name else f"{label} {number}"
+        for number, label in ((_number(r.column, r.score), short_label(r.column)) for r in rows[:4])
+    ]
+    said += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
+    if row.interval and not isnan(row.interval.low):
+        low, high = (_number(row.column, end) for end in row.interval[:2])
+        interval = f", {100 * level:g}% interval {low} to {high}{',' * bool(others)}"
+    begin = f"{name} scores " if name else ""
+    sentence = f"{begin}{said[0]}{interval}" + (f" and {listed(said[1:])}" if others else "")
+    return Headline((f"{sentence}.",), f"{begin}{listed(said)}")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How systems stand by one output.
+
+    `state` is "withheld" where a reason is known why none can be called better, "untested",
+    "undirected" where neither more nor less is better, "level" without a significant difference,
+    and otherwise "ordered".
+    """
+
+    tests: PairedTests
+    column: OutputColumn
+
+    @cached_property
+    def state(self) -> str:
+        """What is known of the order of the systems."""
+        verdicts = {verdict_of(t, self.column.better, self._level) for t in self._tests.values()}
+        if self.reason:
+            return "withheld"
+        if verdicts <= {"not tested", "no winner"}:
+            return "untested"
+        if self.column.better == "neither":
+            return "undirected"
+        return "ordered" if verdicts & {"better", "worse"} else "level"
+
+    @property
+    def reason(self) -> str | None:
+        """Why none can be called better."""
+        metric, label = self.column.metric, short_label(self.column)
+        return self.tests.withheld.get(metric) or self.tests.withheld.get(label)
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The score of every system that has one, best first; of two, those that are compared."""
+        metric, output, *_ = self.column
+        scores = {
+            name: own[metric][output]
+            for name, own in self.tests.scores.items()
+            if output in own.get(metric, {}) and not isnan(own[metric][output])
+        }
+        if len(self.tests.systems) == 2 and (test := self._only_test):
+            (system, other), *_ = self._tests
+            scores = {other: test.other, system: test.score}
+        sign = 1 if self.column.better == "lower" else -1
+        return dict(sorted(scores.items(), key=lambda item: sign * item[1]))
+
+    @cached_property
+    def best(self) -> list[str]:
+        """The systems with the best score."""
+        top = next(iter(self.scores.values()), nan)
+        return [name for name, score in self.scores.items() if score == top]
+
+    @cached_property
+    def lower(self) -> list[str]:
+        """The systems that are significantly worse than all with the best score."""
+        others = [name for name in self.scores if name not in self.best]
+        return [name for name in others if all(self.beats(best, name) for best in self.best)]
+
+    @cached_property
+    def close(self) -> list[str]:
+        """The systems that aren't significantly worse than the best."""
+        return [name for name in self.scores if name not in {*self.best, *self.lower}]
+
+    def beats(self, system: str, other: str) -> bool:
+        """Whether a system is significantly better than another."""
+        for pair, wanted in (((system, other), "better"), ((other, system), "worse")):
+            if test := self._tests.get(pair):
+                return verdict_of(test, self.column.better, self._level) == wanted
+        return False
+
+    def mark(self, name: str) -> str:
+        """How a system stands: "best", "worse" than the best, or "close"; "" if nothing is known.
+
+        Of two systems the best is only marked where it differs.
+        """
+        if self.state != "ordered" and (self.state != "level" or len(self.tests.systems) == 2):
+            return ""
+        if name in self.best:
+            return "best"
+        return "worse" if name in self.lower else "close" if name in self.close else ""
+
+    def sentence(self, with_p: bool = True) -> str:
+        """What this output says, without a stop at the end."""
+        label = short_label(self.column)
+        if self.state == "withheld":
+            metric = self.column.metric
+            about = metric if metric in self.tests.withheld else label
+            return f"{about} ranks no system: {self.reason}"
+        if self.state == "untested":
+            return f"{label} can't be tested: {self._listed(self.scores)}"
+        if len(self.tests.systems) == 2:
+            return self._of_two(label, with_p)
+        if self.state == "undirected":
+            (low, least), *_, (high, most) = sorted(self.scores.items(), key=lambda item: item[1])
+            number = self._number
+            return (
+                f"{label} goes from {number(least)} ({low}) to {number(most)} ({high}); neither "
+                "more nor less is better"
+            )
+        if self.state == "level":
+            return self._none(label)
+        for named in (_NAMED, 0):
+            text = self._of_several(label, named)
+            if len(text) <= LONGEST:
+                break
+        return text
+
+    def _of_two(self, label: str, with_p: bool) -> str:
+        test = self._only_test
+        assert test
+        (first, a), (second, b) = self.scores.items()
+        if self.beats(second, first):
+            first, second = second, first
+        numbers = f"{self._number(a)} against {self._number(b)}"
+        if by_people := not isnan(test.judged):
+            numbers = f"{self._number(abs(test.difference))} by people's labels"
+        p = f" ({p_text(test.p)})" * with_p
+        lacking = f", on {test.samples:,} of {test.samples + test.left_out:,} samples: "
+        lacking = f"{lacking}{test.left_out:,} have no score of both" * bool(test.left_out)
+        if self.state == "undirected":
+            differs = verdict_of(test, "neither", self._level) == "different"
+            verb = "differs" if differs else "doesn't differ significantly"
+            return (
+                f"{label} {verb}: {self._listed(self.scores)}{p}{lacking}; neither more nor less "
+                "is better"
+            )
+        if self.state == "level":
+            one, two = (self._number(self.scores[name]) for name in self.tests.systems)
+            if not by_people:
+                numbers = f"{one} both" if one == two else f"{one} and {two}"
+            between = listed(self.tests.systems)
+            return f"No significant difference between {between} on {label}: {numbers}{p}{lacking}"
+        down = self.column.better == "lower"
+        verb = f"lower than {second} on {label}, where less is better" if down else ""
+        verb = verb or f"higher than {second} on {label}"
+        return f"{first} scores {verb}: {numbers}{p}{lacking}"
+
+    def _none(self, label: str) -> str:
+        """That no pair of several differs."""
+        if len(self.scores) <= 3:
+            return f"No significant difference on {label}: {self._listed(self.scores)}"
+        ends = sorted(self.scores.values())
+        return (
+            f"No significant difference on {label} among the {len(self.scores)} systems: from "
+            f"{self._number(ends[0])} to {self._number(ends[-1])}"
+        )
+
+    def _of_several(self, label: str, named: int) -> str:
+        down = self.column.better == "lower"
+        top = self._number(self.scores[self.best[0]])
+        several = len(self.best) > 1
+        score = f"{top}{' both' if len(self.best) == 2 else ' each' * several}"
+        who = f"{_some(self.best, len(self.scores), named, other='')} score{'s' * (not several)}"
+        text = f"{who} {'lowest' if down else 'highest'} on {label} ({score})"
+        worse = "higher" if down else "lower"
+        if not self.close:
+            if len(self.lower) == 2:
+                return f"{text}, ahead of {self._listed(self.lower, brackets=True)}"
+            return f"{text}, ahead of all others"
+        if not self.lower:
+            return f"{text}, but no other is significantly {worse}"
+        others = len(self.close) + len(self.lower)
+        close = _some(self.close, others, named)
+        aren_t = "isn't" if len(self.close) == 1 else "aren't"
+        lower = _some(self.lower, others, named, rest=len(self.close) > named)
+        are = "is" if len(self.lower) == 1 else "are"
+        return f"{text}; {close} {aren_t} significantly {worse}, {lower} {are}"
+
+    def _listed(self, names: Iterable[str], brackets: bool = False) -> str:
+        """Names with their scores."""
+        form = "{} ({})" if brackets else "{} {}"
+        scores = self.scores
+        return listed([form.format(name, self._number(scores[name])) for name in names])
+
+    def _number(self, value: float) -> str:
+        return _number(self.column, value)
+
+    @cached_property
+    def _tests(self) -> Mapping[tuple[str, str], Comparison]:
+        pairs = self.tests.pairs
+        return {pair: test for pair in pairs if (test := test_of(self.tests, pair, self.column))}
+
+    @property
+    def _only_test(self) -> Comparison | None:
+        return next(iter(self._tests.values()), None)
+
+    @property
+    def _level(self) -> float:
+        return self.tests.options.level
+
+
+def _second(first: Standing, others: Sequence[Standing]) -> str:
+    """What the other outputs add: why one ranks none, what contradicts the first, or agrees."""
+    for reason in (one.reason for one in others if one.reason not in (None, first.reason)):
+        metrics = dict.fromkeys(one.column.metric for one in others if one.reason == reason)
+        labels = [short_label(one.column) for one in others if one.reason == reason]
+        labels = [*metrics] if len(metrics) < len(labels) else labels
+        return f"{listed(labels)} rank{'s' * (len(labels) == 1)} no system: {reason}"
+    ranking = [one for one in others if one.state in ("ordered", "level")]
+    if first.state not in ("ordered", "level"):
+        return next((one.sentence() for one in ranking), "")
+    if ahead := _ahead(first, ranking):
+        return "; ".join([ahead[0], *(f"o{text[1:]}" for text in ahead[1:])])
+    if len(first.tests.systems) > 2 or not ranking or first.state == "level":
+        return ""
+    if level := [one for one in ranking if one.state == "level"]:
+        return f"No significant difference on {_outputs(level, others)}"
+    text = _outputs(ranking, others)
+    text = f"T{text[1:]}" if text.startswith("the other") else text
+    return f"{text} agree{'s' * (len(ranking) == 1)}"
+
+
+def _ahead(first: Standing, others: Sequence[Standing]) -> list[str]:
+    """On which outputs others than the first ones are ahead, and of whom."""
+    leads: dict[str, list[str]] = {}
+    for one in others:
+        ahead = [name for name in one.best if first.state == "level" or name not in first.best]
+        behind = [name for name in first.best if name in one.lower]
+        if one.state != "ordered" or not ahead or (first.state == "ordered" and not behind):
+            continue
+        if not one.close and len(one.scores) > 2:
+            of = f" of {'both' if len(one.lower) == 2 else 'all'} others"
+        else:
+            of = f" of {listed(behind if first.state == 'ordered' else one.lower)}"
+        text = f"{listed(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead{of}"
+        leads.setdefault(text, []).append(short_label(one.column))
+    return [f"On {_some(labels, len(others))} {text}" for text, labels in leads.items()]
+
+
+def _outputs(of: Sequence[Standing], others: Sequence[Standing]) -> str:
+    """Some of the other outputs: by their names, or as a number of them."""
+    if len(of) <= 2:
+        return listed([short_label(one.column) for one in of])
+    noun = _noun([one.column for one in others])
+    if len(of) == len(others):
+        return f"the other {_count(len(of))} {noun}"
+    return f"{_count(len(of))} of the other {_count(len(others))} {noun}"
+
+
+def _noun(columns: Sequence[OutputColumn]) -> str:
+    """What outputs are called: scores, where a metric has several of them."""
+    return "metrics" if len({c.metric for c in columns}) == len(columns) else "scores"
+
+
+def _some(
+    names: Sequence[str], of: int, most: int = _NAMED, rest: bool = False, other: str = "other "
+) -> str:
+    """Names, or how many they are where they are more; with `rest`, as what is left of them."""
+    if len(names) <= max(most, 1):
+        return listed(names)
+    return f"the other {_count(len(names))}" if rest else f"{len(names)} of the {other}{of}"
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def short_label(column: OutputColumn) -> str:
+    """The output's own name, of those that are equal the first."""
+    return column.label.split(EQUAL)[0]
+
+
+def short_head(column: OutputColumn) -> str:
+    """The head of a column, of outputs that are equal that of the first."""
+    return f"{short_label(column)}{column.head.removeprefix(column.label)}"
+
+
+def _number(column: OutputColumn, value: float) -> str:
+    return f"{column.number(value)}{'%' * (column.factor == 100)}"
