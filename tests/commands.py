@@ -44,8 +44,8 @@ def write(name: str, rows: Sequence[object]) -> None:
     Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner(**SEPARATE).invoke(main, arguments, input=stdin)
+def run(*arguments: str, stdin: str | None = None, **options: Any) -> Result:
+    return CliRunner(**SEPARATE).invoke(main, arguments, input=stdin, **options)
 
 
 def scored(*arguments: str, stdin: str | None = None) -> Any:

@@ -16,7 +16,8 @@ from metrichub.agreement.options import (
     correlation_options,
     rating_options,
 )
-from metrichub.agreement.tables import Place, document_of, tables_of
+from metrichub.agreement.tables import Place, brief_lines, document_of, tables_of
+from metrichub.catalog.listing import screen_width
 from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, print_usage
 from metrichub.cli.output import (
     emit,
@@ -28,7 +29,7 @@ from metrichub.cli.output import (
     title_option,
     write_page,
 )
-from metrichub.cli.program import Command, note, say
+from metrichub.cli.program import Command, Settings, note, say
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
 from metrichub.errors import did_you_mean, listed
@@ -36,6 +37,9 @@ from metrichub.errors import did_you_mean, listed
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.from_ratings import RatedScores
+
+
+_WIDEST = 100
 
 
 @click.command(cls=Command)
@@ -134,13 +138,18 @@ def agreement(
     ranks = dict(_ranks(result)) if with_ranks else {}
     signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
     form = result_format(form, output)
-    emit(
-        form,
-        lambda: tables_of(result, ranks, signatures, form),
-        lambda: document_of(result, ranks, with_citations),
-        output=output,
-        foot=result.cite().splitlines() if with_citations else signatures,
-    )
+    settings = context.find_object(Settings)
+    whole = ranks or with_citations or result.judges or result.cut_into_verdicts
+    if form == "table" and not (output or whole or (settings and settings.verbose)):
+        click.echo("\n".join(brief_lines(result, min(screen_width(), _WIDEST))))
+    else:
+        emit(
+            form,
+            lambda: tables_of(result, ranks, signatures, form),
+            lambda: document_of(result, ranks, with_citations),
+            output=output,
+            foot=result.cite().splitlines() if with_citations else signatures,
+        )
     if plot:
         from metrichub.agreement.tables import forest
 

@@ -45,8 +45,8 @@ rating_options = option_group(
         "--human",
         metavar="COLUMN",
         multiple=True,
-        help="A column of people's ratings: numbers, lists of several raters' numbers, yes and no, "
-        "lists of MQM errors, or which of two outputs is better (a, b or tie); repeatable.",
+        help="A column of people's ratings; numbers, lists of several raters' numbers, yes and no, "
+        "lists of MQM errors, or which of two outputs is better (a, b or tie).",
     ),
     click.option(
         "--pair",
@@ -58,8 +58,7 @@ rating_options = option_group(
     click.option(
         "--preferences",
         metavar="FILE",
-        help="A file of votes between systems, instead of --human: item, system_a, system_b and "
-        "winner.",
+        help="A file of votes between systems; item, system_a, system_b and winner.",
     ),
     click.option(
         "--severity",
@@ -74,7 +73,7 @@ rating_options = option_group(
         "--score",
         metavar="COLUMN",
         multiple=True,
-        help="A column of scores, or A,B for the scores of both outputs of a pair; repeatable.",
+        help="A column of scores; or A,B for the scores of both outputs of a pair.",
     ),
     click.option(
         "--better",
@@ -135,7 +134,7 @@ correlation_options = option_group(
         "--level",
         metavar="LEVEL",
         multiple=True,
-        help="item, pooled, system or within_system; repeatable.",
+        help="item, pooled, system or within_system.",
     ),
     click.option(
         "--coefficient",
@@ -143,7 +142,7 @@ correlation_options = option_group(
         multiple=True,
         help="pearson, spearman, tau_b, tau_c, tau_23, acc_eq, acc_eq_calibrated, "
         "soft_pairwise_accuracy, tau_wmt, auc or balanced_accuracy; of preferences accuracy, "
-        "accuracy_ties_half, tau_wmt, tau_ties_left_out, acc_eq or kappa; repeatable.",
+        "accuracy_ties_half, tau_wmt, tau_ties_left_out, acc_eq or kappa.",
     ),
     click.option(
         "--cut", type=float, metavar="N", help="The lowest score that counts as a metric's yes."

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MissingDependency
+from metrichub.cli.screen import plain, styled, wrapped
+from metrichub.errors import MissingDependency, listed
 from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _verdict_rows(agreement: Agreement) -> list[list[Cell]]:
     return rows
 
 
-_ACROSS = 3
+_ACROSS, _ALPHA = 3, 0.05
 
 
 def forest(agreement: Agreement) -> Figure:
@@ -131,3 +132,98 @@ def _draw(axes: Axes, place: tuple[str, str, str], rows: list[AgreementRow]) -> 
     axes.set_xlabel(f"{coefficient}, {level}")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize="x-small", loc="best")
+
+
+def brief_lines(agreement: Agreement, width: int) -> list[str]:
+    """A sentence, the metrics by agreement on the first dimension, and the data.
+
+    As many lines as metrics, and nine more.
+    """
+    from metrichub.agreement.agreement import CEILING, CHANCE
+
+    columns: dict[Place, dict[str, AgreementRow]] = {}
+    for row in agreement.rows:
+        place = (row.dimension, row.level, row.coefficient)
+        columns.setdefault(place, {})[row.metric] = row
+    varied = [i for i, values in enumerate(zip(*columns, strict=True)) if len({*values}) > 1]
+    heads = [" ".join(place[i] for i in varied or (0,)) for place in columns]
+    first = next(iter(columns.values()))
+    order = sorted(agreement.metrics, key=lambda m: (isnan(first[m].value), -first[m].value))
+    # People who agree with nobody but themselves have no ceiling.
+    others = [name for name in (CEILING, CHANCE) if not isnan(first[name].value)]
+    alone = len(columns) == 1
+    if alone and not isnan(first[order[0]].low):
+        heads = [f"{heads[0]} [{agreement.confidence:.0%} interval]"]
+    cells = [[_cell(of_place[name], alone) for of_place in columns.values()]
+             for name in [*order, *others]]  # fmt: skip
+    lines, hidden = _lines(["", *order, *others], [heads, *cells], width)
+    lines[1] = styled(lines[1], bold=True)
+    foot = _data(agreement, hidden)
+    return [
+        *wrapped(plain(_sentence(agreement, [first[name] for name in order], first)), width),
+        *["", *lines, ""],
+        *(styled(line, dim=True) for line in wrapped(plain(foot), width)),
+    ]
+
+
+def _cell(row: AgreementRow, with_interval: bool) -> str:
+    shown = _number(row.value)
+    inside = with_interval and not isnan(row.low)
+    return f"{shown} [{_number(row.low)}, {_number(row.high)}]" if inside else shown
+
+
+def _number(value: float) -> str:
+    return plain("–" if isnan(value) else f"{value:.3f}".replace("-", "−"))
+
+
+def _lines(
+    names: Sequence[str], cells: Sequence[Sequence[str]], width: int
+) -> tuple[list[str], int]:
+    """Aligned lines with as many columns as fit, and how many don't."""
+    lines = [name.ljust(max(map(len, names))) for name in names]
+    for number, column in enumerate(zip(*cells, strict=True)):
+        wide = max(map(len, column))
+        if number and len(lines[0]) + 2 + wide > width:
+            return [line.rstrip() for line in lines], len(cells[0]) - number
+        lines = [f"{line}  {cell:<{wide}}" for line, cell in zip(lines, column, strict=True)]
+    return [line.rstrip() for line in lines], 0
+
+
+def _sentence(
+    agreement: Agreement, ranked: Sequence[AgreementRow], rows: dict[str, AgreementRow]
+) -> str:
+    """Which metric agrees best with people, and whether the next can be told from it."""
+    from metrichub.agreement.agreement import CEILING, CHANCE
+
+    best, *others = ranked
+    about = f"with people on {best.dimension}"
+    if isnan(best.value):
+        return f"No metric can be compared {about}; --verbose says why."
+    mark = [f"{name} {_number(rows[key].value)}" for key, name in
+            ((CEILING, "one rater"), (CHANCE, "chance")) if not isnan(rows[key].value)]  # fmt: skip
+    how = "agrees best" if others else "agrees"
+    text = f"{best.metric} {how} {about}: {best.coefficient} {_number(best.value)}"
+    text += f" ({listed(mark)})." if mark else "."
+    if not others or isnan(others[0].value) or best.level == "average":
+        return text
+    p = agreement.compare(
+        best.metric,
+        others[0].metric,
+        best.dimension,
+        level=best.level,
+        coefficient=best.coefficient,
+    ).p
+    told = "can't be told from it" if not p <= _ALPHA else "is lower"
+    return f"{text} {others[0].metric} ({_number(others[0].value)}) {told} (p = {p:.3f})."
+
+
+def _data(agreement: Agreement, hidden: int) -> str:
+    """What was rated and how it was compared, and what is left out."""
+    data, row = agreement.data, agreement.rows[0]
+    sizes = {"systems": data.systems, "items": data.items, "raters": data.raters}
+    counts = [f"{data.samples:,} outputs"] + [f"{n:,} {name}" for name, n in sizes.items() if n > 1]
+    facts = [*counts, f"{row.coefficient}, {row.level}"]
+    unscored = max(row.unscored for row in agreement.rows)
+    facts += [f"up to {unscored:,} without a score"] * bool(unscored)
+    facts += [f"{hidden} columns hidden, widen the window"] * bool(hidden)
+    return " · ".join([*facts, "all: --verbose"])

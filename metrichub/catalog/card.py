@@ -224,14 +224,14 @@ def _rows(
     """Names of rows, and what stands in them as HTML."""
     yield "reads", escape(", ".join(inputs))
     for output in headline:
-        yield escape(output), escape(_scale(card.scale(output) or Scale()))
+        yield escape(output), escape(scale_text(card.scale(output) or Scale()))
     if parameters:
         shown = (f"<code>{escape(f'{key}={value!r}')}</code>" for key, value in parameters.items())
         yield "parameters", " ".join(shown)
     yield "card", f"<code>metrichub card {escape(card.name)}</code>"
 
 
-def _scale(scale: Scale) -> str:
+def scale_text(scale: Scale) -> str:
     """The range of an output and its direction, in words."""
     if scale.low is None and scale.high is None:
         span = "any number"

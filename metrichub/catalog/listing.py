@@ -47,12 +47,6 @@ class Listing(tuple[Entry, ...]):
         legend = textwrap.wrap(_LEGEND, width) if any(map(_marks, named.values())) else []
         return "\n".join([*lines, *legend, *lacking])
 
-    def lines(self) -> list[str]:
-        """A line a metric, with the whole summary, by name."""
-        named = sorted(self._named(), key=lambda pair: pair[0])
-        column = max((len(name) for name, _ in named), default=0)
-        return [f"{name:<{column}} {' '.join(_summary(entry).split())}" for name, entry in named]
-
     def __repr__(self) -> str:
         """The table, as wide as the terminal."""
         return self.text(screen_width())

@@ -143,6 +143,38 @@ def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
     }
 
 
+class Board(NamedTuple):
+    """What metrics got on the same data about the same dimension, the highest first."""
+
+    dimension: str
+    coefficient: str
+    data: str
+    values: Mapping[str, float]
+
+
+def boards_of(studies: Mapping[str, Sequence[Study]], task: str) -> list[Board]:
+    """The boards of a task by metrics' names, that of the most metrics first.
+
+    A metric's value is that of its default setting, or else its highest. Of dimensions that the
+    same metrics have, the last comes first, as data sets end with the overall one.
+    """
+    boards: dict[tuple[str, str, str], dict[str, float]] = {}
+    for name, some in studies.items():
+        for study in sorted(some, key=lambda study: study.spec == name):
+            for value in study.shown_values if study.task == task else ():
+                place = (value.dimension, value.coefficient, str(study.data["title"]))
+                values = boards.setdefault(place, {})
+                if value.value is not None:
+                    default = study.spec == name and value.output == "score"
+                    least = float("-inf") if default else values.get(name, float("-inf"))
+                    values[name] = max(value.value, least)
+    ranked = [
+        Board(*place, dict(sorted(values.items(), key=lambda pair: -pair[1])))
+        for place, values in reversed(boards.items())
+    ]
+    return sorted(ranked, key=lambda board: -len(board.values))
+
+
 def agreement_block(
     studies: Sequence[Study], tasks: Sequence[str], prompts_unknown: Collection[Study] = ()
 ) -> str:

@@ -13,9 +13,10 @@ from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.listing import list_metrics, screen_width
 from metrichub.catalog.registry import Entry, registry, spec_of
 from metrichub.catalog.search import METRIC, SearchPage, search_index
-from metrichub.catalog.studies import best_by_task
+from metrichub.catalog.studies import Study, best_by_task, boards_of
+from metrichub.cli.browse_pages import card_lines, of_task, overview
 from metrichub.cli.output import as_json, emit
-from metrichub.cli.program import Command, note
+from metrichub.cli.program import Command, note, styled
 from metrichub.errors import did_you_mean, printable
 from metrichub.report.tables import Table
 
@@ -27,7 +28,7 @@ _OF_CARDS = (
     *("title", "summary", "inputs", "headline", "definition", "tags", "license"),
     *("judge", "embedder", "requires"),
 )
-_SHOWN = 5
+_SHOWN, _WIDEST = 5, 100
 
 
 @click.command("list", cls=Command)
@@ -51,8 +52,10 @@ _SHOWN = 5
     "--format",
     "form",
     type=click.Choice(("table", "json")),
-    help="The format.  [default: table on a terminal, a line for each metric into a pipe]",
+    default="table",
+    help="The format.  [default: table]",
 )
+@click.option("--all", "every", is_flag=True, help="Show a line for each metric, by task.")
 def list_(
     question: tuple[str, ...],
     task: str | None,
@@ -61,9 +64,10 @@ def list_(
     input_: str | None,
     judge: str | None,
     agreement: str | None,
-    form: str | None,
+    form: str,
+    every: bool,
 ) -> None:
-    """List the installed metrics, or those that match a QUESTION, best match first.
+    """List the tasks with their metrics, or what matches a QUESTION, best match first.
 
     metrichub list "is my RAG answer grounded?"
 
@@ -84,15 +88,16 @@ def list_(
     entries = list_metrics(task=task, **tags)
     if not entries:
         note(_nothing({"task": task, **tags}))
+    width = min(screen_width(), _WIDEST)
     if form == "json":
         named = [(registry().name_of(entry), entry) for entry in entries]
         click.echo(as_json([_facts(*pair) for pair in named]), nl=False)
-    elif not entries:
-        return
-    elif not form and not sys.stdout.isatty():
-        click.echo("\n".join(entries.lines()))
-    else:
-        click.echo(entries.text(screen_width(), lambda task: click.style(task, bold=True)))
+    elif not (every or task or any(tags.values())):
+        click.echo("\n".join(overview(entries, width)))
+    elif task and entries:
+        click.echo("\n".join(of_task(entries, task, _studies(), width)))
+    elif entries:
+        click.echo(entries.text(width, lambda task: styled(task, bold=True)))
 
 
 def _nothing(tags: Mapping[str, str | None]) -> str:
@@ -120,7 +125,7 @@ def _facts(name: str, entry: Entry) -> dict[str, Any]:
     return facts | {"outputs": entry.card.scores, "needs": needs}
 
 
-def _show_pages(question: str, form: str | None) -> None:
+def _show_pages(question: str, form: str) -> None:
     """The metrics, guides and metrics of other packages that a question finds."""
     pages = search_index().find(question)[:_SHOWN]
     if not pages:
@@ -129,13 +134,10 @@ def _show_pages(question: str, form: str | None) -> None:
         click.echo(as_json([_page_facts(page) for page in pages]), nl=False)
         return
     for page in pages:
-        name, rest = (page.address, page.title) if page.kind == METRIC else (page.kind, page.title)
-        if not form and not sys.stdout.isatty():
-            click.echo(printable(f"{name}: {rest}: {page.summary}"))
-            continue
-        click.echo(f"{click.style(name, bold=True)}: {printable(rest)}")
-        click.echo(textwrap.fill(printable(page.summary), screen_width(), initial_indent="  ",
-                                 subsequent_indent="  "))  # fmt: skip
+        name = page.address if page.kind == METRIC else page.kind
+        click.echo(f"{styled(name, bold=True)}: {printable(page.title)}")
+        filled = textwrap.fill(printable(page.summary), screen_width() - 2)
+        click.echo(textwrap.indent(filled, "  "))
 
 
 def _page_facts(page: SearchPage) -> dict[str, str | None]:
@@ -147,9 +149,7 @@ def _page_facts(page: SearchPage) -> dict[str, str | None]:
     }
 
 
-def _show_agreement(
-    entries: Iterable[Entry], dimension: str, task: str | None, form: str | None
-) -> None:
+def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, form: str) -> None:
     """The metrics that were measured, the best of each task first, with what a rater gets.
 
     `task` is that of the texts that people rated.
@@ -180,7 +180,7 @@ def _show_agreement(
         for name, about, (study, value) in best_studies
     ]
     emit(
-        form or "table",
+        form,
         lambda: [Table(_HEAD, rows)],
         lambda: [dict(zip(_HEAD, row, strict=True)) for row in rows],
     )
@@ -188,47 +188,41 @@ def _show_agreement(
 
 @click.command(cls=Command)
 @click.argument("name")
-@click.option("--raw", is_flag=True, help="Print the file unformatted, on a terminal too.")
-def card(name: str, raw: bool) -> None:
-    """Show a metric's card: what it rewards, what it misses, when not to use it."""
+@click.option("--full", is_flag=True, help="Show the whole card.")
+@click.option("--raw", is_flag=True, help="Print the card's file, unformatted.")
+def card(name: str, full: bool, raw: bool) -> None:
+    """Show a metric's card on one screen: its use and misuse, what it reads, how to call it."""
     entry = registry().find(spec_of(name).metric)
-    if raw or not sys.stdout.isatty():
+    if raw or entry.problem or (full and not sys.stdout.isatty()):
         # A broken card is shown too: that is how one finds what is wrong with it.
         text = (entry.folder / "README.md").read_text(encoding="utf-8", errors="backslashreplace")
         click.echo(printable(text, lines=True), nl=False)
-        return
-    from rich.console import Console
-    from rich.markdown import Markdown
+    elif full:
+        from rich.console import Console
+        from rich.markdown import Markdown
 
-    from metrichub.cli.formulas import with_formulas
+        from metrichub.cli.formulas import with_formulas
 
-    Console().print(Markdown(printable(with_formulas(_with_facts(entry)), lines=True)))
+        # These themes have the terminal's own colours, dark or light.
+        body = printable(with_formulas(entry.card.body), lines=True)
+        Console().print(Markdown(body, code_theme="ansi_light", inline_code_theme="ansi_light"))
+    else:
+        called, studies = registry().name_of(entry), _studies()
+        boards = [boards_of(studies, task)[:1] for task in entry.card.tags.task]
+        own = [board for first in boards for board in first if called in board.values]
+        needs = entry.install if entry.lacking else ""
+        width = min(screen_width(), _WIDEST)
+        lines = card_lines(entry.card, called, own, needs, width)
+        click.echo(printable("\n".join(lines), lines=True))
 
 
-def _with_facts(entry: Entry) -> str:
-    """The card's body with its front matter as a list below the title."""
-    card = entry.card
-    outputs = "; ".join(
-        f"{name} in {scale.interval}, {scale.better} is better"
-        if scale.better != "neither"
-        else f"{name} in {scale.interval}"
-        for name, scale in card.scores.items()
-    )
-    facts = {
-        "inputs": ", ".join(card.inputs),
-        "outputs": outputs,
-        "task": ", ".join(card.tags.task),
-        "dimension": ", ".join(card.tags.dimension),
-        "family": card.tags.family,
-        "language": ", ".join(card.tags.language),
-        "judge": JUDGES[card.judge] if card.judge else "",
-        "embedder": "any embedder" if card.embedder else "",
-        "license": card.license,
-        "needs": entry.install,
+def _studies() -> dict[str, tuple[Study, ...]]:
+    """The studies of all metrics by their names."""
+    return {
+        registry().name_of(entry): entry.studies
+        for entry in registry().entries
+        if not entry.problem
     }
-    listed = "\n".join(f"- {name}: {text}" for name, text in facts.items() if text)
-    head, blank, rest = card.body.lstrip().partition("\n")
-    return f"{head}\n\n*{card.summary}*\n\n{listed}\n{blank}{rest}"
 
 
 @click.command(cls=Command)

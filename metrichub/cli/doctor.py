@@ -18,7 +18,7 @@ from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
-from metrichub.cli.program import Command, version
+from metrichub.cli.program import Command, Settings, plain, styled, version
 from metrichub.errors import MetrichubError, printable
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
@@ -45,8 +45,8 @@ OPTIONAL_USES = {
 def doctor(context: click.Context, form: str, ask: bool) -> None:
     """Check the installation; imports every metric. Exits with 5 if something is broken.
 
-    It shows incomplete extras, the judge set in the environment, and what metrics still need. It
-    never shows keys, and contacts a server only with --ask.
+    It shows what is broken or missing, and the judge set in the environment; --verbose shows all
+    that was looked at. It never shows keys, and contacts a server only with --ask.
     """
     dependencies, installed = _dependencies(), registry()
     broken = dict(_broken(installed))
@@ -66,7 +66,12 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
         "waiting": _waiting(installed.entries),
     }
-    click.echo(as_json(facts) if form == "json" else printable(_text(facts), lines=True), nl=False)
+    settings = context.find_object(Settings)
+    if form == "json":
+        click.echo(as_json(facts), nl=False)
+    else:
+        text = _text(facts) if settings and settings.verbose else _brief(facts)
+        click.echo(printable(text, lines=True), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
 
 
@@ -132,6 +137,29 @@ def _incomplete(installed: Registry) -> Iterator[tuple[str, str]]:
 def _rival(installed: Registry, entry: Entry) -> str:
     others = [e for e in installed.entries if e.name == entry.name and e != entry]
     return f"{entry.name!r} is also in {', '.join(other.distribution for other in others)}"
+
+
+def _brief(facts: Mapping[str, Any]) -> str:
+    """A sentence, what was chosen, and what is wrong."""
+    broken, judges, extras = facts["broken"], facts["judges"], facts["extras"]
+    python, metrics = facts["python"].split()[0], sum(facts["metrics"].values())
+    state = f"{len(broken)} broken" if broken else "none broken"
+    waiting = [f"{len(names)} metrics need {what}" for what, names in facts["waiting"].items()]
+    rows = {kind: "; ".join([judges[VARIABLES[kind]], *(text for text in waiting if kind in text)])
+            for kind in VARIABLES}  # fmt: skip
+    if not judges["endpoint"].startswith("not "):
+        rows["server"] = judges["endpoint"]
+    rows["cache"] = f"{facts['cache']}, {facts['call store']}"
+    rows["models"] = ", ".join(facts["models"]) or "none"
+    lacking = [f"{name} {s}" for name, s in extras.items() if not s.startswith("installed")]
+    rows["extras"] = "; ".join(lacking) or "complete"
+    missing = {name: "MISSING" for name, held in facts["dependencies"].items() if held is None}
+    rows |= facts["shadowed"] | facts["incomplete"] | missing | broken
+    lines = [f"metrichub {facts['metrichub']}, Python {python}: {metrics} metrics, {state}.", ""]
+    for name, text in rows.items():
+        lines += _hanging(f"{name:<10} ", plain(text), screen_width())
+    lines += ["", styled("all that was looked at: metrichub doctor --verbose", dim=True)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _text(facts: Mapping[str, Any]) -> str:

@@ -76,10 +76,9 @@ judge_options = option_group(
         "--judge",
         metavar="SPEC",
         multiple=True,
-        help="The judge for all metrics that need one: \"openai(model='…')\", with "
-        "base_url='http://127.0.0.1:8000/v1' for your own server, or offline (a "
-        "word-matching baseline). Repeat it for a panel of judges that vote.  "
-        "[default: METRICHUB_JUDGE]",
+        help="Judge by \"openai(model='…')\" or offline; for all metrics that need a judge, with "
+        "base_url='http://127.0.0.1:8000/v1' for your own server. offline is a word-matching "
+        "baseline. Repeat it for a panel of judges that vote.  [default: METRICHUB_JUDGE]",
     ),
     click.option(
         "--vote",
@@ -90,8 +89,8 @@ judge_options = option_group(
     click.option(
         "--embedder",
         metavar="SPEC",
-        help="The embedder for all metrics that need one: \"openai(model='…')\", or offline "
-        "(hashed n-grams, a baseline).  [default: METRICHUB_EMBEDDER]",
+        help="Compare vectors of this embedder, likewise; offline is a baseline of n-grams.  "
+        "[default: METRICHUB_EMBEDDER]",
     ),
     click.option(
         "--language",
@@ -117,8 +116,7 @@ judge_options = option_group(
         "--max-calls",
         metavar="N",
         type=click.IntRange(1),
-        help="Stop before sending more than N requests to judges, retries included.  "
-        "[default: never]",
+        help="Stop before more than N requests to judges; retries count.  [default: never]",
     ),
     click.option(
         "--max-tokens",

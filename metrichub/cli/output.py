@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrichub.cli.program import TYPED, wrapped
+from metrichub.cli.program import TYPED, plain, wrapped
 from metrichub.data.files import check_folder, write_text
 from metrichub.data.location import Location
 from metrichub.data.values import json_value
 from metrichub.errors import printable
-from metrichub.report.tables import Table, fit_width, without_picture
+from metrichub.report.tables import Table, fit_width
 
 if TYPE_CHECKING:
     from metrichub.report.html.provenance import Provenance
@@ -29,7 +29,6 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 _SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 _WRITTEN = (*_SUFFIXES, ".txt", "")
 _PAGES = (".html", ".htm")
-_PLAIN = str.maketrans({"≈": "~", "−": "-", "↑": "(higher)", "↓": "(lower)", "·": "|", "–": "-"})
 Advance = Callable[[int], object]
 Tell = Callable[[str, int, int | None], object]
 
@@ -144,10 +143,10 @@ def emit(
     if width := terminal_width(form, output):
         _print(tables(), top, foot, width)
         return
-    text = as_json(document()) if form == "json" else _rendered(form, tables(), top, foot)
+    shown = plain if output is None else str
+    text = as_json(document()) if form == "json" else _rendered(form, tables(), top, foot, shown)
     if output is None:
-        shown = printable(text, lines=True) if sys.stdout.isatty() else text
-        click.echo(shown if _has_signs() else _plain(shown), nl=False)
+        click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, nl=False)
     else:
         write_text(output, text)
 
@@ -157,18 +156,14 @@ def _print(tables: Sequence[Table], top: str, foot: Sequence[str], width: int) -
     from rich.console import Console
 
     console = Console(highlight=False, width=width)
-    plain = str if _has_signs() else _plain
 
     def say(lines: Iterable[str], style: str = "") -> None:
-        for line in lines:
-            for text in wrapped(plain(line), width):
-                console.print(
-                    text, style=style, markup=False, emoji=False, crop=False, overflow="ignore"
-                )
+        for line in (part for text in lines for part in wrapped(plain(text), width)):
+            console.print(line, style=style, markup=False, emoji=False, crop=False, soft_wrap=True)
 
     say([top] * bool(top))
     for table in tables:
-        fitted, hidden = fit_width(table if _has_signs() else without_picture(table), width)
+        fitted, hidden = fit_width(table.mapped(plain), width)
         if top or table is not tables[0]:
             console.print()
         console.print(fitted.rich(), crop=False)
@@ -178,32 +173,24 @@ def _print(tables: Sequence[Table], top: str, foot: Sequence[str], width: int) -
     say(foot, "dim")
 
 
-def _has_signs() -> bool:
-    """Whether standard output can show arrows, dots and lines."""
-    try:
-        "≈↑●─".encode(sys.stdout.encoding or "ascii")
-    except (LookupError, UnicodeError):
-        return False
-    return True
-
-
-def _plain(text: str) -> str:
-    """A text for a terminal without these signs."""
-    return text.translate(_PLAIN)
-
-
 def as_json(document: object) -> str:
     """A document as indented JSON in ASCII, which any pipe carries; `nan` is null."""
     return f"{json.dumps(json_value(document), indent=2)}\n"
 
 
-def _rendered(form: str, tables: Sequence[Table], top: str, foot: Sequence[str]) -> str:
+def _rendered(
+    form: str,
+    tables: Sequence[Table],
+    top: str,
+    foot: Sequence[str],
+    shown: Callable[[str], str],
+) -> str:
     written = {"csv": Table.csv, "markdown": Table.markdown, "latex": Table.latex}
     if form in written:
         return "\n".join(map(written[form], tables))
-    text = "\n\n".join(table.text() for table in tables)
+    text = "\n\n".join(table.mapped(shown).text() for table in tables)
     lines = (*[top, ""] * bool(top), text, *[""] * bool(foot), *foot)
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{shown(line)}\n" for line in lines)
 
 
 report_option = click.option(

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shutil
 import sys
-import textwrap
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from metrichub.errors import MetrichubError, Pending, ScoringError, Words, did_you_mean, printable
+from metrichub.cli.screen import plain as plain
+from metrichub.cli.screen import styled as styled
+from metrichub.cli.screen import wrapped as wrapped
+from metrichub.errors import (
+    MetrichubError,
+    Pending,
+    ScoringError,
+    Words,
+    did_you_mean,
+    printable,
+)
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -29,7 +38,7 @@ EXIT_STATUS = """\
 \b
 Exit status:
   0    success
-  1    a threshold was missed (--fail-under, --fail-over, --fail-if-worse), or a contract test
+  1    a threshold was missed (--fail-under and its like), or a contract test
        failed (check)
   2    incorrect use: an unknown option, metric or parameter
   3    bad data: a file or sample can't be scored
@@ -97,33 +106,63 @@ class _Notes(logging.Handler):
             note(record.getMessage())
 
 
+def _show_all(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        context.meta[WHOLE] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
 def _common() -> list[click.Parameter]:
-    return [
-        click.Option(
-            ["--verbose"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_set_verbose,
-            help="Say more: all tests and notes, and on stderr what the program does.",
-        ),
-        click.Option(
-            ["--debug"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_set_debug,
-            help="Show the traceback of an error.",
-        ),
-    ]
+    flags = {
+        "--verbose": (_set_verbose, "Say more: all tests and notes, and what the program does."),
+        "--debug": (_set_debug, "Show the traceback of an error."),
+    }
+    return [_flag(name, *how) for name, how in flags.items()]
+
+
+def _flag(
+    name: str, callback: Callable[..., None], help: str, hidden: bool = False
+) -> click.Option:
+    """A flag that acts as soon as it is read."""
+    return click.Option([name], is_flag=True, expose_value=False, is_eager=True, callback=callback,
+                        help=help, hidden=hidden)  # fmt: skip
 
 
 class Command(click.Command):
-    """A command that also takes --verbose and --debug."""
+    """A command that also takes --verbose and --debug, and whose help is in groups if it is long.
+
+    Such a help has a line for most options; --help-all has every detail.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params += _common()
+        self.grouped = len(self.params) > _FEW
+        whole = _flag("--help-all", _show_all, "Show every detail.", hidden=not self.grouped)
+        self.params += [*_common(), whole]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What the command does; of a long help the first paragraph and the first example."""
+        if not self.grouped or WHOLE in ctx.meta:
+            super().format_help_text(ctx, formatter)
+            return
+        first, *others = cleandoc(self.help or "").split("\n\n")
+        examples = [text for text in others if text.startswith("metrichub ")]
+        with formatter.indentation():
+            for text in [first, *examples[:1]]:
+                formatter.write_paragraph()
+                formatter.write_text(text)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, those of a long help in groups."""
+        if not self.grouped:
+            super().format_options(ctx, formatter)
+            return
+        # Its table is needed by no other call.
+        from metrichub.cli.help import write_groups
+
+        options, whole = self.get_params(ctx), WHOLE in ctx.meta
+        write_groups(options, ctx, formatter, heading=partial(styled, bold=True), whole=whole)
 
 
 def _package(where: str) -> str:
@@ -146,7 +185,10 @@ def _broken(point: EntryPoint, cause: str) -> str:
     return f"{owner}'s command {point.name!r} can't be loaded: {cause}"
 
 
-TYPED = "metrichub.typed"
+TYPED, WHOLE = "metrichub.typed", "metrichub.whole"
+"""What a context knows: the words of the command line, and that all of a help is asked for."""
+_FEW = 16
+"""A help of no more options isn't in groups."""
 
 
 class Program(click.Group):
@@ -160,14 +202,7 @@ class Program(click.Group):
         names = {"help_option_names": ["-h", "--help"]}
         super().__init__(*args, context_settings=names, **kwargs)
         self.table = {name: row for name, row in table.items() if find_spec(_package(row[0]))}
-        version = click.Option(
-            ["--version"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_show_version,
-            help="Show the version.",
-        )
+        version = _flag("--version", _show_version, "Show the version.")
         self.params += [version, *_common()]
 
     @cached_property
@@ -248,7 +283,7 @@ class Program(click.Group):
             sys.exit(2)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
+                stream.reconfigure(errors="metrichub")
         notes = _Notes()
         logging.getLogger("metrichub").addHandler(notes)
         try:
@@ -341,13 +376,6 @@ def note(message: str) -> None:
     if sys.stderr.isatty():
         text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
     click.echo(text, err=True)
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """The lines of a text, broken between words but not within "p = .05"."""
-    whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
-    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @click.option(
     "--estimate",
     is_flag=True,
-    help="Estimate the calls to judges and their tokens, without making any.",
+    help="Count the calls to judges and their tokens; makes none.",
 )
 @click.option(
     "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."
@@ -97,16 +97,16 @@ def score(
     bounds: ThresholdOptions,
     detect: tuple[str, ...],
 ) -> None:
-    """Score files of samples (JSONL, JSON, CSV, TSV, Parquet; - is JSONL from stdin).
+    """Score files of samples (JSONL, JSON, CSV, TSV, Parquet) in a table.
 
-    Files may be compressed (.gz, .zst), and at addresses such as s3:// or https://. Logs of
-    lm-evaluation-harness, inspect, HELM, lighteval, promptfoo, ragas and deepeval can be scored as
-    they are, also a folder of them; --as-recorded reports the numbers in them. A FILE may also be a
-    folder of Parquet files, or hf://NAME for a data set on the Hugging Face Hub or on disk.
-    Several FILEs are several systems, shown side by side and named after their files, or by you as
-    in ours=FILE; so are the splits of a data set, unless you choose one. Columns are recognized by
-    their usual names (prediction, response, summary; reference, target, gold; source, article;
-    ...).
+    - is JSONL from stdin. Files may be compressed (.gz, .zst), and at addresses such as s3:// or
+    https://. Logs of lm-evaluation-harness, inspect, HELM, lighteval, promptfoo, ragas and deepeval
+    can be scored as they are, also a folder of them; --as-recorded reports the numbers in them. A
+    FILE may also be a folder of Parquet files, or hf://NAME for a data set on the Hugging Face Hub
+    or on disk. Several FILEs are several systems, shown side by side and named after their files,
+    or by you as in ours=FILE; so are the splits of a data set, unless you choose one. Columns are
+    recognized by their usual names (prediction, response, summary; reference, target, gold; source,
+    article; ...).
 
     metrichub score outputs.jsonl -m bleu -m 'bleu2 = bleu(max_order=2)'
 

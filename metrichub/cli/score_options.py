@@ -60,7 +60,7 @@ result_options = option_group(
         "samples_out",
         metavar="FILE",
         callback=samples_file,
-        help="Write the scores of every sample to FILE (.jsonl or .csv); for bleu, sentence BLEU.",
+        help="Write every sample's scores (.jsonl or .csv); for bleu, sentence BLEU.",
     ),
     click.option(
         "--save",
@@ -73,7 +73,7 @@ result_options = option_group(
     click.option(
         "--by",
         metavar="COLUMN",
-        help="Add the scores of each group of samples, by the values of a column.",
+        help="Add the scores of each group; the values of the column are the groups.",
     ),
     key_option,
     calibrate_option,

@@ -134,7 +134,8 @@ columns_option = click.option(
     metavar="COLUMN=NAME",
     multiple=True,
     callback=_column_names,
-    help="Which columns of the file to read: predictions=answer,references=doc.gold.0",
+    help="Read other names, as predictions=answer; several as "
+    "predictions=answer,references=doc.gold.0.",
 )
 input_format_option = click.option(
     "--input-format",
@@ -152,8 +153,7 @@ where_option = click.option(
     metavar="COLUMN=VALUE",
     multiple=True,
     callback=_conditions,
-    help="Take only the samples with this value, such as language=de; repeatable, for one "
-    "column as 'or'.",
+    help="Take only some samples, as language=de; of one column, any of the values.",
 )
 
 metric_options = option_group(
@@ -165,9 +165,9 @@ metric_options = option_group(
         "metrics",
         metavar="SPEC",
         multiple=True,
-        help="A metric: bleu, 'bleu(max_order=2)', the preset 'wer(whisper)' or 'bleu2 = "
-        "bleu(max_order=2)'; or a module of Hugging Face evaluate, "
-        "evaluate:./folder, whose code will run; repeatable.",
+        help="A metric, as bleu or 'bleu(max_order=2)'; also a preset, 'wer(whisper)', a name of "
+        "your own, 'bleu2 = bleu(max_order=2)', or a module of Hugging Face evaluate, "
+        "evaluate:./folder, whose code will run.",
     ),
     columns_option,
     click.option(
@@ -175,20 +175,20 @@ metric_options = option_group(
         metavar="COLUMN",
         multiple=True,
         callback=lambda _, __, texts: [name for names in texts for name in names.split(",")],
-        help="A column to keep in the report; repeatable.  [default: all with short values]",
+        help="A column to keep in the report.  [default: all with short values]",
     ),
     click.option(
         "--reduce",
         metavar="HOW",
-        help="How to reduce several candidates of a sample to one score: best, worst, mean, max, "
-        "min or first.  [default: best, or mean for metrics without a direction]",
+        help="Reduce the scores of several candidates to one; HOW is best, worst, mean, max, min "
+        "or first.  [default: best, or mean for metrics without a direction]",
     ),
     click.option(
         "--extract",
         metavar="HOW",
-        help="How to read the answer out of each prediction before it is compared: answer, boxed, "
-        "last_number, choice, \"after('Answer:')\", \"regex('[0-9]+')\", or as a program does: "
-        "gsm8k-flexible, mmlu-pro and others.  [default: the whole prediction]",
+        help="Read the answer out of each prediction; HOW is answer, boxed, last_number, choice, "
+        "\"after('Answer:')\", \"regex('[0-9]+')\", or as a program does: gsm8k-flexible, "
+        "mmlu-pro and others.  [default: the whole prediction]",
     ),
     click.option(
         "--workers",
@@ -212,7 +212,7 @@ metric_options = option_group(
 recorded_option = click.option(
     "--as-recorded",
     is_flag=True,
-    help="Report the numbers that another tool recorded for each sample in its log.",
+    help="Report the numbers in another tool's log; those of each sample.",
 )
 
 
@@ -257,8 +257,7 @@ resampling_options = option_group(
     click.option(
         "--cluster",
         metavar="COLUMN",
-        help="Resample the samples that share a value of this column together, for example "
-        "those of a document.",
+        help="Resample what shares a value together; for example the samples of a document.",
     ),
 )
 """--level, --resamples, --seed and --cluster as `resampling`."""

@@ -90,6 +90,18 @@ class Table(NamedTuple):
     worse: Collection[tuple[int, int]] = frozenset()
     picture: int | None = None
 
+    def mapped(self, shown: Callable[[str], str]) -> Table:
+        """The table with its texts and numbers as they are to be shown."""
+
+        def of(cell: Cell) -> Cell:
+            if isinstance(cell, str):
+                return shown(cell)
+            parts = cell if isinstance(cell, Score) else (format_cell(cell),)
+            return Score(*map(shown, parts))
+
+        rows = [[of(cell) for cell in row] for row in self.rows]
+        return self._replace(head=[*map(shown, self.head)], rows=rows)
+
     def text(self) -> str:
         """The table in aligned columns of plain text."""
         cells = [[*map(printable, self.head)], *self.aligned()]

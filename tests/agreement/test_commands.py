@@ -97,6 +97,45 @@ def test_the_table_comes_in_every_format(form: str) -> None:
     assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
+def shown(*arguments: str, width: int = 80) -> list[str]:
+    told = ("agreement", "rated.jsonl", *arguments, "--format", "table")
+    ran = run(*told, env={"COLUMNS": str(width)})
+    assert ran.exit_code == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_the_table_begins_with_the_metric_that_agrees_best() -> None:
+    asked = ("--human", "good", "--coefficient", "tau_b", "--level", "pooled", "--draws", "0")
+    write("rated.jsonl", [{**row, "same": row["good"], "none": i} for i, row in enumerate(ROWS)])
+    lines = shown("-m", "token_f1", "--score", "none", "--score", "same", *asked)
+    # A copy of the ratings has 1, the row's number less than token_f1's 0.741 of F1 above.
+    value = tau_b(F1, [1, 2, 4, 3, 2, 5])
+    text = " ".join(lines)
+    assert text.startswith("same agrees best with people on good: tau_b 1.000 (chance 0.000).")
+    assert f"token_f1 ({value:.3f}) can't be told from it (p = " in text
+    rows = [line.split() for line in lines[lines.index("") + 2 :]]
+    assert [row[:2] for row in rows[:2]] == [["same", "1.000"], ["token_f1", f"{value:.3f}"]]
+    assert [row[0] for row in rows[2:4]] == ["none", "chance"]
+    assert lines[-1] == "6 outputs · 3 systems · 2 items · tau_b, pooled · all: --verbose"
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_the_table_is_metrics_and_nine_lines_however_much_is_asked(width: int) -> None:
+    levels = ("--level", "item", "--level", "pooled", "--level", "system")
+    coefficients = ("--coefficient", "tau_b", "--coefficient", "pearson")
+    asked = ("-m", "ttr", "-m", "token_f1", "--human", "good", *levels, *coefficients)
+    lines = shown(*asked, "--draws", "9", width=width)
+    # token_f1, and ttr with its four headline outputs.
+    assert len(lines) <= 5 + 9 or width < 80
+    assert max(map(len, lines)) <= width
+    text = " ".join(lines)
+    assert ("columns hidden" in text) == (width < 160)
+    assert all(head in text for head in ("item tau_b", "system pearson")) or width < 160
+    whole = shown(*asked, "--draws", "9", "--verbose", width=160)
+    assert whole[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
+    assert len(whole) > 30
+
+
 MISTAKES = [
     ("--human god", 3, "there is no column 'god'; did you mean 'good'?"),
     ("--human prediction", 3, "sample 0: prediction is 'b' (str); a rating is a number"),
@@ -212,7 +251,7 @@ def test_ranks_and_citations_are_shown_on_request_alone() -> None:
     signature = str(Hub("token_f1").evaluate(ROWS).signatures()["token_f1"])
     for cited in (signature, paper):
         assert [flag for flag, text in tables.items() if cited in text] == [("--cite",)]
-    assert [text.count("agreement|values:") for text in tables.values()] == [1] * 3
+    assert [text.count("agreement|values:") for text in tables.values()] == [0, 1, 1]
 
 
 def test_items_of_a_report_are_known_by_their_labels() -> None:

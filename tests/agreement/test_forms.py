@@ -168,7 +168,7 @@ def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> Non
 
 
 def test_help_has_an_example_of_each_form() -> None:
-    shown = " ".join(run("agreement", "--help").stdout.split())
+    shown = " ".join(run("agreement", "--help-all").stdout.split())
     for part in ("--human relevance", "--rater annotator", "--severity severity", "--pair answer_a",
                  "--preferences votes.csv", "-m pairwise --human winner"):  # fmt: skip
         assert part in shown, part

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from metrichub.catalog.card import Card
 from metrichub.catalog.listing import list_metrics
 from metrichub.catalog.registry import registry
+from metrichub.cli.browse_pages import card_lines
 from tests.cli.test_terminal import on_terminal
 from tests.commands import error, program, run
 from tests.plugins import CARD, distribution, environment, metric
+
+TASK = "translation"
 
 
 @pytest.fixture
@@ -58,32 +65,57 @@ def test_list_shows_every_metric_with_the_facts_of_its_card() -> None:
     assert "translation" in bleu["tags"]["task"]
 
 
-def test_list_is_a_line_for_each_metric_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_is_a_line_for_each_task_with_its_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    cards = [entry.card for entry in registry().entries]
+    for width in (60, 80, 160):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = run("list").stdout.splitlines()
+        assert len(lines) <= 25 or width < 80
+        assert max(map(len, lines)) <= width
+        assert lines[0].startswith(f"{len(cards)} metrics. ")
+        counted = {m[1]: int(m[2]) for m in (re.match(r"(\w.*?) +(\d+)   ", x) for x in lines) if m}
+        for task in {task for card in cards for task in card.tags.task}:
+            assert counted[task] == sum(task in card.tags.task for card in cards), task
+
+
+def test_all_is_a_line_for_each_metric_by_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     entries = registry().entries
-    ours = {entry.name for entry in entries if entry.distribution == "metrichub"}
-    lines = run("list", "--format", "table").stdout.splitlines()
+    lines = run("list", "--all").stdout.splitlines()
     assert max(map(len, lines)) <= 100
     tasks = [line for line in lines if not line.startswith(" ")]
     assert len(lines) == len(entries) + len(tasks)
-    assert {"summarization", "translation", "speech recognition"} < {*tasks}
-    assert ours <= {line.split()[0] for line in lines if line.startswith(" ")}
+    assert {e.name for e in entries} == {x.split()[0] for x in lines if x.startswith(" ")}
     marks = {line.split()[0]: line[26:29].strip() for line in lines if line.startswith(" ")}
     asked = ("bleu", "faithfulness", "g_eval", "answer_relevancy", "readability")
     assert [marks[name] for name in asked] == ["", "j", "J", "je", "+"]
 
 
-def test_a_list_into_a_pipe_is_a_line_for_each_metric() -> None:
-    lines = run("list").stdout.splitlines()
-    known = {registry().name_of(entry): entry for entry in registry().entries}
-    assert [line.split()[0] for line in lines] == sorted(known)
-    bleu = next(line for line in lines if line.startswith("bleu "))
-    assert bleu.split(maxsplit=1)[1] == known["bleu"].card.summary
-    few = run("list", "--family", "edit distance").stdout.splitlines()
-    assert {"ter", "wer"} <= {line.split()[0] for line in few} <= {*known}
+def test_the_metrics_of_a_task_are_sorted_by_agreement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("list", "--task", "translation").stdout.splitlines()
+    assert lines[0] == "9 metrics for translation, by agreement with people on adequacy."
+    assert max(map(len, lines)) <= 80
+    found = [m for m in (re.match(r"(\w+) +(-?[\d.]+)  ", line) for line in lines) if m]
+    values = {match[1]: float(match[2]) for match in found}
+    assert len(values) == 9
+    assert list(values) == sorted(values, key=lambda name: -values[name])
+    # The file beside the card, with the default setting.
+    study = next(s for s in registry().find("bleu").studies if (s.spec, s.task) == ("bleu", TASK))
+    assert values["bleu"] == round(study.shown_values[0].value or 0, 3)
+    assert lines[-2].startswith("tau_wmt: WMT19, Lithuanian to English, 6,000 of 21,862")
+    # Nothing was measured of dialogue metrics on dialogues, so they are sorted by name.
+    others = run("list", "--task", "dialogue").stdout.splitlines()
+    assert others[0] == "16 metrics for dialogue."
+    names = [line.split()[0] for line in others[2:] if not line.startswith(" ")]
+    assert names == sorted(names)
+    assert "Needs a judge." in " ".join(" ".join(others).split())
+
+
+def test_a_question_and_an_agreement_find_metrics_in_a_pipe() -> None:
     pages = run("list", "speech to text wrong words").stdout.splitlines()
-    assert pages[0].startswith("wer: Word error rate (WER), with MER, WIL and WIP: Word edits")
-    assert len(pages) <= 5
+    assert pages[0] == "wer: Word error rate (WER), with MER, WIL and WIP"
+    assert pages[1].startswith("  Word edits between")
     rated = run("list", "--agreement", "relevance", "--task", "summarization").stdout.splitlines()
     as_json = run("list", "--agreement", "relevance", "--task", "summarization", "--format", "json")
     assert len(json.loads(as_json.stdout)) < len(rated) <= len(json.loads(as_json.stdout)) + 2
@@ -91,9 +123,8 @@ def test_a_list_into_a_pipe_is_a_line_for_each_metric() -> None:
 
 def test_a_filtered_list_has_whole_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    shown = run("list", "--family", "edit distance", "--task", "translation", "--format", "table")
-    lines = shown.stdout.splitlines()
-    assert lines[0] == "translation"
+    lines = run("list", "--family", "edit distance").stdout.splitlines()
+    assert "translation" in lines
     assert max(map(len, lines)) <= 60
     summary = registry().find("ter").card.summary
     assert " ".join(summary.split()) in " ".join(" ".join(lines).replace("ter ", "").split())
@@ -134,7 +165,9 @@ def test_broken_and_shadowed_plugins_are_lines_of_the_list(site: Path) -> None:
     assert "unknown key titel; did you mean 'title'" in rows["misspelt"]["problem"]
     assert "the package nowhere.gone" in rows["gone"]["problem"]
     assert rows["raises"]["problem"] is None  # Only its card was read.
-    table = program("list", "--format", "table", env=environment(site)).stdout
+    short = program("list", env=environment(site)).stdout
+    assert "\nbroken, see metrichub doctor: gone, misspelt\n" in short
+    table = program("list", "--all", env=environment(site)).stdout
     assert any(line.startswith(" gone ") and "broken: " in line for line in table.splitlines())
 
 
@@ -143,22 +176,85 @@ def test_names_in_a_filtered_list_are_qualified_where_they_have_to_be(site: Path
     assert found.keys() == {"fine/shout", "rival/shout", "rival/bleu", "raises"}
 
 
-def test_the_card_is_the_file_in_a_pipe_and_raw() -> None:
+def test_the_whole_card_is_the_file_in_a_pipe_and_raw() -> None:
     text = (registry().find("bleu").folder / "README.md").read_text(encoding="utf-8")
-    assert run("card", "bleu").stdout == text
-    assert run("card", "metrichub/bleu").stdout == text
+    assert run("card", "bleu", "--full").stdout == text
+    assert run("card", "metrichub/bleu", "--raw").stdout == text
     assert run("card", "bleu(max_order=2)", "--raw").stdout == text
 
 
-def test_the_card_is_rendered_on_a_terminal() -> None:
-    shown, _ = on_terminal("card", "answer_correctness", NO_COLOR="1")
+def test_the_whole_card_is_rendered_on_a_terminal() -> None:
+    shown, _ = on_terminal("card", "answer_correctness", "--full", NO_COLOR="1")
     assert "<!--" not in shown
     assert "\n---\r\n" not in shown
     assert "Limitations and bias" in shown
     assert "## Limitations" not in shown
-    assert "inputs: prediction, reference" in shown
-    assert "judge: any judge" in shown
-    assert "embedder: any embedder" in shown
+
+
+PLUGINS = [*Path(__file__).parents[2].glob("plugins/*/*/*/README.md")]
+CARDS = [*(entry.card for entry in registry().entries), *map(Card.read, PLUGINS)]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_every_card_fits_a_screen(card: Card) -> None:
+    for width in (60, 80, 160):
+        lines = card_lines(card, card.name, [], "", width)
+        bare = [click.unstyle(line) for line in lines]
+        assert max(map(len, bare)) <= width
+        assert len(lines) <= 40 or width < 80
+        assert bare[0].startswith(card.title[:20])
+        for row in ("Reads ", "Gives ", "Try "):
+            assert sum(line.startswith(row) for line in bare) == 1
+        assert any(line.startswith("Use ") for line in bare)
+        named = re.findall(r"(?m)^\| `(\w+)` \| [^|]+ \| `", card.sections.get("Parameters", ""))
+        assert {*named[:3]} - {"judge", "embedder"} <= {*re.findall(r"\w+", "\n".join(bare))}
+
+
+def test_a_card_says_what_a_newcomer_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("card", "bleu").stdout
+    for line in (
+        "BLEU   translation, generation · 0 to 1, higher is better",
+        "Don't use it for single sentences, across languages or test sets",
+        "Reads    prediction, references (one or several)",
+        "Try      metrichub score outputs.jsonl -m bleu",
+        "  reference_length  closest  shortest",
+        "Presets  bleu(evaluate), bleu(wmt)",
+        "Equals   sacrebleu 2.6.0 gives the same scores",
+        "  0.240 tau_wmt with adequacy (the highest is chrf, 0.299): WMT19, Lithuanian",
+    ):
+        assert f"\n{line}" in f"\n{shown}"
+    asked = run("card", "answer_relevancy").stdout
+    assert "Needs    any judge (--judge) · an embedder (--embedder)" in asked
+    assert "not measured on its own task" in asked
+
+
+def test_a_card_with_headings_of_its_own_is_shown(site: Path) -> None:
+    for name in ("fine/shout", "misspelt"):
+        ran = program("card", name, env=environment(site))
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.stdout
+    facts = "name: own\ntitle: Own\nsummary: Mine.\ninputs: [prediction]\nlicense: MIT\n"
+    scores = "scores:\n  score: {range: [0, 1], better: higher}\n"
+    path = site / "README.md"
+    path.write_text(f"---\n{facts}{scores}---\n\n# Own\n\n## Notes\n\nHi.\n", encoding="utf-8")
+    lines = card_lines(Card.read(path), "own", [], "pip install own", 80)
+    head = [click.unstyle(line) for line in lines if line][:2]
+    assert head == ["Own   0 to 1, higher is better · any language", "Mine."]
+    assert "Needs    pip install own" in map(click.unstyle, lines)
+
+
+@pytest.mark.parametrize(
+    "command", [("card", "bleu"), ("list",), ("list", "--task", "translation")]
+)
+def test_pages_have_no_sign_that_the_screen_lacks(command: tuple[str, ...]) -> None:
+    shown = program(*command, env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"})
+    assert shown.stdout.isascii()
+    assert "\\u" not in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    for declined in ({"TERM": "dumb"}, {"NO_COLOR": "1"}):
+        assert "\x1b[" not in on_terminal(*command, **declined)[0]
+    assert set(re.findall(r"\x1b\[([\d;]*)m", on_terminal(*command)[0])) <= {"0", "1", "2"}
 
 
 def test_cite_gives_each_entry_once() -> None:
@@ -230,10 +326,10 @@ def test_the_doctor_says_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.delenv("METRICHUB_CACHE", raising=False)
     shown = run("doctor").stdout.splitlines()
-    assert f"cache: {platformdirs.user_cache_dir('metrichub')}" in shown
+    assert f"cache      {platformdirs.user_cache_dir('metrichub')}, 0 answers" in shown
     monkeypatch.setenv("METRICHUB_CACHE", "/some/where")
     shown = run("doctor").stdout.splitlines()
-    assert "cache: /some/where" in shown
+    assert any(line.startswith("cache      /some/where, ") for line in shown)
 
 
 HEAVY = ("numpy", "openai", "datasets", "evaluate", "pyarrow", "rich", "yaml", "metric_cards.bleu")

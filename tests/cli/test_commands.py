@@ -61,6 +61,7 @@ def test_help_lists_our_commands_without_loading_one() -> None:
     assert ran.stdout.splitlines()[-1].split() == [
         "metrichub.cli",
         "metrichub.cli.program",
+        "metrichub.cli.screen",
         "metrichub.errors",
     ]
 

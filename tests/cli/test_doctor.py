@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from metrichub.catalog.registry import registry
 from tests.commands import program, run
 from tests.plugins import CARD, distribution, environment, metric
 
@@ -116,11 +117,30 @@ def test_extras_say_what_they_lack_and_what_they_are_for(tmp_path: Path) -> None
     assert "metrichub[codebleu]" in extras
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 160])
 def test_the_text_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    lines = run("doctor").stdout.splitlines()
+    lines = run("doctor", "--verbose").stdout.splitlines()
     # What machines say of themselves may be longer, and stays in one line.
     long = [line for line in lines if len(line) > width and not line.startswith("p")]
     assert long == []
-    assert "      3: answer_correctness, answer_relevancy, semantic_similarity" in lines
+    assert any("3: answer_correctness, " in line for line in lines)
+    brief = run("doctor").stdout.splitlines()
+    assert max(map(len, brief)) <= width
+    assert len(brief) <= 12
+    assert brief[0].endswith(f"{len(registry().entries)} metrics, none broken.")
+
+
+def test_the_short_text_has_what_is_wrong_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metric(tmp_path, "bad", "raises", code="import a_package_that_is_not_there")
+    distribution(tmp_path, "bad", ["raises = bad.raises:Toy"])
+    shown = program("doctor", env=environment(tmp_path, COLUMNS="80", METRICHUB_JUDGE="offline"))
+    assert shown.returncode == 5
+    first, *lines = shown.stdout.splitlines()
+    assert first.endswith("metrics, 1 broken.")
+    assert next(line for line in lines if line.startswith("judge")).split()[1].startswith("offline")
+    assert any(line.startswith("bad/raises") for line in lines)
+    assert "a_package_that_is_not_there" in " ".join(lines)
+    assert "numpy" not in shown.stdout

@@ -51,7 +51,7 @@ def test_code_and_money_stay_as_they_are() -> None:
 
 
 def test_the_card_on_a_terminal_has_its_formula_in_a_line() -> None:
-    shown, _ = on_terminal("card", "chrf", NO_COLOR="1", COLUMNS="80")
+    shown, _ = on_terminal("card", "chrf", "--full", NO_COLOR="1", COLUMNS="80")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     # (1 + b^2) P R / (b^2 P + R), as the card has it.
     assert "chrF = (1 + β²) (chrP · chrR) / (β² chrP + chrR)" in plain

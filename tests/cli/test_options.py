@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
 import pytest
 
 from metrichub.cli import main
+from metrichub.cli.program import WHOLE, Command
+from tests.commands import run
 
 
-def options(command: click.Command, name: str = "metrichub") -> Iterator[tuple[str, click.Option]]:
-    """All options of a command and of those below it, by the command's name."""
-    for parameter in command.params:
-        if isinstance(parameter, click.Option):
-            yield name, parameter
+def commands(
+    command: click.Command, name: str = "metrichub"
+) -> Iterator[tuple[str, click.Command]]:
+    """A command and those below it, by name."""
+    yield name, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for below in command.list_commands(context):
             found = command.get_command(context, below)
             assert found is not None
-            yield from options(found, f"{name} {below}")
+            yield from commands(found, f"{name} {below}")
 
 
-OPTIONS = [pytest.param(option, id=f"{name} {option.opts[-1]}") for name, option in options(main)]
+OPTIONS = [
+    pytest.param(option, id=f"{name} {option.opts[-1]}")
+    for name, command in commands(main)
+    for option in command.params
+    if isinstance(option, click.Option)
+]
 ONE_WORD = ("--task", "--dimension", "--family", "--input", "--host")
 """Options that take a word, and whose name says which."""
 
@@ -38,3 +46,51 @@ def test_an_option_says_what_it_does_what_to_write_and_its_default(option: click
     # A run alone is no repeat.
     if number and name != "--repeats":
         assert option.show_default or "[default: " in help_
+
+
+def helps(command: click.Command, name: str) -> tuple[str, str]:
+    """What --help and --help-all of a command print, at 80 columns."""
+    context = click.Context(command, info_name=name, **command.context_settings)
+    short = context.get_help()
+    context.meta[WHOLE] = True
+    return short, context.get_help()
+
+
+COMMANDS = [(name, command) for name, command in commands(main)]
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_a_help_is_short_and_its_whole_has_every_option(name: str, command: click.Command) -> None:
+    short, whole = map(click.unstyle, helps(command, name))
+    assert len(short.splitlines()) <= 45
+    assert max(map(len, short.splitlines())) <= 80
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            written = re.escape(parameter.opts[-1])
+            assert re.search(rf"{written}(?![\w-])", whole)
+            assert re.search(rf"{written}(?![\w-])", short)
+            detail = " ".join((parameter.help or "").split())
+            assert "".join(detail.split()) in "".join(whole.split())
+
+
+def test_a_long_help_is_in_groups_and_names_what_nobody_listed() -> None:
+    result = run("score", "--help")
+    assert [x for x in result.stdout.splitlines() if re.fullmatch(r"\w+", x)] == [
+        "Input", "Judge", "Statistics", "Output", "Gate",
+    ]  # fmt: skip
+    assert "bleu2 = bleu" not in result.stdout.split("Input")[1]
+    assert "evaluate:./folder, whose code will run" in " ".join(
+        run("score", "--help-all").stdout.split()
+    )
+    options = [click.Option([f"--new-{n}"], help=f"Do {n}. And more.") for n in range(20)]
+    own = Command("own", params=[*options, click.Option(["--seed"], help="The seed.")])
+    short, whole = map(click.unstyle, helps(own, "own"))
+    assert "Other\n  --new-0 TEXT" in short
+    assert "Do 19\n" in short
+    assert "Do 19. And more." in whole
+    assert "More: --seed" in short
+
+
+def test_a_short_help_has_all_and_takes_help_all_too() -> None:
+    assert run("card", "--help").stdout == run("card", "--help-all").stdout
+    assert "--help-all" not in run("card", "--help").stdout
