@@ -190,7 +190,7 @@ class Hub:
 
         Columns that no metric reads stay in `report.metadata` if they hold numbers, texts of at
         most 200 characters, or short lists of these: ids, systems, ratings. `keep` names the
-        columns to keep instead, of any length; keep=[] keeps none.
+        columns to keep instead, of any length, or beside them with "*"; keep=[] keeps none.
 
         `texts` says whether the report keeps the samples' texts; by default it does, unless the
         data comes in parts. `workers` is the number of processes; results are the same, but each

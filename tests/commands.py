@@ -36,8 +36,9 @@ def write_systems() -> None:
 
 def write_ranked_systems() -> None:
     """The same eight times over, which is enough for a test to tell them apart."""
-    write("a.jsonl", ROWS * 8)
-    write("b.jsonl", [{**row, "prediction": "z"} for row in ROWS * 8])
+    rows = [row | {"id": number} for number, row in enumerate(ROWS * 8)]
+    write("a.jsonl", rows)
+    write("b.jsonl", [{**row, "prediction": "z"} for row in rows])
 
 
 def write(name: str, rows: Sequence[object]) -> None:

@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 26_829, 8_750
+CORE, OPTIONAL = 26_885, 8_750
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -262,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 552), ("compare", 60, 6000)]
+    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 560), ("compare", 62, 6000)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

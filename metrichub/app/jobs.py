@@ -26,7 +26,7 @@ from metrichub.data.values import json_value
 from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
 from metrichub.report import captions, export, notes
 from metrichub.report.html.provenance import Provenance
-from metrichub.report.rows import ScoreFormat, output_columns
+from metrichub.report.rows import ScoreFormat
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     ]
     told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
     board = scoreboard(reports, ranking, intervals, form)
-    about = captions.about_intervals(output_columns(reports, form), intervals)
+    about = captions.about_intervals(reports, intervals, form)
     about = f"{about} {captions.about_tests(board, ranking)}".strip()
     if ranking and len(board.head) > len(board.rows):
         # A page is narrow: a row an output, and a column a system.

@@ -136,12 +136,13 @@ def pilot(report: Report, text: str, resampling: ResamplingOptions) -> str:
     difference = _named("--detect", text, {"": report})
     metric, output = difference[:2]
     drawn = report.intervals(metrics=metric, **asdict(resampling))[metric][output]
-    units = report.units(report.results[metric], resampling.cluster).number
+    known, cluster = report.clustered(resampling.cluster)
+    units = known.units(report.results[metric], cluster).number
     if not drawn.std > 0 or units < LEAST_UNITS:
         return f"{difference.shown}: these samples don't tell how its scores vary"
     error = drawn.std * sqrt(2 * units / (units - 1))
     needed = needed_units(error, units, difference.value, resampling.level)
-    units_needed = units_in_words(needed, resampling.cluster)
+    units_needed = units_in_words(needed, cluster)
     return (
         f"{difference.shown}: a true difference of {difference.value:g} from another system would "
         f"be significant in about 4 of 5 cases with at most {units_needed} like these, as many "

@@ -202,6 +202,7 @@ def measure(
 ) -> dict[str, Report]:
     """Every system's report, one system after the other, under a progress bar."""
     needs = hub.needs()
+    clusters = {click.get_current_context().params.get("cluster", "none")} - {"auto", "none", *key}
     readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
     with progress(lambda: expected_work(readings.values(), len(hub.metrics))) as advance:
         measured = hub.evaluate_all(
@@ -210,7 +211,7 @@ def measure(
             samples=samples,
             texts=texts,
             workers=chosen.workers,
-            keep=chosen.keep or None,
+            keep=[*(chosen.keep or "*"), *clusters],
             key=key,
             progress=advance,
             **judging.for_run(),

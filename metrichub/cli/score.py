@@ -136,9 +136,10 @@ def score(
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
-    if detect and len(systems) > 1:
+    several = len(systems) > 1
+    if detect and several:
         raise click.UsageError("--detect plans with one system; 'metrichub compare' with several")
-    if resampling.cluster and not (display.with_intervals or results.page or len(systems) > 1):
+    if resampling.cluster != "auto" and not (display.with_intervals or results.page or several):
         raise click.UsageError(
             "--cluster has an effect only with --intervals or --report; add one of them"
         )
@@ -146,7 +147,7 @@ def score(
         _show_estimate(hub, systems, chosen.columns, judging.repeats, form, output)
         return
     # Samples have fingerprints, which tell whether systems were given the same.
-    resampled = display.with_intervals or results.need_samples or bool(detect) or len(systems) > 1
+    resampled = display.with_intervals or results.need_samples or bool(detect) or several
     reports = measure(
         hub,
         systems,

@@ -175,7 +175,7 @@ metric_options = option_group(
         metavar="COLUMN",
         multiple=True,
         callback=lambda _, __, texts: [name for names in texts for name in names.split(",")],
-        help="A column to keep in the report.  [default: all with short values]",
+        help="A column to keep in the report; repeatable.  [default: *, all with short values]",
     ),
     click.option(
         "--reduce",
@@ -233,7 +233,7 @@ class ResamplingOptions:
     level: float
     resamples: int
     seed: int
-    cluster: str | None
+    cluster: str
 
 
 resampling_options = option_group(
@@ -257,7 +257,9 @@ resampling_options = option_group(
     click.option(
         "--cluster",
         metavar="COLUMN",
-        help="Resample what shares a value together; for example the samples of a document.",
+        default="auto",
+        help="Resample what shares a value together; for example the samples of a document. With "
+        "none, each is drawn alone.  [default: auto, the answers to one question]",
     ),
 )
 """--level, --resamples, --seed and --cluster as `resampling`."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data import columns as names
-from metrichub.data.metadata import Frame, read_keys, read_metadata
+from metrichub.data.metadata import Frame, read_keys, read_metadata, read_questions
 from metrichub.data.samples import Samples, blanks_of
 from metrichub.data.values import TextOf, as_list, check_texts, inner_list
 from metrichub.errors import InputError, MissingColumn
@@ -147,6 +147,7 @@ class Batch:
         facts = {
             "read_from": fallbacks,
             "metadata": read_metadata(available, chosen.values(), table.column, checked.size, keep),
+            "questions": read_questions(table, mapping or {}),
             "blanks": blanks_of(data, chosen) if isinstance(data, Samples) else {},
             "index": table.index,
         }

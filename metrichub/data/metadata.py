@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import chain, repeat
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.classes import Classes, are_numbers, classes_at, classes_of, named
-from metrichub.data.columns import TEXT, column_of_alias
+from metrichub.data.columns import ASKED, TEXT, column_of_alias
 from metrichub.data.samples import Samples
 from metrichub.data.values import (
     as_list,
@@ -29,6 +30,9 @@ LONGEST = 200
 """How many characters a value may have in a column that is kept unasked, lists as JSON."""
 _FIRST = 64
 """How many values are looked at before the whole column is read."""
+
+REPEATED = "repeated question"
+"""The column of what tells questions apart, where rows are several answers to one."""
 
 Metadata = Mapping[str, Sequence[Any]]
 """Values by column, one a sample: a text, a number, True, False, None, or a short list of them."""
@@ -165,20 +169,46 @@ def read_metadata(
     """The columns of `size` values that stay with a report; None for one that can't.
 
     Without `keep` those are all short ones that no metric reads and that have no name by which
-    texts are found; `keep` names others in their place, also by a path such as "doc.topic".
+    texts are found; `keep` names others in their place, also by a path such as "doc.topic", or
+    beside them with "*".
 
     Raises:
         MissingColumn: a column of `keep` isn't there.
         InputError: a column of `keep` holds what can't be kept; the text says where.
     """
-    if keep is None:
-        chosen = [n for n in available if n not in read and column_of_alias(n) not in TEXT]
-        return {name: _short(name, values_of, size) for name in chosen}
     columns: dict[str, list[Any] | None] = {}
-    for name in names_of("keep", keep):
+    names = names_of("keep", "*" if keep is None else keep)
+    if "*" in names:
+        chosen = [n for n in available if n not in read and column_of_alias(n) not in TEXT]
+        columns |= {name: _short(name, values_of, size) for name in chosen}
+    for name in (name for name in names if name != "*"):
         values = named_values("keep", name, available, values_of, size)
         columns[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
     return columns
+
+
+def read_questions(table: Frame, mapping: Mapping[str, str]) -> Metadata:
+    """A hash of every sample's question, the same for several answers to it; nothing without ids.
+
+    It is that of the id, within its subset and task, and of questions, sources and references, read
+    by a metric or not; without any of these, of the id alone where a log numbers epochs.
+    """
+    if "id" not in table.names:
+        return {}
+    columns = [*zip(table.names, table.names, strict=True), *mapping.items()]
+    texts = [name for column, name in columns if column_of_alias(column) in ASKED]
+    names = ["id", *(name for name in table.names if name in ("subset", "task")), *texts]
+    with suppress(InputError, TypeError, ValueError):
+        values = [[*map(str, as_list(name, table.column(name)))] for name in names]
+        if (texts or "epoch" in table.names) and {"", "None", "nan", "<NA>"}.isdisjoint(values[0]):
+            rows = map("\0".join, zip(*values, strict=True))
+            return {REPEATED: [blake2b(r.encode(), digest_size=8).hexdigest() for r in rows]}
+    return {}
+
+
+def repeating(parts: Iterable[tuple[int, Metadata]]) -> Metadata:
+    """The questions of several tables, one after another, where some have several answers."""
+    return {n: own for n, own in joined_metadata(parts).items() if len({*own}) < len(own)}
 
 
 def joined_metadata(parts: Iterable[tuple[int, Mapping[str, Sequence[Any] | None]]]) -> Metadata:
@@ -289,7 +319,7 @@ def read_keys(
         values = named_values("the key", name, available, values_of, size)
         columns.append([_key_part(name, sample, value) for sample, value in enumerate(values)])
     hashes = (
-        hashlib.blake2b(json.dumps(row).encode(), digest_size=8).digest()
+        blake2b(json.dumps(row).encode(), digest_size=8).digest()
         for row in zip(*columns, strict=True)
     )
     return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)

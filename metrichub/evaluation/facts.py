@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.extracted import PREFIX, nothing_read
-from metrichub.data.metadata import Metadata, joined_index, joined_metadata
+from metrichub.data.metadata import Metadata, joined_index, joined_metadata, repeating
 from metrichub.evaluation.lengths import Lengths, joined_lengths, read_lengths, summed_lengths
 from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.models.usage import Usage
@@ -142,8 +142,9 @@ class Facts:
     to the letters of its columns, `mixed_forms` the characters that it saw in several Unicode
     forms. `read_from` has the names that a column was read from where the data had none for it,
     `blanks` how many cells of a column look like missing values. `metadata` holds the short columns
-    that no metric reads, a value a sample, such as ids, systems and ratings. `lengths` are those of
-    the predictions, where an output depends on them. `unextracted` counts, by the extraction, the
+    that no metric reads, a value a sample, such as ids, systems and ratings. `questions` holds one
+    more where questions have several answers, by which these are known. `lengths` are those of the
+    predictions, where an output depends on them. `unextracted` counts, by the extraction, the
     samples from whose predictions no answer was read. `index` is that of the pandas frame that was
     scored.
     """
@@ -156,6 +157,7 @@ class Facts:
     read_from = Rule[Names]({}, read=_names, take=_same)
     blanks = Rule[Mapping[str, Counts]]({}, read=_each_counted, rare=True)
     metadata = Rule[Metadata]({}, read=_same, join=joined_metadata, take=_columns, pool=None)
+    questions = Rule[Metadata]({}, read=_same, join=repeating, take=_columns, pool=None, rare=True)
     lengths = Rule[Lengths | None](
         None, read=read_lengths, join=joined_lengths, take=_rows, pool=summed_lengths
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import column_of
+from metrichub.data.metadata import REPEATED
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Explanation, Trace
@@ -169,6 +170,15 @@ class Measurement(Facts):
         """
         templates = {name: result.signature.templates for name, result in self.results.items()}
         return {name: own for name, own in templates.items() if own}
+
+    def clustered(self, cluster: str | None) -> tuple[Self, str | None]:
+        """The same with its clusters as metadata, and their column; "auto" is that of questions."""
+        # A sample whose question isn't known has one of its own.
+        known = self.questions.get(REPEATED, ()) if cluster in ("auto", REPEATED) else ()
+        questions = [question or sample for sample, question in enumerate(known)]
+        if 1 < len({*questions}) < self.size:
+            return with_facts(self, metadata={REPEATED: questions}), REPEATED
+        return self, None if cluster in ("auto", "none", REPEATED) else cluster
 
     def units(self, result: Result, cluster: str | None = None) -> Units:
         """The units that a test or interval draws: samples, clusters of them, or buckets.

@@ -94,13 +94,14 @@ def paired_tests(
                 mine[metric].check_units()
                 theirs[metric].check_units()
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
-    first, *others = systems.values()
-    if options.cluster is not None:
-        check_clusters(options.cluster, first, others)
+    found = [system.clustered(options.cluster) for system in systems.values()]
     # Their samples are the same: one that kept the column has the clusters of all.
-    known = next((s for s in systems.values() if options.cluster in s.metadata), first)
-    units = partial(known.units, cluster=options.cluster)
-    tests = compare_pairs(sides, units, first.size, options)
+    known, cluster = next((own for own in found if own[1] in own[0].metadata), found[0])
+    if cluster is not None and cluster == options.cluster:
+        check_clusters(cluster, known, [system for system, _ in found])
+    options = options._replace(cluster=cluster)
+    units = partial(known.units, cluster=cluster)
+    tests = compare_pairs(sides, units, known.size, options)
     if options.calibrate is not None:
         tests = optional_package(CALIBRATION, "calibrate").calibrated(tests, systems, options)
     pairs = tests.compared
@@ -109,7 +110,7 @@ def paired_tests(
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
         for output in _headline_outputs(metric, systems, tests, options)
     ]
-    rough = _about_few(known, options.cluster)
+    rough = _about_few(known, cluster)
     ranks: Ranks = {}
     for output in ranked_outputs:
         ranks.setdefault(output.metric, {})[output.name] = output.ranks

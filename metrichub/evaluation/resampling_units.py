@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metrichub.data.metadata import LONGEST
 from metrichub.errors import ReportError, did_you_mean, what
 
-TOO_LONG = f"if the data has it, it was left out for a value of over {LONGEST} characters"
+TOO_LONG = f"if the data has it, metrics read it, or a value has over {LONGEST} characters"
 """Why a report may lack a column of the data."""
 
 

@@ -145,15 +145,16 @@ NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 class SignificanceOptions(NamedTuple):
     """How intervals and tests are made; see `Report.compare`. Without resamples, no intervals.
 
-    `cluster` names the column whose samples of one value are drawn and swapped together;
-    `calibrate` that of people's labels, which decide then.
+    `cluster` names the column whose samples of one value are drawn and swapped together; "auto"
+    does so with the answers to one question, None with no samples. `calibrate` names that of
+    people's labels, which decide then.
     """
 
     level: float = 0.95
     resamples: int = 1000
     trials: int = 10_000
     seed: int = resample.SEED
-    cluster: str | None = None
+    cluster: str | None = "auto"
     calibrate: str | None = None
 
     @property

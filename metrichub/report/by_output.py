@@ -56,9 +56,10 @@ def intervals_of(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = SEED,
-    cluster: str | None = None,
+    cluster: str | None = "auto",
 ) -> ByOutput[Interval]:
     """Metric -> output -> `Interval`; see `Report.intervals`."""
+    measurement, cluster = measurement.clustered(cluster)
     results = {
         name: measurement.results[name]
         for name in chosen_metrics(metrics, measurement.results, "the report")

@@ -53,7 +53,7 @@ def captioned(
     board = scoreboard(reports, tests, intervals, form)
     board = _with_p(board, tests, columns) if tests and len(reports) == 2 else board
     size = next(iter(reports.values())).size
-    about = about_intervals(columns, intervals, options)
+    about = about_intervals(reports, intervals, form, options)
     method = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
     caption = str(headline(tests, form.percent)) if tests else method.pop(0)
     below = " ".join(filter(None, method))
@@ -93,12 +93,14 @@ def legend(table: Table, tests: PairedTests | None) -> str:
 
 
 def about_intervals(
-    columns: Sequence[OutputColumn],
+    reports: Mapping[str, Measurement],
     intervals: Mapping[str, Intervals],
+    form: ScoreFormat,
     options: SignificanceOptions = _USUAL,
 ) -> str:
     """How the intervals in brackets were made, and why scores have none."""
-    cluster, systems = options.cluster, intervals.values()
+    columns, systems = output_columns(reports, form), intervals.values()
+    _, cluster = next(iter(reports.values())).clustered(options.cluster)
     methods = {i[c.metric][c.output].method for i in systems for c in columns if c.metric in i}
     drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
     number = f" ({options.resamples:,} {drawn})"
@@ -229,10 +231,7 @@ def _kinds(tests: PairedTests) -> list[str]:
     of_pairs = (outputs for own in tests.pairs.values() for outputs in own.values())
     kinds = {t.test for outputs in of_pairs for t in outputs.values() if not isnan(t.p)}
     options = tests.options
-    swaps = f"{RANDOMIZATION} ({options.trials:,} trials{_swapped(options.cluster)})"
+    whole = f", each {options.cluster} swapped whole" if options.cluster else ""
+    swaps = f"{RANDOMIZATION} ({options.trials:,} trials{whole})"
     every = {MID_P: f"{MID_P} (samples that are 0 or 1)", RANDOMIZATION: swaps}
     return [text for kind, text in every.items() if kind in kinds] or [*kinds] or [swaps]
-
-
-def _swapped(cluster: str | None) -> str:
-    return "" if cluster is None else f", each {cluster} swapped whole"

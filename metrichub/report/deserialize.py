@@ -112,7 +112,7 @@ def _check_parts(report: Measurement) -> None:
     sizes = [report.size, sum(size for size, _ in report.segments)]
     if not isinstance(report.size, int) or len(set(sizes)) > 1:
         raise ValueError(f"its parts have {sizes} samples")
-    for name, values in report.metadata.items():
+    for name, values in {**report.metadata, **report.questions}.items():
         if not isinstance(values, list) or len(values) != report.size:
             raise ValueError(f"its column {name!r} doesn't have one value per sample")
     if report.lengths is not None and len(report.lengths) not in (1, report.size):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from math import isnan
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if trace.steps:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
         why += _of_columns(measurement, result)
+        why += _of_questions(measurement)
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -97,6 +98,20 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     if result.adds_up:  # Other metrics see all items together.
         why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
     return why
+
+
+def _of_questions(measurement: Measurement) -> list[str]:
+    """How often questions were answered, or that ids don't tell it."""
+    known, cluster = measurement.clustered("auto")
+    if cluster:
+        number = len({*known.metadata[cluster]})
+        each = f"{known.size / number:.3g} answers to each of {number} questions"
+        return [f"{each}: they are drawn together, unless cluster is 'none'"]
+    ids, *within = (measurement.metadata.get(n, ()) for n in ("id", "subset", "task", "system"))
+    names = {*map(str, zip_longest(ids, *within))}
+    if measurement.questions or None in ids or "" in ids or not 0 < len(names) < len(ids):
+        return []
+    return ["rows share an id, but not a question; if they belong together, cluster by id"]
 
 
 def _without_score(size: int, result: Result, trace: Trace) -> list[str]:

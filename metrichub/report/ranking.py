@@ -311,7 +311,7 @@ def compare_all(
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
-    cluster: str | None = None,
+    cluster: str | None = "auto",
     calibrate: str | None = None,
 ) -> Ranking:
     """Paired tests of every pair of systems on the same samples, and the ranks that follow.
@@ -324,7 +324,7 @@ def compare_all(
         trials: the number of random swaps of approximate randomization.
         seed: the seed of the random numbers.
         cluster: a column, such as the document of a sentence; samples that share a value are drawn
-            and swapped together.
+            and swapped together; by default, the answers to one question are, and with None none.
         calibrate: a column with people's labels of each system's own answers to some samples, or
             a file with the columns system, id (or sample, its number) and label. Differences and p
             are then people's, as far as the scores help to tell them, by prediction-powered

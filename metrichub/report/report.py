@@ -50,7 +50,7 @@ class Report(Measurement):
         level: float = 0.95,
         resamples: int = 1000,
         seed: int = SEED,
-        cluster: str | None = None,
+        cluster: str | None = "auto",
     ) -> dict[str, dict[str, Interval]]:
         """Intervals of the corpus scores: metric -> output -> `Interval`.
 
@@ -60,7 +60,8 @@ class Report(Measurement):
         standard deviation, or Wilson's interval of that standard error for scores from 0 to 1;
         fewer than 5 have none, and `Interval.why` says so. Shares (see `Scale`) have Wilson's.
         `cluster` names a column of `metadata`, such as the document of a sentence: samples that
-        share a value aren't independent, and are drawn together. If no samples are kept, the
+        share a value aren't independent, and are drawn together; by default, the answers to one
+        question are. None draws each alone. If no samples are kept, the
         buckets of their key are drawn (see `Hub.evaluate`); metrics that don't add up have `nan`.
 
         Raises:
@@ -84,7 +85,7 @@ class Report(Measurement):
         resamples: int = 1000,
         trials: int = 10_000,
         seed: int = SEED,
-        cluster: str | None = None,
+        cluster: str | None = "auto",
         calibrate: str | None = None,
     ) -> dict[str, dict[str, Comparison]]:
         """Paired tests of this system against another on the same samples.
@@ -97,9 +98,9 @@ class Report(Measurement):
         p-value calls too many differences significant (11 to 20 of 100 where there is none, at
         .05); randomization doesn't. For three systems or more, `metrichub.compare_all` corrects
         over all pairs. `metrics` chooses one or several of the metrics that both reports have;
-        `cluster` names a column of `metadata`, and samples that share a value of it are drawn and
-        swapped together. `calibrate` names a column of both reports with people's labels of some
-        of their answers, which correct a judge that may favour one; see `metrichub.compare_all`.
+        `cluster` is as for `intervals`: such samples are drawn and swapped together.
+        `calibrate` names a column of both reports with people's labels of some of their answers,
+        which correct a judge that may favour one; see `metrichub.compare_all`.
 
         Tests and scores use the samples that both systems have scores for. Where they left others
         unanswered, `Comparison.withheld` says why the higher score shows no better system.

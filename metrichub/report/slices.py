@@ -125,12 +125,14 @@ def slices_of(
     options: SignificanceOptions,
 ) -> Slices:
     """The scores of every group of samples, with tests of a pair, or of one system intervals."""
+    known, cluster = next(iter(systems.values())).clustered(options.cluster)
+    options = options._replace(cluster=cluster)
     kept = {
         name: with_facts(
             replace(report, texts=None, traces={}),
             # `take` counts it from a column that is left out here.
             unextracted={},
-            metadata={k: v for k, v in report.metadata.items() if k == options.cluster},
+            metadata={k: v for k, v in known.metadata.items() if k == cluster},
         )
         for name, report in systems.items()
     }
@@ -159,7 +161,7 @@ def slices_of(
         tests: Comparisons = {}
         intervals: Intervals = {}
         part = next(iter(parts.values()))
-        if size <= MOST_SAMPLES and _drawable(part, options.cluster):
+        if size <= MOST_SAMPLES and _drawable(part, cluster):
             if pair and len(index) >= FEWEST:
                 mine, theirs = ({m: parts[n].results[m] for m in metrics} for n in pair)
                 units = partial(part.units, cluster=options.cluster)
@@ -171,7 +173,7 @@ def slices_of(
                 how_drawn = options.of_intervals()
                 intervals = intervals_of(part, metrics=added, **how_drawn) if added else {}
         listed.append(Slice(grouping, value, len(index), scores, tests, intervals))
-    able = tested and all(_drawable(side, options.cluster) for side in sides.values())
+    able = tested and _drawable(first, cluster)
     sentence = _weakest(listed, sides, metrics, options) if able else ""
     corrected = _corrected(listed, metrics, kept, pair)
     return Slices(corrected, pair, trials if tested and pair else 0, sentence)
@@ -184,6 +186,13 @@ def _testable(sides: Sequence[Measurement]) -> list[str]:
         for name in comparable(sides[0], sides[-1])
         if all(side.results[name].adds_up for side in sides)
     ]
+
+
+def _drawable(part: Measurement, cluster: str | None) -> bool:
+    """Whether there are units to draw: of a single cluster nothing can be drawn."""
+    if cluster is None:
+        return True
+    return cluster in part.metadata and clusters(cluster, part.metadata).number > 1
 
 
 def _weakest(
@@ -243,13 +252,6 @@ def _against_rest(
     error = math.sqrt(max(values.var(ddof=1) * np.square(weights).sum(), own))
     t = float((weights * values).sum()) / error if error > 0 else 0.0
     return t, 2 * t_tail(abs(t), freedom)
-
-
-def _drawable(part: Measurement, cluster: str | None) -> bool:
-    """Whether there are units to draw: of a single cluster nothing can be drawn."""
-    if cluster is None:
-        return True
-    return cluster in part.metadata and clusters(cluster, part.metadata).number > 1
 
 
 def _corrected(

@@ -74,7 +74,7 @@ def test_clusters_make_the_intervals_of_documents() -> None:
     compared = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--cluster", "doc")
     plain = run("compare", "a.jsonl", "b.jsonl", "-m", "wer")
     assert compared.stdout != plain.stdout
-    assert "did you mean 'doc'" in error(run(*how, "--cluster", "dco"), 2)
+    assert "did you mean 'doc'" in error(run(*how, "--cluster", "dco"), 3)
     assert "with --intervals" in error(run(*how[:-1], "--cluster", "doc"), 2)
 
 

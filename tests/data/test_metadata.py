@@ -113,7 +113,7 @@ def test_a_column_to_keep_that_is_not_there_is_an_error() -> None:
 def test_a_long_column_is_left_out_unless_it_is_named() -> None:
     rows = [row | {"page": "p" * (LONGEST * (row["id"] == "b") + 1)} for row in ROWS]
     report = HUB.evaluate(rows)
-    left_out = r"left out for a value of over 200 characters; .* keep=\['page'\]"
+    left_out = r"metrics read it, or a value has over 200 characters; .* keep=\['page'\]"
     with pytest.raises(ReportError, match=left_out):
         report.by("page")
     groups = HUB.evaluate(rows, keep="page").by("page")

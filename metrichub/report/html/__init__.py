@@ -29,7 +29,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
-    cluster: str | None = None,
+    cluster: str | None = "auto",
     human: str | Iterable[str] | None = None,
     agreement: Any = None,
     title: str | None = None,
@@ -44,7 +44,8 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
 
     Several systems are tested against the first, on the same samples. `ids` name the samples;
     else their column `id` does, if the first report has it.
-    `cluster` names a column whose samples of one value are drawn and swapped together.
+    `cluster` names a column whose samples of one value are drawn and swapped together; by default,
+    the answers to one question are.
     `human` names the columns of people's ratings that the scores are compared with; else those
     of the report that hold numbers, lists of numbers or yes and no, which the page then names.
     `agreement` is what was measured of these ratings, or of preferences, and is shown as it is.

@@ -116,8 +116,9 @@ def report_page(
     if others and ranking is None:
         ranking = compare_all(systems, **options._asdict())
     if ranking:
-        intervals = ranking.intervals()
+        options, intervals = ranking.options, ranking.intervals()
     else:
+        options = options._replace(cluster=first.clustered(options.cluster)[1])
         how = options.of_intervals()
         intervals = {name: intervals_of(report, **how) for name, report in systems.items()}
     people = _people(systems, outputs, options, shown)

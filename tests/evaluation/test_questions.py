@@ -1,0 +1,213 @@
+"""Questions with several answers: which rows are such, and what is drawn together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrichub import Hub, Report, compare_all
+from metrichub.errors import ReportError
+from tests.commands import error, run, write
+
+HUB = Hub("exact_match")
+DRAWN = "5 answers to each of 8 questions: they are drawn together, unless cluster is 'none'"
+SHARED = "rows share an id, but not a question; if they belong together, cluster by id"
+
+
+def rows(seed: int = 1, order: str = "by run") -> list[dict[str, Any]]:
+    """Eight questions with five answers each; a question is right always, or by chance."""
+    chance = np.random.default_rng(seed)
+    places = [(run, question) for run in range(5) for question in range(8)]
+    if order == "by question":
+        places.sort(key=lambda place: place[1])
+    return [
+        {
+            "id": question,
+            "question": f"{question} + 1?",
+            "reference": str(question + 1),
+            "prediction": str(question + 1) if chance.random() < question / 8 else "no",
+        }
+        for _, question in places
+    ]
+
+
+def notes(report: Report) -> list[str]:
+    """The notes that are about questions."""
+    found = report.notes().get("exact_match", ())
+    return [text for text in found if "answers" in text or "id" in text.split()]
+
+
+def changed(**columns: Any) -> list[dict[str, Any]]:
+    """The rows with other columns: a value for each, or what makes it of a row's place."""
+    made = [
+        {name: value(k) if callable(value) else value for name, value in columns.items()}
+        for k in range(40)
+    ]
+    both = [row | own for row, own in zip(rows(), made, strict=True)]
+    return [{name: v for name, v in row.items() if v != "gone"} for row in both]
+
+
+@pytest.mark.parametrize(
+    ("table", "drawn", "said"),
+    [
+        pytest.param(rows(), 8, DRAWN, id="in runs one after the other"),
+        pytest.param(rows(order="by question"), 8, DRAWN, id="question by question"),
+        pytest.param(changed(id=lambda k: k), None, None, id="an id each"),
+        pytest.param(changed(id="gone"), None, None, id="no id"),
+        pytest.param(changed(id=None), None, None, id="ids that are missing"),
+        pytest.param(changed(id=""), None, None, id="ids that are empty"),
+        # The sentences of eight documents: what metrics don't read tells them apart too.
+        pytest.param(changed(question=lambda k: f"{k}?"), None, SHARED, id="other questions"),
+        pytest.param(changed(reference=lambda k: f"{k}"), None, SHARED, id="other references"),
+        pytest.param(changed(source=lambda k: f"{k}"), None, SHARED, id="other sources"),
+        # Ids that begin anew in each subset, whose questions are alike.
+        pytest.param(changed(subset=lambda k: k // 8), None, None, id="a subset each"),
+        pytest.param(
+            changed(subset=lambda k: k // 20),
+            16,
+            DRAWN.replace("5 answers to each of 8", "2.5 answers to each of 16"),
+            id="two subsets",
+        ),
+        pytest.param(changed(epoch=lambda k: k // 8), 8, DRAWN, id="epochs"),
+        # What was retrieved may differ between runs.
+        pytest.param(changed(contexts=lambda k: [f"{k}"]), 8, DRAWN, id="other contexts"),
+        # One question alone can't be drawn again.
+        pytest.param(
+            changed(id=0, question="?", reference="1"), None, None, id="one question alone"
+        ),
+    ],
+)
+def test_answers_to_one_question_are_drawn_together(
+    table: list[dict[str, Any]], drawn: int | None, said: str | None, tmp_path: Path
+) -> None:
+    report = HUB.evaluate(table)
+    report.save(tmp_path / "report.json")
+    for found in (
+        report,
+        HUB.evaluate(iter([table[:23], table[23:]])),
+        HUB.evaluate(table, texts=False, workers=2),
+        Report.load(tmp_path / "report.json"),
+        report.take(range(40)),
+    ):
+        assert notes(found)[:1] == ([said] if said else [])
+        _, cluster = found.clustered("auto")
+        assert (cluster is not None) == (drawn is not None)
+        by_default = found.intervals()["exact_match"]["score"]
+        alone = found.intervals(cluster=None)["exact_match"]["score"]
+        assert alone == found.intervals(cluster="none")["exact_match"]["score"]
+        # As many units differ in width, and rows that are drawn alone don't.
+        assert (by_default == alone) == (drawn is None)
+        tests = found.compare(found)["exact_match"]["score"]
+        assert tests.units == (drawn or 40)
+
+
+def test_without_texts_a_log_tells_repeats_by_epochs() -> None:
+    hub = Hub("recorded(column='acc')")
+    table = [{"id": k % 8, "acc": float(k % 3 == 0), "epoch": k // 8} for k in range(40)]
+    assert hub.evaluate(table).clustered("auto")[1] == "repeated question"
+    unknown = [{name: row[name] for name in ("id", "acc")} for row in table]
+    report = hub.evaluate(unknown)
+    assert report.clustered("auto")[1] is None
+    assert [texts for texts in report.notes().values() if SHARED in texts]
+
+
+def test_the_interval_is_that_of_clusters_by_hand() -> None:
+    table = rows()
+    named = [row | {"name": f"q{row['id']}"} for row in table]
+    report, by_hand = HUB.evaluate(table), HUB.evaluate(named)
+    for found in (report.intervals(), by_hand.intervals(cluster="name")):
+        assert found == report.intervals()
+    other = HUB.evaluate(rows(2))
+    theirs = HUB.evaluate([row | {"name": f"q{row['id']}"} for row in rows(2)])
+    test = report.compare(other)["exact_match"]["score"]
+    expected = by_hand.compare(theirs, cluster="name")["exact_match"]["score"]
+    assert test._replace(sentence="") == expected._replace(sentence="")
+    assert test.test == "approximate randomization"
+    alone = report.compare(other, cluster="none")["exact_match"]["score"]
+    assert (alone.test, alone.units) == ("McNemar's mid-p", 40)
+
+
+def test_one_system_that_knows_the_questions_is_enough() -> None:
+    bare = HUB.evaluate([{k: row[k] for k in ("prediction", "reference")} for row in rows(2)])
+    known = HUB.evaluate(rows())
+    for systems in ({"bare": bare, "known": known}, {"known": known, "bare": bare}):
+        ranking = compare_all(systems)
+        assert ranking.options.cluster == "repeated question"
+        (tests,) = ranking.pairs.values()
+        assert tests["exact_match"]["score"].units == 8
+        assert ranking.intervals().keys() == systems.keys()
+        assert "each repeated question" in ranking.to_markdown(intervals=True)
+
+
+def test_merged_reports_keep_their_questions_apart() -> None:
+    one, other = HUB.evaluate(rows()), HUB.evaluate(changed(question=lambda k: f"other {k % 8}"))
+    assert one.merge(other).compare(one.merge(other))["exact_match"]["score"].units == 16
+    # Of unknown questions each sample has one.
+    bare = HUB.evaluate(predictions=["a", "b"], references=["a", "c"])
+    merged = one.merge(bare, bare.take([0]))
+    assert merged.compare(merged)["exact_match"]["score"].units == 8 + 3
+    again = HUB.evaluate(rows())
+    assert one.merge(again).compare(one.merge(again))["exact_match"]["score"].units == 8
+
+
+def test_parts_of_a_report_have_clusters_where_questions_repeat() -> None:
+    table = changed(run=lambda k: k // 8, language=lambda k: ["en", "de"][k % 2])
+    report = HUB.evaluate(table)
+    assert {part.clustered("auto")[1] for part in report.by("run").values()} == {None}
+    assert (
+        report.by("language")["en"]
+        .compare(report.by("language")["en"])["exact_match"]["score"]
+        .units
+        == 4
+    )
+    assert report.by("id")[3].intervals()["exact_match"]["score"].low < 1
+
+
+def test_sums_in_buckets_know_no_questions() -> None:
+    report = HUB.evaluate(rows(), samples=False, key="id")
+    assert report.intervals() == report.intervals(cluster="none") == report.intervals(cluster="id")
+    assert notes(report) == []
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two systems, five answers to each of eight questions."""
+    monkeypatch.chdir(tmp_path)
+    write("a.jsonl", rows())
+    write("b.jsonl", rows(2))
+
+
+def interval(*options: str) -> dict[str, Any]:
+    """The interval that a command prints."""
+    out = run("score", "a.jsonl", "-m", "exact_match", "--intervals", *options, "--format", "json")
+    found: dict[str, Any] = json.loads(out.stdout)["intervals"]["exact_match"]["score"]
+    return found
+
+
+@pytest.mark.usefixtures("files")
+def test_commands_draw_by_any_field() -> None:
+    for column in ("question", "reference", "id"):
+        assert interval() == interval("--cluster", column) != interval("--cluster", "none")
+    shown = run("score", "a.jsonl", "-m", "exact_match", "--intervals", "--format", "table")
+    assert DRAWN in shown.stderr
+    compared = run("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", "--cluster", "question")
+    assert json.loads(compared.stdout)["comparisons"]["b"]["exact_match"]["score"]["units"] == 8
+    assert "did you mean 'question'" in error(
+        run("score", "a.jsonl", "-m", "exact_match", "--intervals", "--cluster", "qestion"), 3
+    )
+    assert "answers" not in run("score", "a.jsonl", "-m", "exact_match").stderr
+    page = run("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", "--report", "page.html")
+    assert page.exit_code == 0
+    assert "draw each repeated question whole" in Path("page.html").read_text("utf-8")
+
+
+def test_a_column_that_a_metric_read_is_kept_beside_the_usual_ones() -> None:
+    report = HUB.evaluate(rows(), keep=["*", "question"])
+    assert list(report.metadata) == ["id", "question"]
+    assert report.intervals(cluster="question") == report.intervals()
+    with pytest.raises(ReportError, match=r"metrics read it, or a value.*keep=\['question'\]"):
+        HUB.evaluate(rows()).intervals(cluster="question")
