@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,41 @@ def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
             _deviation(np.array(each)) if each else np.zeros(0),
         )
     return repeated
+
+
+def variance_components(scores: Array, questions: Sequence[Any]) -> tuple[float, ...]:
+    """The variance of scores between questions and within them, the runs of each, and their number.
+
+    One-way random effects (Searle, Casella and McCulloch 1992, 3.6; Miller 2024, 3.1): unequal
+    numbers of runs count as K0. `nan` where no question has several runs, or only one has any.
+    """
+    known = np.isfinite(scores)
+    scores, names = scores[known], np.asarray(questions, str)[known]
+    of, runs = np.unique(names, return_inverse=True, return_counts=True)[1:]
+    size, free = len(of), np.float64(len(runs) - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.bincount(of, scores) / runs
+        within = ((scores - means[of]) ** 2).sum() / (size - len(runs))
+        usual = (size - runs @ runs / size) / free
+        between = (runs @ (means - scores.sum() / size) ** 2 / free - within) / usual
+    return max(0.0, float(between)), float(within), float(usual), len(runs)
+
+
+def variance_in_words(result: Result, questions: Sequence[Any]) -> list[str]:
+    """How much of a mean's variance is between questions, and what more runs of each would bring.
+
+    Nothing is said of what isn't a mean, of few runs, or where no score differs.
+    """
+    scores = result.samples()["score"]
+    between, within, runs, number = variance_components(scores, questions)
+    is_mean = abs(np.nansum(scores) - result.count * result.scores()["score"]) < 1e-6
+    if not (is_mean and between + within > 0 and runs > 1.5):
+        return []
+    share = f"{between / (between + within):.0%} of the variance is between questions"
+    share = share if between else "runs differ as much as questions"
+    one, now, more = (((between + within / k) / number) ** 0.5 for k in (1, runs, 4 * runs))
+    reached = f"{runs:.0f} runs bring the standard error from {one:.2g} to {now:.2g}"
+    return [f"{share}. {reached}, {4 * runs:.0f} would bring {more:.2g}"]
 
 
 def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from metrichub.evaluation import script_coverage, significance
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.repeats import repeated_scores
+from metrichub.evaluation.repeats import repeated_scores, variance_in_words
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.metric import Metric
@@ -58,7 +58,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if trace.steps:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
         why += _of_columns(measurement, result)
-        why += _of_questions(measurement)
+        why += _of_questions(measurement, result)
         if measurement.buckets is not None:
             why += (
                 [f"no intervals or tests: {significance.NOT_KEPT}"]
@@ -100,13 +100,15 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     return why
 
 
-def _of_questions(measurement: Measurement) -> list[str]:
-    """How often questions were answered, or that ids don't tell it."""
+def _of_questions(measurement: Measurement, result: Result) -> list[str]:
+    """How often questions were answered, and what that brings; or that ids don't tell it."""
     known, cluster = measurement.clustered("auto")
     if cluster:
-        number = len({*known.metadata[cluster]})
+        questions = known.metadata[cluster]
+        number = len({*questions})
         each = f"{known.size / number:.3g} answers to each of {number} questions"
-        return [f"{each}: they are drawn together, unless cluster is 'none'"]
+        drawn = f"{each}: they are drawn together, unless cluster is 'none'"
+        return [drawn, *variance_in_words(result, questions)]
     ids, *within = (measurement.metadata.get(n, ()) for n in ("id", "subset", "task", "system"))
     names = {*map(str, zip_longest(ids, *within))}
     if measurement.questions or None in ids or "" in ids or not 0 < len(names) < len(ids):

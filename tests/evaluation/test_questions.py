@@ -11,6 +11,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all
 from metrichub.errors import ReportError
+from metrichub.evaluation.repeats import variance_components
 from tests.commands import error, run, write
 
 HUB = Hub("exact_match")
@@ -211,3 +212,59 @@ def test_a_column_that_a_metric_read_is_kept_beside_the_usual_ones() -> None:
     assert report.intervals(cluster="question") == report.intervals()
     with pytest.raises(ReportError, match=r"metrics read it, or a value.*keep=\['question'\]"):
         HUB.evaluate(rows()).intervals(cluster="question")
+
+
+VECTORS = json.loads(
+    (Path(__file__).parent.parent / "data" / "variance_components.json").read_text()
+)
+
+
+@pytest.mark.parametrize("case", VECTORS)
+def test_components_are_those_of_an_analysis_of_variance(case: Any) -> None:
+    # By the formulas of one-way random effects, F equal to scipy.stats.f_oneway.
+    scores = np.array(case["scores"])
+    questions = np.repeat(np.arange(len(scores)), scores.shape[1])
+    between, within, runs, number = variance_components(scores.ravel(), questions)
+    assert (between, within) == pytest.approx((case["between"], case["within"]))
+    assert (runs, number) == (scores.shape[1], len(scores))
+    for k, error_of_mean in case["se_with_repeats"].items():
+        assert ((between + within / int(k)) / number) ** 0.5 == pytest.approx(error_of_mean)
+
+
+def test_unequal_numbers_of_runs_count_as_k0() -> None:
+    # Means 1/2, 0 and 1 of 2, 1 and 3 runs; the mean of all is 4/6. Within: 2 · 1/4 over 6 - 3.
+    # Between: (2/36 + 16/36 + 3 · 4/36) / 2 = 5/12. K0 = (6 - 14/6) / 2 = 11/6.
+    found = variance_components(np.array([0.0, 1, 0, 1, 1, 1, np.nan]), [*"aabccca"])
+    assert found == pytest.approx(((5 / 12 - 1 / 6) * 6 / 11, 1 / 6, 11 / 6, 3))
+    assert np.isnan(variance_components(np.array([0.0, 1]), [*"ab"])[1])
+
+
+@pytest.mark.parametrize(
+    ("right", "said"),
+    [
+        # Question means 1, 1, 0, 0 of two runs: within 0, between 1/3; sqrt(1/3 / 4) = 0.289.
+        (
+            "11110000",
+            "100% of the variance is between questions. 2 runs bring the standard error from 0.29 "
+            "to 0.29, 8 would bring 0.29",
+        ),
+        # All means are 1/2: within 1/2; sqrt(1/2 / 4) = 0.354, / sqrt(2) = 0.25, / 2 = 0.125.
+        (
+            "10101010",
+            "runs differ as much as questions. 2 runs bring the standard error from 0.35 to 0.25, "
+            "8 would bring 0.12",
+        ),
+        ("11111111", None),
+    ],
+)
+def test_a_note_says_what_more_runs_bring(right: str, said: str | None) -> None:
+    table = [
+        {"id": k // 2, "reference": "a", "prediction": "a" if one == "1" else "b"}
+        for k, one in enumerate(right)
+    ]
+    every = HUB.evaluate(table).notes()["exact_match"]
+    assert [text for text in every if "variance" in text or "runs" in text] == (
+        [said] if said else []
+    )
+    # BLEU isn't a mean of samples.
+    assert not [t for t in Hub("bleu").evaluate(table).notes()["bleu"] if "variance" in t]
