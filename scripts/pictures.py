@@ -23,7 +23,7 @@ from pathlib import Path
 import click
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = "score examples/news/*.jsonl -m rouge -m chrf"
+COMMAND = "compare examples/news/*.jsonl -m rouge -m chrf"
 WIDTH = 88
 SIZE = {"width": 1200, "height": 560}
 _COLORS = 64

@@ -152,7 +152,7 @@ def show_for_labels(
     ]
     head = dict.fromkeys(key for row in rows for key in row)
     cells = [[_cell(row.get(key)) for key in head] for row in rows]
-    form = result_format(None, output)
+    form = result_format(None, output) if output else "csv"
     emit(form, lambda: [Table([*head], cells)], lambda: rows, output=output)
 
 

@@ -351,7 +351,8 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
     board = scoreboard(reports, ranking, intervals, form)
     about = captions.about_intervals(reports, intervals, form)
-    about = f"{about} {captions.about_tests(board, ranking)}".strip()
+    marks = captions.legend(board, ranking)
+    about = f"{about} {captions.about_tests(board, ranking)} {marks}".strip()
     if ranking and len(board.head) > len(board.rows):
         # A page is narrow: a row an output, and a column a system.
         (_, *head), *rows = zip(board.head, *board.rows, strict=True)

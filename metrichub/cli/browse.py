@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +15,7 @@ from metrichub.catalog.search import METRIC, SearchPage, search_index
 from metrichub.catalog.studies import Study, best_by_task, boards_of
 from metrichub.cli.browse_pages import card_lines, of_task, overview
 from metrichub.cli.output import as_json, emit
-from metrichub.cli.program import Command, note, styled
+from metrichub.cli.program import Command, note, screened, styled
 from metrichub.errors import did_you_mean, printable
 from metrichub.report.tables import Table
 
@@ -188,24 +187,14 @@ def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, 
 
 @click.command(cls=Command)
 @click.argument("name")
-@click.option("--full", is_flag=True, help="Show the whole card.")
-@click.option("--raw", is_flag=True, help="Print the card's file, unformatted.")
-def card(name: str, full: bool, raw: bool) -> None:
+@click.option("--full", is_flag=True, help="Print the whole card, as its file has it.")
+def card(name: str, full: bool) -> None:
     """Show a metric's card on one screen: its use and misuse, what it reads, how to call it."""
     entry = registry().find(spec_of(name).metric)
-    if raw or entry.problem or (full and not sys.stdout.isatty()):
+    if full or entry.problem:
         # A broken card is shown too: that is how one finds what is wrong with it.
         text = (entry.folder / "README.md").read_text(encoding="utf-8", errors="backslashreplace")
         click.echo(printable(text, lines=True), nl=False)
-    elif full:
-        from rich.console import Console
-        from rich.markdown import Markdown
-
-        from metrichub.cli.formulas import with_formulas
-
-        # These themes have the terminal's own colours, dark or light.
-        body = printable(with_formulas(entry.card.body), lines=True)
-        Console().print(Markdown(body, code_theme="ansi_light", inline_code_theme="ansi_light"))
     else:
         called, studies = registry().name_of(entry), _studies()
         boards = [boards_of(studies, task)[:1] for task in entry.card.tags.task]
@@ -213,7 +202,7 @@ def card(name: str, full: bool, raw: bool) -> None:
         needs = entry.install if entry.lacking else ""
         width = min(screen_width(), _WIDEST)
         lines = card_lines(entry.card, called, own, needs, width)
-        click.echo(printable("\n".join(lines), lines=True))
+        click.echo(screened("\n".join(lines)))
 
 
 def _studies() -> dict[str, tuple[Study, ...]]:

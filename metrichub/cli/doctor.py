@@ -18,8 +18,8 @@ from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
-from metrichub.cli.program import Command, Settings, plain, styled, version
-from metrichub.errors import MetrichubError, printable
+from metrichub.cli.program import Command, Settings, plain, screened, styled, version
+from metrichub.errors import MetrichubError
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
@@ -71,7 +71,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         click.echo(as_json(facts), nl=False)
     else:
         text = _text(facts) if settings and settings.verbose else _brief(facts)
-        click.echo(printable(text, lines=True), nl=False)
+        click.echo(screened(text), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
 
 

@@ -14,9 +14,10 @@ from metrichub.evaluation.margins import needed_in_words
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.power import LEAST_UNITS, needed_units, units_in_words
 from metrichub.evaluation.thresholds import Threshold
+from metrichub.report.headline import short_label
 from metrichub.report.ranking import Ranking
 from metrichub.report.report import Report
-from metrichub.report.rows import ScoreFormat, output_columns, rows_of
+from metrichub.report.rows import ScoreFormat, merged_columns, output_columns, rows_of
 
 
 def gated(
@@ -51,15 +52,15 @@ def gated(
 
 def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
     """On which headline outputs, but others, a system is worse than the baseline, or untested."""
-    columns = output_columns(ranking.reports, ScoreFormat())
+    columns = merged_columns(ranking.reports, ScoreFormat())
     columns = [c for c in columns if c.better != "neither" and c[:2] not in others]
     rows = rows_of(ranking.reports, columns, ranking)
     baseline, *tested = ranking.systems
     failed = []
     for name in tested:
         own = [row for row in rows if row.system == name and row.test]
-        if worse := [row.column.label for row in own if row.verdict == "worse"]:
-            failed.append(f"{name} is worse than the baseline {baseline} on {listed(worse)}")
+        if worse := [short_label(row.column) for row in own if row.verdict == "worse"]:
+            failed.append(f"{name} is worse than {baseline} on {listed(worse)}")
         unknown = [row.test for row in own if row.verdict in ("no winner", "not tested")]
         failed += [str(test.sentence) for test in unknown if test]
     return failed

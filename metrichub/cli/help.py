@@ -20,8 +20,8 @@ _GROUPS = {
     ),
     "Statistics": (
         "by intervals protocol ranks cluster",
-        "calibrate level coefficient resamples trials seed key detect cut threshold draw draws "
-        "confidence",
+        "calibrate sample-for-labels level coefficient resamples trials seed key detect cut "
+        "threshold draw draws confidence",
     ),
     "Output": (
         "report output save samples plot",

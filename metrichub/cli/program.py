@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from metrichub.cli.screen import plain as plain
+from metrichub.cli.screen import screened as screened
 from metrichub.cli.screen import styled as styled
 from metrichub.cli.screen import wrapped as wrapped
 from metrichub.errors import (
@@ -366,16 +367,16 @@ def _report(error: Exception, settings: Settings) -> int:
 
 
 def say(message: str, what: str = "error") -> None:
-    """Print a line on stderr of something that went wrong."""
-    click.echo(f"metrichub: {what}: {printable(' '.join(message.splitlines()))}", err=True)
+    """Print a line on stderr of something that went wrong, or is to be known."""
+    text = f"metrichub: {what}: {printable(' '.join(message.splitlines()))}"
+    if sys.stderr.isatty():
+        text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
+    click.echo(text, err=True)
 
 
 def note(message: str) -> None:
     """Tell the reader something on stderr that isn't an error."""
-    text = f"metrichub: note: {printable(message)}"
-    if sys.stderr.isatty():
-        text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
-    click.echo(text, err=True)
+    say(message, "note")
 
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from metrichub.errors import printable
+
 _SIGNS = str.maketrans({
     "≈": "~", "−": "-", "–": "-", "·": "|", "…": "...", "±": "+-", "×": "x", "≤": "<=", "≥": ">=",
     "↑": "(higher)", "↓": "(lower)", "→": "->", "←": "<-", "‘": "'", "’": "'", "“": '"', "”": '"',
@@ -42,6 +44,12 @@ def styled(text: str, **style: Any) -> str:
     """
     declined = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if declined else click.style(text, **style)
+
+
+def screened(text: str) -> str:
+    """Lines of a screen with nothing else in them that a terminal obeys than the styles here."""
+    parts = re.split(r"(\x1b\[(?:[012]|3[12])m)", text)
+    return "".join(part if k % 2 else printable(part, lines=True) for k, part in enumerate(parts))
 
 
 def wrapped(text: str, width: int) -> list[str]:

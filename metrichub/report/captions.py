@@ -49,13 +49,15 @@ def captioned(
     Of two systems, the cells of the second have p in place of ranks. `options` are those of the
     intervals.
     """
-    columns = output_columns(reports, form)
     board = scoreboard(reports, tests, intervals, form)
-    board = _with_p(board, tests, columns) if tests and len(reports) == 2 else board
+    if tests and len(reports) == 2:
+        board = _with_p(board, tests, merged_columns(reports, form))
     size = next(iter(reports.values())).size
     about = about_intervals(reports, intervals, form, options)
     method = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
     caption = str(headline(tests, form.percent)) if tests else method.pop(0)
+    if marks := legend(board, tests):
+        caption += f" {marks}."
     below = " ".join(filter(None, method))
     return board._replace(caption=caption, method=below, signatures=signatures_of(reports))
 
@@ -210,8 +212,7 @@ def extended_line(tests: PairedTests, form: ScoreFormat) -> str:
 
 
 def about_tests(table: Table, tests: PairedTests | None) -> str:
-    """How the marks of a scoreboard were found."""
-    marks = legend(table, tests)
+    """How the best of a scoreboard is shown, and how systems were tested."""
     if not tests:
         return ""
     options = tests.options
@@ -219,7 +220,6 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     how = " by a step-down over the resamples" if drawn else " by Holm's method"
     sentences = [
         "Bold: the best of the column." if table.best else "",
-        f"{marks}." if marks else "",
         f"Tests: two-sided paired {listed(_kinds(tests))}, corrected over all pairs of systems and "
         f"the headline outputs of a metric{how}; significant at p ≤ {options.threshold}.",
     ]

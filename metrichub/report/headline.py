@@ -82,8 +82,10 @@ def headline_of_one(rows: Sequence[Row], level: float) -> Headline:
         low, high = (_number(row.column, end) for end in row.interval[:2])
         interval = f", {100 * level:g}% interval {low} to {high}{',' * bool(others)}"
     begin = f"{name} scores " if name else ""
-    sentence = f"{begin}{said[0]}{interval}" + (f" and {listed(said[1:])}" if others else "")
-    return Headline((f"{sentence}.",), f"{begin}{listed(said)}")
+    title = f"{begin}{listed(said)}"
+    more = f" and {listed(said[1:])}" if others else ""
+    sentence = f"{begin}{said[0]}{interval}{more}" if interval else title
+    return Headline((f"{sentence}.",), title)
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ class Standing:
             first, second = second, first
         numbers = f"{self._number(a)} against {self._number(b)}"
         if by_people := not isnan(test.judged):
-            numbers = f"{self._number(abs(test.difference))} by people's labels"
+            numbers = f"{self._number(abs(test.difference))} apart by people's labels"
         p = f" ({p_text(test.p)})" * with_p
         lacking = f", on {test.samples:,} of {test.samples + test.left_out:,} samples: "
         lacking = f"{lacking}{test.left_out:,} have no score of both" * bool(test.left_out)
@@ -241,7 +243,7 @@ class Standing:
         text = f"{who} {'lowest' if down else 'highest'} on {label} ({score})"
         worse = "higher" if down else "lower"
         if not self.close:
-            if len(self.lower) == 2:
+            if len(self.lower) <= 2:
                 return f"{text}, ahead of {self._listed(self.lower, brackets=True)}"
             return f"{text}, ahead of all others"
         if not self.lower:

@@ -35,8 +35,6 @@ class Score(NamedTuple):
 Cell = str | float | Score | None
 NAME = 24
 """So much of a text stays in one line of a narrow terminal."""
-BROKEN = 10
-"""So much of a head does."""
 _BAR = "{\\textbar}"
 # Arrows need no package in math mode; a bar in text is a dash in LaTeX's oldest encoding.
 _RULES = {ord("–"): "--", ord("↑"): "$\\uparrow$", ord("↓"): "$\\downarrow$", ord("|"): _BAR}
@@ -221,7 +219,7 @@ class Table(NamedTuple):
                 justify="right" if i in right else "left",
                 overflow="fold",
                 no_wrap=scores,
-                min_width=min(999 if scores else NAME, max(map(len, [*words, name[:BROKEN]]))),
+                min_width=min(999 if scores else NAME, max(map(len, [*words, name[:10]]))),
             )
         for i, row in enumerate(self.aligned()):
             places = [(i, j) for j in range(len(row))]
@@ -306,8 +304,7 @@ def _aligned(cells: Sequence[Cell]) -> list[str]:
 
 def _width(table: Table) -> int:
     """How wide a table is at least, where long names may be broken."""
-    # A head may be broken too.
-    lines = [[name[:BROKEN] for name in table.head], *table.aligned()]
+    lines = [table.head, *table.aligned()]
     names = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.head))]
     columns = zip(zip(*lines, strict=True), names, strict=True)
     widths = [min(max(map(len, column)), NAME if name else 999) for column, name in columns]

@@ -14,6 +14,7 @@ import scipy.stats
 
 from metrichub import Hub, Report, compare_all
 from metrichub.errors import InputError, MissingColumn
+from metrichub.evaluation.significance import p_text
 from tests.commands import error, run, write
 from tests.vectors import DATA
 
@@ -90,8 +91,9 @@ def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float)
     # The judge has it the other way round, and significantly.
     assert test.judged < 0 < test.difference
     assert first.compare(second)["grade"]["score"].p < 0.001
-    assert ranking.sentences == (f"B beats A on grade (p = {p:.3f})".replace("0.", "."),
-                                 ONE_BY_ONE.format(40))  # fmt: skip
+    said = f"B scores higher than A on grade: {difference:.3f} apart by people's labels"
+    assert ranking.sentence == f"{said} ({p_text(p)})."
+    assert ranking.doubts == (ONE_BY_ONE.format(40),)
     assert ranking.ranks == {"grade": {"score": {"A": 2, "B": 1}}}
     # The other way round, everything changes its sign.
     turned = first.compare(second, level=level, calibrate="good")["grade"]["score"]
@@ -111,7 +113,7 @@ def test_labels_of_different_samples_are_two_calibrated_means() -> None:
     freedom = variance**2 / (mine[1] ** 2 / mine[2] + theirs[1] ** 2 / theirs[2])
     ends = scipy.stats.t.interval(0.95, freedom, mine[0] - theirs[0], sqrt(variance))
     assert (test.difference, *test.interval[:2]) == pytest.approx((mine[0] - theirs[0], *ends))
-    assert ranking.sentences[-1] == (
+    assert ranking.doubts[-1] == (
         "by Student's t of two calibrated means, as no sample has labels of both systems, with "
         f"labels of 40 samples; {RANDOM}"
     )
@@ -139,7 +141,7 @@ def yes_no(differing: int, labels: int = 30, size: int = 60) -> list[Report]:
 def test_too_few_labels_name_no_winner(found: list[Report], why: str) -> None:
     ranking = compare_all(dict(zip("AB", found, strict=True)), calibrate="good")
     test = ranking.pairs["B", "A"]["grade"]["score"]
-    assert ranking.sentences[0] == f"no winner on grade: {why}; a verdict takes 8"
+    assert ranking.sentence == f"grade ranks no system: {why}; a verdict takes 8."
     assert (test.withheld, ranking.ranks["grade"]["score"]) == (f"{why}; a verdict takes 8", {})
     assert np.isnan([test.p, *test.interval[:2]]).all()
     assert "true difference" not in str(ranking)
@@ -176,11 +178,9 @@ def test_of_several_systems_pairs_with_few_differences_have_no_winner() -> None:
     alike[:3] += 1
     C = report(found["judge"][1] + 0.1, alike)
     ranking = compare_all({"A": A, "B": B, "C": C}, calibrate="good")
-    assert ranking.sentences[0] == (
-        "no winner between B and C on grade: the systems differ on 3 of 40 samples; a verdict "
-        "takes 8"
-    )
-    assert ranking.ranks["grade"]["score"] == {"A": 2, "B": 1, "C": 1}
+    withheld = ranking.pairs["C", "B"]["grade"]["score"].withheld
+    assert withheld == "the systems differ on 3 of 40 samples; a verdict takes 8"
+    assert ranking.ranks["grade"]["score"] == {"A": 3, "B": 1, "C": 1}
     # Two tests are left, by Holm's method: the smaller p is doubled.
     raw = [ranking.pairs[name, "A"]["grade"]["score"].randomisation_p for name in "BC"]
     p = [ranking.pairs[name, "A"]["grade"]["score"].p for name in "BC"]
@@ -271,7 +271,7 @@ def test_labels_go_out_empty_and_come_back_filled(folder: Path) -> None:
     result = run(*empty, "--format", "table", "--fail-if-worse")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "calibrated difference [95% interval] (judge's own)" in result.stdout
-    assert "b beats a on exact_match (p" in result.stdout
+    assert result.stdout.startswith("b scores higher than a on exact_match: ")
     assert ONE_BY_ONE.format(40) in result.stdout
     # The same as with labels in a column of each system's file.
     labels = {(row["system"], row["id"]): row["label"] for row in rows}
@@ -289,7 +289,7 @@ def test_labels_go_out_empty_and_come_back_filled(folder: Path) -> None:
     assert float(row["difference"]) == test["difference"] > 0 > float(row["judge difference"])
     worse = run("compare", "b.jsonl", "a.jsonl", *column[3:], "--fail-if-worse")
     assert worse.exit_code == 1
-    assert "metrichub: failed: b beats a on exact_match" in worse.stderr
+    assert "metrichub: failed: a is worse than b on exact_match" in worse.stderr
     # Saved reports have the ids, and need nothing else.
     for name in "ab":
         run("score", f"{name}.jsonl", "-m", "exact_match", "--save", f"{name}.json")
@@ -300,11 +300,12 @@ def test_labels_go_out_empty_and_come_back_filled(folder: Path) -> None:
 def test_samples_for_labels_are_drawn_by_a_seed(folder: Path) -> None:
     drawn = [run(*DRAW, *more).stdout for more in ((), (), ("--seed", "1"))]
     assert drawn[0] == drawn[1] != drawn[2]
-    first = json.loads(drawn[0])
-    assert [row["label"] for row in first] == [None] * 80
-    assert first[0]["contexts"] == [f"é {first[0]['sample']}"]
-    every = run(*DRAW[:-1], "600").stdout
-    assert [row["sample"] for row in json.loads(every) if row["system"] == "b"] == [*range(60)]
+    first = list(csv.DictReader(drawn[0].splitlines()))
+    assert [row["label"] for row in first] == [""] * 80
+    assert json.loads(first[0]["contexts"]) == [f"é {first[0]['sample']}"]
+    assert run(*DRAW[:-1], "600", "-o", "every.json").exit_code == 0
+    every = json.loads(Path("every.json").read_text(encoding="utf-8"))
+    assert [row["sample"] for row in every if row["system"] == "b"] == [*range(60)]
 
 
 def test_without_ids_labels_come_back_by_their_numbers(folder: Path) -> None:
@@ -313,8 +314,8 @@ def test_without_ids_labels_come_back_by_their_numbers(folder: Path) -> None:
         for row in rows:
             del row["id"]
         write(f"{name}.jsonl", rows)
-    rows = json.loads(run(*DRAW).stdout)
-    write("labels.jsonl", [{**row, "label": row["sample"] % 4 == 0} for row in rows[::-1]])
+    rows = list(csv.DictReader(run(*DRAW).stdout.splitlines()))
+    write("labels.jsonl", [{**row, "label": int(row["sample"]) % 4 == 0} for row in rows[::-1]])
     told = ("-m", "exact_match", "--calibrate", "labels.jsonl", "--format", "json")
     found = json.loads(run("compare", "a.jsonl", "b.jsonl", *told).stdout)
     assert found["comparisons"]["b"]["exact_match"]["score"]["units"] == 40

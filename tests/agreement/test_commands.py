@@ -184,7 +184,7 @@ def test_score_adds_the_mean_that_people_would_give() -> None:
     lacking = ("low", "high", "labels_low", "labels_high", "same", "kappa")
     assert calibrated == pytest.approx(expected | dict.fromkeys(lacking))
     assert "label: 2 of 3 labels differ from the most common one: an interval" in result.stderr
-    cells = run(*arguments, "--format", "table").stdout.splitlines()[-1].split()
+    cells = run(*arguments, "--format", "table").stdout.splitlines()[-3].split()
     assert cells == ["token_f1", "score", f"{calibrated['mean']:.4f}", "–", "–", "3"]
     head = run(*arguments, "--format", "csv").stdout.splitlines()[0]
     assert head.endswith("calibrated,calibrated low,calibrated high,labels")

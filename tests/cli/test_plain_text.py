@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ def test_the_scores_are_those_of_sacrebleu() -> None:
 def test_a_system_has_the_name_that_it_was_given() -> None:
     ran = run("compare", "ours=hyp.de", "a.txt", "-r", "ref1.txt", "-m", "chrf")
     assert ran.exit_code == 0, ran.stderr
-    assert re.search(r"^ours .*\na ", ran.stdout, re.MULTILINE)
+    assert ran.stdout.startswith("No significant difference between ours and a on chrf: ")
     assert "paired by their position" not in ran.stderr
 
 

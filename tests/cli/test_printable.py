@@ -129,7 +129,7 @@ def test_lists_and_cards_of_plugins_are_printed_escaped(folder: Path) -> None:
     hostile = text.replace(summary[0], f"summary: {json.dumps('Counts' + ODD)}")
     card.write_text(f"{hostile}\n{ODD}\n", encoding="utf-8")
     distribution(folder, "mine", ["odd_length = odd_length:OddLength"])
-    for arguments in (("list",), ("card", "odd_length")):
+    for arguments in (("list", "--all"), ("card", "odd_length")):
         piped = program(*arguments, env=environment(folder)).stdout
         shown, _ = on_terminal(*arguments, **environment(folder, COLUMNS="200"))
         for text in (piped, STYLES.sub("", shown).replace("\r\n", "\n")):

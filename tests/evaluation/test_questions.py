@@ -195,13 +195,14 @@ def test_commands_draw_by_any_field() -> None:
         assert interval() == interval("--cluster", column) != interval("--cluster", "none")
     shown = run("score", "a.jsonl", "-m", "exact_match", "--intervals", "--format", "table")
     assert DRAWN in shown.stderr
-    compared = run("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", "--cluster", "question")
+    both = ("compare", "a.jsonl", "b.jsonl", "-m", "exact_match")
+    compared = run(*both, "--cluster", "question", "--format", "json")
     assert json.loads(compared.stdout)["comparisons"]["b"]["exact_match"]["score"]["units"] == 8
     assert "did you mean 'question'" in error(
         run("score", "a.jsonl", "-m", "exact_match", "--intervals", "--cluster", "qestion"), 3
     )
     assert "answers" not in run("score", "a.jsonl", "-m", "exact_match").stderr
-    page = run("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", "--report", "page.html")
+    page = run(*both, "--report", "page.html")
     assert page.exit_code == 0
     assert "draw each repeated question whole" in Path("page.html").read_text("utf-8")
 

@@ -113,7 +113,7 @@ def test_of_several_systems_the_leaders_are_named() -> None:
         "No significant difference on wer among the 10 systems: from 0.083 to 0.083"
     )
     assert answer({**many, "bad": BAD}, "wer")[0].title == (
-        "10 of the 11 score lowest on wer (0.083 each), ahead of all others"
+        "10 of the 11 score lowest on wer (0.083 each), ahead of bad (0.917)"
     )
 
 
