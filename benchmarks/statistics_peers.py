@@ -6,8 +6,8 @@ Needs `pip install evalstats evalconfidence`; one that isn't installed is left o
 arrays of scores by its main call: `Report.compare`, `evalstats.compare`, `evalconfidence.compare`.
 Two systems share how hard a sample is, and their true difference is known. "false pos." counts p of
 at most .05 where it is 0, "power" where it isn't. "coverage" counts the intervals that hold it, and
-"width" is their mean: where it isn't 0, or where it always is. "speed" is processor time from the
-arrays to p and interval, the fastest of some runs.
+"width" is their mean: where it isn't 0, or where it always is; where there is no interval, it holds
+nothing. "speed" is processor time from the arrays to p and interval, the fastest of some runs.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def measured(cell: Cell, runs: int) -> Iterator[list[str]]:
         p, low, high = np.array(tests[name, not differ]).T
         wrong = np.mean([test.p <= 0.05 for test in tests[name, True]])
         holds = np.mean((low <= truth + 1e-9) & (truth <= high + 1e-9))
-        numbers = [wrong, np.mean(p <= 0.05) if differ else nan, holds, np.mean(high - low)]
+        numbers = [wrong, np.mean(p <= 0.05) if differ else nan, holds, np.nanmean(high - low)]
         yield [*start, name, *("–" if isnan(number) else f"{number:.3f}" for number in numbers)]
         start = ["", "", ""]
 
