@@ -1,6 +1,6 @@
 """How often tests err where nothing differs, and how often they find what does.
 
-    python -m benchmarks.power [--families 200] [--only families]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.power [--families 200] [--only families]
 
 "families" has systems that are equal in truth: texts whose words are kept at random with one
 probability. An error is any pair that differs significantly; at most .075 of the families of a row
