@@ -47,6 +47,9 @@ def test_what_a_hint_says_to_install_can_be_installed() -> None:
     for path, wanted in found:
         name, _, extras = wanted.partition("[")
         named = set(extras.partition("]")[0].split(",")) - {""}
+        # The guide of gates builds this one.
+        if wanted == "./wheels/metrichub-*.whl" and "pip wheel" in path.read_text("utf-8"):
+            continue
         # Nobody has a file of ours, and no index.
         assert not wanted.endswith((".whl", ".tar.gz")), path
         if name in HOMES:

@@ -39,7 +39,8 @@ COLUMNS = {
     "references": ["a b", "d", "a y"],
     "id": ["p", "q", "r"],
 }
-TWICE: dict[str, Any] = {name: [*values, *values] for name, values in COLUMNS.items()}
+# Each text twice, as a sample of its own.
+TWICE: dict[str, Any] = {n: [*own, *own] for n, own in COLUMNS.items()} | {"id": [*"pqrstu"]}
 """Enough samples for intervals."""
 
 
