@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.coverage_cases import ENDS, LABELS, Case
 from benchmarks.exact_texts import corpora
 from metrichub import Hub, Report, compare_all, list_metrics, load_metric
 from metrichub.catalog.frontmatter import Scale
@@ -113,6 +114,13 @@ def test_from_100_units_on_percentiles_are_taken() -> None:
     assert found[:2] == (25, 974)
     assert found.method == "bootstrap percentiles"
     assert found[2:4] == (499.5, pytest.approx(np.arange(1000).std()))
+
+
+@pytest.mark.parametrize("case", [*ENDS, *LABELS], ids=lambda case: case.of)
+def test_the_cases_of_the_benchmark_have_the_scores_that_they_say(case: Case) -> None:
+    drawn = case.draw(np.random.default_rng(8), 40_000)
+    scores = Hub(f"x = {case.spec}").evaluate(drawn).scores()["x"]
+    assert {output: scores[output] for output in case.true} == pytest.approx(case.true, abs=0.03)
 
 
 def test_an_interval_stays_in_the_range() -> None:
