@@ -7,11 +7,12 @@ their number.
 
 A unit is what a bootstrap draws: a sample, a cluster or a bucket. From 100 units on, an interval
 is that of the resamples' percentiles. Of fewer, percentiles are too narrow: the resamples' standard
-deviation is the standard error, and Student's t says how many of them to reach. Scores from 0 to 1
-get Wilson's interval of as many yes/no samples as have that standard error, which also holds near
-the ends of the range. Shares, outputs whose card says that they are means of 0 and 1, get it for
-any number of samples, and their paired differences Tango's. Everything else gets none, and the
-reason: too few units, or resamples that are all alike or lie to one side of the score.
+deviation is the standard error, and Student's t says how many of them to reach. Scores of a range
+with two ends get Wilson's interval of as many yes/no samples as have that standard error, which
+also holds near the ends; there, or where the resamples are biased, percentiles take more than 100
+units. Shares, outputs whose card says that they are means of 0 and 1, get it for any number of
+samples, and their paired differences Tango's. Everything else gets none, and the reason: too few
+units, or resamples that are all alike or lie to one side of the score.
 """
 
 from __future__ import annotations
@@ -269,22 +270,27 @@ def score_interval(
     if not isfinite(score):
         return draws.none(None if isnan(score) else "the score is infinite")
     share = scale is not None and scale.share
-    low, high = (None, None) if scale is None else (scale.low, scale.high)
+    low, high = (0, 1) if share else (scale.low, scale.high) if scale else (None, None)
+    start, width = low or 0.0, nan if low is None or high is None else high - low
+    # Between the ends, from 0 to 1; rounding must not keep a score from an end.
+    place = float(np.clip(round((score - start) / width, 12), 0, 1))
     if not share:
         if units.number < LEAST:
             return draws.none(units.few(LEAST))
-        if draws.alike and not ((low, high) == (0, 1) and score in (0, 1)):
+        if draws.alike and place not in (0, 1):
             return draws.unclear(_NO_SPREAD)
         if draws.misses_score:
             return draws.unclear(NOT_ESTIMATED)
-    if share or ((low, high) == (0, 1) and (units.number < MANY or draws.alike)):
-        score = min(max(score, 0.0), 1.0)
-        effective, reach = _effective_size(units, score * (1 - score), draws, yes_or_no=share)
-        # No mean of numbers from 0 to 1 varies more than that of yes and no; a ratio may.
-        if share or effective >= units.number - 1:
-            resampled = units.kind != "sample" or not (share or draws.alike)
-            method = "Wilson, bootstrap standard error" if resampled else "Wilson"
-            return draws.interval(*wilson_ends(score, effective, reach), method)
+    variance, placed = place * (1 - place), draws._replace(std=draws.std / width)
+    freedom = MANY if share or isnan(width) else _freedom(units.number, place, placed.std)
+    # The percentiles of biased resamples are off by as much.
+    biased = width > 0 and abs(draws.mean - score) > draws.std / 4
+    if share or biased or freedom < MANY - 1:
+        effective, reach = _effective_size(units, variance, placed, None if share else freedom)
+        resampled = units.kind != "sample" or not (share or draws.alike)
+        method = "Wilson, bootstrap standard error" if resampled else "Wilson"
+        least, most = wilson_ends(place, effective, reach)
+        return draws.interval(start + width * least, start + width * most, method)
     return draws.bootstrap(units.number, low, high)
 
 
@@ -308,7 +314,7 @@ def difference_interval(
     if scale is not None and scale.share and paired is not None:
         more, less = float(paired[paired > 0].sum()), float(-paired[paired < 0].sum())
         variance = float((paired * paired).mean()) - difference * difference
-        effective, reach = _effective_size(units, variance, draws, yes_or_no=True)
+        effective, reach = _effective_size(units, variance, draws)
         shares = more / len(paired), less / len(paired)
         return draws.interval(*tango(*shares, effective, reach), "Tango")
     if draws.alike:
@@ -378,18 +384,31 @@ class _Draws(NamedTuple):
 
 
 def _effective_size(
-    units: UnitCount, variance: float, draws: _Draws, *, yes_or_no: bool
+    units: UnitCount, variance: float, draws: _Draws, freedom: int | None = None
 ) -> tuple[float, float]:
     """How many yes/no samples these are worth, and how many standard errors an interval reaches.
 
-    `variance` is that of a yes/no sample. That of the resamples says what the units are
-    worth; where nothing varies, each counts as one sample. Samples that are `yes_or_no` need none.
+    `variance` is that of a yes/no sample. That of the resamples says what the units are worth;
+    where nothing varies, or the score is at an end, each counts as one sample. Samples that are yes
+    or no need none; others have degrees of `freedom`.
     """
-    if yes_or_no and units.kind == "sample":
+    if freedom is None and units.kind == "sample":
         return units.samples, quantile(draws.level)
-    if units.number < 2 or draws.alike:
-        return units.number, quantile(draws.level)
-    effective = variance / (draws.std * draws.std * units.number / (units.number - 1))
-    if yes_or_no:
-        effective = min(max(effective, 1.0), units.samples)
-    return effective, student(units.number - 1, draws.level)
+    number, squared = units.number, draws.std * draws.std
+    if number < 2 or draws.alike or not variance:
+        return number, quantile(draws.level)
+    effective = variance / (squared * number / (number - 1))
+    if freedom is None:
+        return min(max(effective, 1.0), units.samples), student(number - 1, draws.level)
+    return effective, student(freedom, draws.level)
+
+
+def _freedom(number: int, place: float, std: float) -> int:
+    """Student's degrees of freedom of a score at a `place` from 0 to 1 between its ends.
+
+    Near an end most units lie at it, and only the others say how much all vary: if these were all
+    as far from it, `differing` of them. Of 1 to 4 degrees for each of these, 3 cover best.
+    """
+    far = min(place, 1 - place) ** 2
+    differing = number * far / (std * std * number + far or 1.0)
+    return min(number - 1, max(1, round(3 * differing)))

@@ -116,6 +116,53 @@ def test_from_100_units_on_percentiles_are_taken() -> None:
     assert found[2:4] == (499.5, pytest.approx(np.arange(1000).std()))
 
 
+def score_distance(end: float, mean: float, number: float) -> float:
+    """How many standard errors of so many yes/no samples lie between a mean and an end."""
+    return abs(end - mean) / sqrt(end * (1 - end) / number)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 5), (-1, 1)])
+def test_percentiles_wait_until_a_mean_near_its_end_has_seen_enough(
+    low: float, high: float
+) -> None:
+    # Three of 100 samples aren't at the end, half of the range away: they are all that varies.
+    places = np.array([1.0] * 97 + [0.5] * 3)
+    values = (low + (high - low) * places).tolist()
+    spec = f"recorded(column='x', better='higher', range=[{low}, {high}])"
+    report = Hub(spec).evaluate(x=values)
+    found = report.intervals(resamples=20_000)["x"]["score"]
+    assert found.method == of(report, "x").method == "Wilson, bootstrap standard error"
+    mean = float(places.mean())
+    number = mean * (1 - mean) / (float(places.var(ddof=1)) / 100)
+    # Three degrees of freedom for each of the three: Student's t of 9.
+    for end in found[:2]:
+        distance = score_distance((end - low) / (high - low), mean, number)
+        assert distance == pytest.approx(T_9, rel=0.02)
+    spread = [low + (high - low) * k / 99 for k in range(100)]
+    assert of(Hub(spec).evaluate(x=spread), "x").method == "bootstrap percentiles"
+
+
+def test_biased_resamples_have_no_say_in_where_an_interval_lies() -> None:
+    # As CIDEr's, whose copies lower the weights of words: the mean is two standard errors lower.
+    drawn = np.random.default_rng(3).normal(3.8, 0.1, 1000)
+    found = score_interval(drawn, 3.95, UnitCount(200, 200), Scale(0, 10), 0.95)
+    assert (found.low + found.high) / 2 == pytest.approx(3.95, abs=0.01)
+    assert found.high - found.low == pytest.approx(2 * 1.972 * 0.1, rel=0.05)  # t of 199
+
+
+@pytest.mark.parametrize(
+    ("case", "size", "runs", "output"),
+    [(ENDS[0], 100, 300, "score")],
+)
+def test_intervals_hold_what_is_drawn_near_an_end(
+    case: Case, size: int, runs: int, output: str
+) -> None:
+    held = [one for one in case.held(size, runs, 5)[output] if one is not None]
+    # Of intervals that hold it in .95, fewer are a matter of 1 in 200 such tests.
+    assert sum(held) >= 0.95 * len(held) - 2.6 * sqrt(len(held) * 0.95 * 0.05)
+    assert len(held) > runs / 3
+
+
 @pytest.mark.parametrize("case", [*ENDS, *LABELS], ids=lambda case: case.of)
 def test_the_cases_of_the_benchmark_have_the_scores_that_they_say(case: Case) -> None:
     drawn = case.draw(np.random.default_rng(8), 40_000)
