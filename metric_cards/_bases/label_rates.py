@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +52,22 @@ class LabelCounts(NamedTuple):
                 for average, by in weights.items()
                 for rate, values in every.items()
             }
+
+
+def averaged_over(
+    expected: Mapping[str, Sequence[int]], predicted: Mapping[str, Sequence[int]]
+) -> dict[str, Mapping[str, Sequence[int]]]:
+    """What macro averages are over: each label, with the rows that expect it or predict it."""
+    names = {name: repr(name if len(name) <= 40 else f"{name[:37]}...") for name in expected}
+    by_reference, by_prediction = (
+        {f"the {kind}label {shown}": rows[name] for name, shown in names.items()}
+        for kind, rows in (("", expected), ("predicted ", predicted))
+    )
+    return {
+        "macro_precision": by_prediction,
+        "macro_recall": by_reference,
+        "macro_f1": by_reference,
+    }
 
 
 def divided(part: Array, whole: Array) -> Array:

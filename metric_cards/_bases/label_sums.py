@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.label_rates import LabelCounts, table_of
+from metric_cards._bases.label_rates import LabelCounts, averaged_over, table_of
 from metric_cards._bases.resampling import Sparse
 from metrichub.authoring import Array, CorpusMetric, Resampler, Scores, Unscored
 
@@ -68,6 +68,19 @@ class LabelSums(CorpusMetric):
             )
         whole, cuts = np.hstack([*map(_dense, counts), sums]), len(names) * np.arange(1, 4)
         return lambda weights: scores(np.split(weights @ whole, cuts, axis=1))
+
+    def averaged(self, rows: Sequence[Row]) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """The labels that macro averages are over."""
+        names = sorted({*self.listed(), *(name for row in rows for name in row["labels"])})
+        predicted: dict[str, list[int]] = {name: [] for name in names}
+        expected: dict[str, list[int]] = {name: [] for name in names}
+        for place, row in enumerate(rows):
+            for name, counts in row["labels"].items():
+                for of, count in zip((predicted, expected), counts[1:], strict=True):
+                    if count:
+                        of[name].append(place)
+        parts, outputs = averaged_over(expected, predicted), self.outputs()
+        return {output: own for output, own in parts.items() if output in outputs}
 
     def condense(self, rows: Sequence[Row]) -> Sequence[Row]:
         """One row with the sums of all."""

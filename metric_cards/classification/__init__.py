@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.label_rates import LabelCounts, table_of
+from metric_cards._bases.label_rates import LabelCounts, averaged_over, table_of
 from metric_cards._bases.label_texts import check_listed, normal, ordered, texts_of_labels
 from metric_cards._bases.mode_card import CardOfMode
 from metric_cards._bases.resampling import Sparse
@@ -111,6 +111,28 @@ class Classification(CorpusMetric):
         """Pairs add up; scores come from how often each was drawn."""
         pairs, of = self._pairs(rows)
         return lambda counts: self._scores(pairs._replace(times=of.times(counts)))
+
+    def averaged(self, rows: Sequence[Pair]) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """The labels that outputs are means over; two labels are also those of MCC and kappa."""
+        seen = {label for row in rows for label in row[:2] if label is not None}
+        labels = self._known() or ordered(seen)
+        expected: dict[str, list[int]] = {label: [] for label in labels}
+        predicted: dict[str, list[int]] = {label: [] for label in labels}
+        for place, (own, label, *_) in enumerate(rows):
+            expected[own].append(place)
+            if label is not None:
+                predicted[label].append(place)
+        parts = averaged_over(expected, predicted)
+        there = {label: places for label, places in expected.items() if places}
+        parts["balanced_accuracy"] = averaged_over(there, predicted)["macro_recall"]
+        if len(there) == 1:
+            # Samples of one label say nothing of a mean over labels.
+            parts = {output: {**of, "another label": []} for output, of in parts.items()}
+        if len(expected) == 2:
+            # The rarer label's errors weigh as much in these as the other's.
+            others = ("mcc", "kappa", "kappa_linear", "kappa_quadratic")
+            parts |= dict.fromkeys(others, parts["macro_recall"])
+        return parts | {"score": parts.get(self.mode, {})}
 
     def tables(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
         """The confusion matrix, and the rates of each label."""

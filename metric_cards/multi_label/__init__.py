@@ -102,6 +102,11 @@ class MultiLabel(LabelSums):
         }
         return {"score": scores[self.mode], **scores}
 
+    def averaged(self, rows: Sequence[Row]) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """The labels that macro averages are over, as `mode` may name one."""
+        parts = super().averaged(rows)
+        return {**parts, "score": parts.get(self.mode, {})}
+
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """Each sample's own rates for all averages of them."""
         sums = np.array([row["sums"] for row in rows]).reshape(len(rows), len(_SUMS) + 1)

@@ -11,8 +11,9 @@ deviation is the standard error, and Student's t says how many of them to reach.
 with two ends get Wilson's interval of as many yes/no samples as have that standard error, which
 also holds near the ends; there, or where the resamples are biased, percentiles take more than 100
 units. Shares, outputs whose card says that they are means of 0 and 1, get it for any number of
-samples, and their paired differences Tango's. Everything else gets none, and the reason: too few
-units, or resamples that are all alike or lie to one side of the score.
+samples, and their paired differences Tango's. A mean over labels is worth as many units as the
+rarer labels allow. Everything else gets none, and the reason: too few units, or resamples that are
+all alike or lie to one side of the score.
 """
 
 from __future__ import annotations
@@ -242,17 +243,29 @@ class Interval(NamedTuple):
 
 
 class UnitCount(NamedTuple):
-    """What was drawn: `number` units of a `kind` that stand for `samples` samples."""
+    """What was drawn: `number` units of a `kind` that stand for `samples` samples.
+
+    Of a mean over parts there is the number of units of the `rarest` one, and what these have, such
+    as "the label 'x'".
+    """
 
     number: int
     samples: int
     kind: str = "sample"
+    rarest: tuple[int, str] | None = None
 
-    def few(self, least: int) -> str:
-        """Why there is no interval of so few."""
-        several = self.number != 1
-        kinds, verb = f"{self.kind}{'s' * several}", "are" if several else "is"
-        return f"{self.number} {kinds} {verb} too few; an interval needs {least}"
+    def over(self, parts: Mapping[str, int]) -> UnitCount:
+        """What a mean over parts of so many units each is worth: units that vary as it may."""
+        rarest, number = min(parts.items(), key=lambda part: part[1])
+        worth = round(len(parts) ** 2 / sum(1 / n for n in parts.values())) if number else 0
+        return self._replace(number=min(worth, self.number), rarest=(number, rarest))
+
+    def few(self, least: int) -> str | None:
+        """Why there is no interval of so few; None of enough."""
+        number, part = self.rarest or (self.number, "")
+        kinds, verb = (self.kind, "is") if number == 1 else (f"{self.kind}s", "are")
+        few = f"{number} {kinds}{part and ' with '}{part} {verb} too few; an interval needs {least}"
+        return few if number < least else None
 
 
 NO_INTERVAL = Interval(nan, nan, nan, nan)
@@ -275,8 +288,8 @@ def score_interval(
     # Between the ends, from 0 to 1; rounding must not keep a score from an end.
     place = float(np.clip(round((score - start) / width, 12), 0, 1))
     if not share:
-        if units.number < LEAST:
-            return draws.none(units.few(LEAST))
+        if few := units.few(LEAST):
+            return draws.none(few)
         if draws.alike and place not in (0, 1):
             return draws.unclear(_NO_SPREAD)
         if draws.misses_score:
@@ -309,8 +322,8 @@ def difference_interval(
     draws = _Draws.of(drawn, difference, level)
     if not isfinite(difference):
         return draws.none(None if isnan(difference) else "the difference is infinite")
-    if units.number < LEAST_PAIRED:
-        return draws.none(units.few(LEAST_PAIRED))
+    if few := units.few(LEAST_PAIRED):
+        return draws.none(few)
     if scale is not None and scale.share and paired is not None:
         more, less = float(paired[paired > 0].sum()), float(-paired[paired < 0].sum())
         variance = float((paired * paired).mean()) - difference * difference
@@ -400,7 +413,7 @@ def _effective_size(
     effective = variance / (squared * number / (number - 1))
     if freedom is None:
         return min(max(effective, 1.0), units.samples), student(number - 1, draws.level)
-    return effective, student(freedom, draws.level)
+    return min(effective, number) if units.rarest else effective, student(freedom, draws.level)
 
 
 def _freedom(number: int, place: float, std: float) -> int:

@@ -183,6 +183,10 @@ class Result(ABC):
         """Whether the trials of a paired test take no longer than somebody waits."""
         return True
 
+    def parts(self, units: Units) -> Mapping[str, Mapping[str, int]]:
+        """The parts that outputs are means over, such as labels, and the units that each has."""
+        return {}
+
     @property
     def adds_up(self) -> bool:
         """Whether resampled scores come from sums, which takes a moment."""

@@ -115,6 +115,14 @@ class RowsResult(Result):
         """What the metric says of itself."""
         return self.corpus_metric.testable
 
+    def parts(self, units: Units) -> Mapping[str, Mapping[str, int]]:
+        """What the metric says of its rows."""
+        unit = _unit_of(self.sample, units)
+        return {
+            output: {part: np.unique(unit[rows]).size for part, rows in parts.items()}
+            for output, parts in self.corpus_metric.averaged(self.rows).items()
+        }
+
     def notes(self) -> Sequence[str]:
         """What the metric itself says, of all rows; it has no summed statistics."""
         if self.final is not None or not self.rows:

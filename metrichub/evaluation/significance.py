@@ -183,10 +183,9 @@ def intervals(
     by_metric: dict[str, dict[str, Interval]] = {}
     for metric, outputs in _resampled(results, units, resamples, seed).items():
         result = results[metric]
-        scores, scale = result.scores(), result.scale
-        seen = _unit_count(result, units(result))
+        scores, scale, seen = result.scores(), result.scale, _unit_counts(result, units(result))
         by_metric[metric] = {
-            name: score_interval(values, scores[name], seen, scale(name), level)
+            name: score_interval(values, scores[name], seen[name], scale(name), level)
             if result.resamples
             else NO_INTERVAL._replace(why=NOT_ESTIMATED)
             for name, values in outputs.items()
@@ -349,6 +348,7 @@ class _Test(NamedTuple):
         scale, made = self.mine.scale, bool(drawn) and self.made and self.mine.resamples
         if made:
             seen = _unit_count(self.mine, units(self.mine))
+            counts_of = _unit_counts(self.mine, units(self.mine))
             if not self.mine.pooled and any((s := scale(o)) and s.share for o in a):
                 my_scores, their_scores = self.mine.samples(), self.theirs.samples()
                 paired = {name: _known(my_scores[name] - their_scores[name]) for name in a}
@@ -359,7 +359,7 @@ class _Test(NamedTuple):
             if made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
                 interval = difference_interval(
-                    differences, difference, seen, scale(name), level, paired.get(name)
+                    differences, difference, counts_of[name], scale(name), level, paired.get(name)
                 )
             elif drawn and self.made:
                 interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
@@ -476,6 +476,12 @@ def _swap_differences(
         swapped |= _joined_outputs(blocks)
     none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if k not in made}
     return swapped | none
+
+
+def _unit_counts(result: Result, units: Units) -> dict[str, UnitCount]:
+    """What was drawn for each output."""
+    seen, parts = _unit_count(result, units), result.parts(units)
+    return {o: seen.over(parts[o]) if parts.get(o) else seen for o in result.scores()}
 
 
 def _unit_count(result: Result, units: Units) -> UnitCount:

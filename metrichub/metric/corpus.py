@@ -23,8 +23,7 @@ class CorpusMetric(Metric):
 
     `observe` or `measure` returns a picklable object per row; None or `Unscored` leaves it out.
 
-    Write `conclude`. The rest gives the same numbers and only saves: `resampler` time, `condense`
-    memory.
+    Write `conclude`. `resampler` saves time and `condense` memory; both give the same numbers.
     """
 
     resamples: ClassVar[bool] = True
@@ -59,6 +58,14 @@ class CorpusMetric(Metric):
         condensed again when they merge. The order of the parts may differ from that of the samples.
         """
         return rows
+
+    def averaged(self, rows: Sequence[Any]) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """The parts that an output is the mean over, as phrases, with the places of their rows.
+
+        {"macro_f1": {"the label 'x'": [0, 2], "the label 'y'": [1]}}. Such a mean is as uncertain
+        as its rarest parts, and its interval counts these.
+        """
+        return {}
 
     def unscored(self, rows: Sequence[Any]) -> Mapping[int, str]:
         """Why rows have no score among these, by their place; `samples` gives them `nan`.

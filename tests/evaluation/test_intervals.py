@@ -150,11 +150,92 @@ def test_biased_resamples_have_no_say_in_where_an_interval_lies() -> None:
     assert found.high - found.low == pytest.approx(2 * 1.972 * 0.1, rel=0.05)  # t of 199
 
 
+def of_labels(rare: int, wrong: int, labels: Sequence[str] = ()) -> Report:
+    """30 samples with one label, the first `wrong` of which are wrong, and `rare` with another."""
+    references = ["often"] * 30 + ["rare"] * rare
+    predictions = ["rare"] * wrong + references[wrong:]
+    cluster = [str(k // 2) for k in range(len(references))]
+    data = {"predictions": predictions, "references": references, "doc": cluster}
+    return Hub(f"classification(labels={list(labels)!r})").evaluate(data)
+
+
+MACRO = ("macro_precision", "balanced_accuracy", "macro_recall", "macro_f1", "kappa", "mcc")
+TOO_FEW = "are too few; an interval needs 5"
+
+
+def test_a_mean_over_labels_is_worth_what_its_rarest_label_allows() -> None:
+    found = of_labels(6, 0).intervals()["classification"]
+    # Shares of 30 and of 6 have the mean's variance if they are 4 / (1/30 + 1/6) = 20 samples.
+    for output in MACRO[:4]:
+        assert found[output][:2] == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
+    assert found["accuracy"].low == pytest.approx(36 / (36 + Z**2), abs=1e-6)
+    # One of 30 is wrong and none of 6: the resamples don't see how little is known of the 6.
+    recall = of_labels(6, 1).intervals()["classification"]["macro_recall"]
+    # A single error has 3 degrees of freedom.
+    mean, t_3 = (29 / 30 + 1) / 2, 3.1824
+    assert score_distance(recall.low, mean, 20) == pytest.approx(t_3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("report", "outputs", "why"),
+    [
+        (of_labels(4, 0), MACRO[1:], f"4 samples with the label 'rare' {TOO_FEW}"),
+        (of_labels(0, 0), MACRO[:4], f"0 samples with another label {TOO_FEW}"),
+        (
+            of_labels(9, 0, ["often", "rare", "absent"]),
+            MACRO[2:4],
+            f"0 samples with the label 'absent' {TOO_FEW}",
+        ),
+    ],
+)
+def test_a_mean_over_labels_has_no_interval_without_samples_of_each(
+    report: Report, outputs: Sequence[str], why: str
+) -> None:
+    found = report.intervals()["classification"]
+    assert {found[output].why for output in outputs} == {why}
+    assert all(isnan(found[output].low) for output in outputs)
+    assert found["accuracy"].why is None
+
+
+def test_labels_are_counted_by_clusters_and_predicted_ones_for_precision() -> None:
+    found = of_labels(8, 0).intervals(cluster="doc")["classification"]
+    assert found["macro_f1"].why == f"4 clusters with the label 'rare' {TOO_FEW}"
+    precision = of_labels(9, 0).take(list(range(35)))
+    assert precision.intervals()["classification"]["macro_precision"].why is None
+    never = {"predictions": ["c"] + ["a"] * 29, "references": ["a", "b", "b"] * 10}
+    of_never = (
+        Hub("classification(labels=['a', 'b'])").evaluate(never).intervals()["classification"]
+    )
+    assert of_never["macro_precision"].why == f"0 samples with the predicted label 'b' {TOO_FEW}"
+    assert of_never["macro_recall"].why is None
+
+
+def test_several_labels_and_entities_are_counted_by_their_samples() -> None:
+    labels = {"references": ['["a", "b"]'] * 4 + ['["a"]'] * 20}
+    found = Hub("multi_label(mode='macro_f1')").evaluate(predictions=["a"] * 24, **labels)
+    why = f"4 samples with the label 'b' {TOO_FEW}"
+    assert [of(found, "multi_label", name).why for name in ("score", "macro_f1")] == [why, why]
+    assert of(found, "multi_label", "micro_f1").why is None
+    entities = ['[["ORG", "A"], ["ORG", "B"], ["PER", "C"]]'] * 3 + ['[["PER", "C"]]'] * 9
+    report = Hub("entity_f1").evaluate(predictions=entities, references=entities)
+    assert of(report, "entity_f1", "macro_f1").why == f"3 samples with the label 'ORG' {TOO_FEW}"
+    assert of(report, "entity_f1").why is None
+
+
+def test_a_difference_of_means_over_labels_has_a_p_without_an_interval() -> None:
+    test = of_labels(7, 9).compare(of_labels(7, 0))["classification"]["macro_f1"]
+    why = "7 samples with the label 'rare' are too few; an interval needs 8"
+    assert test.interval.why == why
+    assert test.p < 0.05
+    enough = of_labels(8, 9).compare(of_labels(8, 0))["classification"]["macro_f1"]
+    assert enough.interval.high < 0
+
+
 @pytest.mark.parametrize(
     ("case", "size", "runs", "output"),
-    [(ENDS[0], 100, 300, "score")],
+    [(ENDS[0], 100, 300, "score"), (LABELS[3], 50, 80, "balanced_accuracy")],
 )
-def test_intervals_hold_what_is_drawn_near_an_end(
+def test_intervals_hold_what_is_drawn_near_an_end_and_of_rare_labels(
     case: Case, size: int, runs: int, output: str
 ) -> None:
     held = [one for one in case.held(size, runs, 5)[output] if one is not None]
