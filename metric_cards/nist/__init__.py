@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log, nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,9 @@ class Nist(CorpusMetric):
         convention: The implementation to follow; `mteval` and `nltk` differ if there are several
             references, and for word pairs that start with "0".
     """
+
+    resamples: ClassVar[bool] = False
+    """Information falls with every copy of a reference, and a larger corpus has more of it."""
 
     tokenize: Literal[
         "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", "flores101", "flores200", "spm"

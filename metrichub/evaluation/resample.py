@@ -270,6 +270,7 @@ class UnitCount(NamedTuple):
 
 NO_INTERVAL = Interval(nan, nan, nan, nan)
 NOT_ESTIMATED = "samples drawn with replacement don't estimate it"
+NO_COPIES = f"{NOT_ESTIMATED}, as it depends on how many texts differ"
 _NO_SPREAD = "all resamples have the same score"
 _FEW_RESAMPLES = 20
 """Fewer may all be alike or lie to one side of the score by chance."""

@@ -14,8 +14,8 @@ from metrichub.evaluation import resample
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
 from metrichub.evaluation.power import needed_units, se_of_shares
 from metrichub.evaluation.resample import (
+    NO_COPIES,
     NO_INTERVAL,
-    NOT_ESTIMATED,
     Interval,
     UnitCount,
     difference_interval,
@@ -187,7 +187,7 @@ def intervals(
         by_metric[metric] = {
             name: score_interval(values, scores[name], seen[name], scale(name), level)
             if result.resamples
-            else NO_INTERVAL._replace(why=NOT_ESTIMATED)
+            else NO_INTERVAL._replace(why=NO_COPIES)
             for name, values in outputs.items()
         }
     return by_metric
@@ -362,7 +362,7 @@ class _Test(NamedTuple):
                     differences, difference, counts_of[name], scale(name), level, paired.get(name)
                 )
             elif drawn and self.made:
-                interval = NO_INTERVAL._replace(why=NOT_ESTIMATED)
+                interval = NO_INTERVAL._replace(why=NO_COPIES)
             if name in counts:
                 p, possible = mcnemar_mid_p(*counts[name]), True
             else:

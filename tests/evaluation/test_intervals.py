@@ -231,6 +231,20 @@ def test_a_difference_of_means_over_labels_has_a_p_without_an_interval() -> None
     assert enough.interval.high < 0
 
 
+def test_nist_has_no_interval_at_any_number_of_samples_and_says_why() -> None:
+    for number in (10, 120):
+        texts = [f"the cat {k} sat on a mat" for k in range(number)]
+        one, other = (
+            Hub("nist").evaluate(predictions=predictions, references=texts)
+            for predictions in ([f"the cat {k} sat" for k in range(number)], texts)
+        )
+        why = f"{NOT_ESTIMATED}, as it depends on how many texts differ"
+        assert of(one, "nist").why == why
+        test = one.compare(other, trials=200)["nist"]["score"]
+        assert test.interval.why == of(one, "nist").why
+        assert test.p < 0.05
+
+
 @pytest.mark.parametrize(
     ("case", "size", "runs", "output"),
     [(ENDS[0], 100, 300, "score"), (LABELS[3], 50, 80, "balanced_accuracy")],

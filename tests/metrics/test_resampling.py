@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrichub import Hub, Report, list_metrics, load_metric
+from metrichub import Hub, list_metrics, load_metric
 from metrichub.evaluation.resample import Draw
 from metrichub.metric import CorpusMetric
 
@@ -141,9 +141,12 @@ def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> N
 
 
 def test_nltks_best_of_several_references_is_still_concluded_from_each_resample() -> None:
-    hub = Hub("nist(convention='nltk', max_order=1)")
-    report: Report = hub.evaluate(predictions=["a b", "c"], references=[["a", "a b c"], ["c"]])
-    result = report.results["nist"]
-    index = [[0, 0], [1, 0], [1, 1]]
-    expected = [concluded(result.metric, [result.rows[s] for s in row]) for row in index]
-    assert_scores(result.resampler()(Draw(np.array(index))), expected)
+    hub, references = Hub("nist(convention='nltk', max_order=1)"), [["a", "a b c"], ["c"]]
+    one, other = (
+        hub.evaluate(predictions=predictions, references=references).results["nist"]
+        for predictions in (["a b", "c"], ["a", "c c"])
+    )
+    tosses = np.array([[True, True], [True, False], [False, True]])
+    mixed = [[(one if mine else other).rows[s] for s, mine in enumerate(row)] for row in tosses]
+    found, _ = one.against(other).scores(tosses, np.zeros((3, 0)))
+    assert_scores(found, [concluded(one.metric, rows) for rows in mixed])
