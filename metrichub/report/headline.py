@@ -259,7 +259,7 @@ class Standing:
         """Names with their scores."""
         form = "{} ({})" if brackets else "{} {}"
         scores = self.scores
-        return listed([form.format(name, self._number(scores[name])) for name in names])
+        return listed([form.format(n, self._number(scores[n])) for n in names] or ["no scores"])
 
     def _number(self, value: float) -> str:
         return _number(self.column, value)
@@ -305,12 +305,13 @@ def _ahead(first: Standing, others: Sequence[Standing]) -> list[str]:
     for one in others:
         ahead = [name for name in one.best if first.state == "level" or name not in first.best]
         behind = [name for name in first.best if name in one.lower]
-        if one.state != "ordered" or not ahead or (first.state == "ordered" and not behind):
+        whom = behind if first.state == "ordered" else one.lower
+        if one.state != "ordered" or not ahead or not whom:
             continue
         if not one.close and len(one.scores) > 2:
             of = f" of {'both' if len(one.lower) == 2 else 'all'} others"
         else:
-            of = f" of {listed(behind if first.state == 'ordered' else one.lower)}"
+            of = f" of {listed(whom)}"
         text = f"{listed(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead{of}"
         leads.setdefault(text, []).append(short_label(one.column))
     return [f"On {_some(labels, len(others))} {text}" for text, labels in leads.items()]

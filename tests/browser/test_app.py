@@ -122,7 +122,7 @@ def test_files_are_dropped_and_compared_with_the_chosen_baseline(page: Page, hom
     page.get_by_label("wer", exact=True).check()
     scored(page)
     expect(page.locator(".summary")).to_contain_text("the baseline is run-new")
-    expect(page.locator(".answer")).to_contain_text("run-new beats run-old on wer")
+    expect(page.locator(".answer")).to_contain_text("run-new scores lower than run-old on wer")
     page.get_by_role("link", name="Open the comparison").click()
     expect(page.get_by_role("heading", name="Differences")).to_be_visible()
 
@@ -145,7 +145,7 @@ def test_runs_are_ticked_and_compared_and_read_by_others_who_cannot_delete(
     for box in ("Choose old.jsonl", "Choose new.jsonl"):
         page.get_by_label(box).check()
     page.get_by_role("button", name="Compare the chosen").click()
-    expect(page.locator(".answer")).to_contain_text("new beats old on wer")
+    expect(page.locator(".answer")).to_contain_text("new scores lower than old on wer")
     expect(page.locator(".summary")).to_contain_text("the baseline is old")
 
 
@@ -251,7 +251,7 @@ def test_without_scripts_a_starting_set_and_several_files_are_scored_and_deleted
     page.locator("#_metrics > summary").click()
     page.get_by_label("wer", exact=True).check()
     scored(page)
-    expect(page.locator(".answer")).to_contain_text("run-new beats run-old on wer")
+    expect(page.locator(".answer")).to_contain_text("run-new scores lower than run-old on wer")
     # One that deletes is shown when it is asked for, and deletes when it is asked again.
     expect(page.get_by_role("button", name="Delete")).to_have_count(0)
     page.get_by_text("Delete this run").click()

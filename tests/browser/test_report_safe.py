@@ -48,7 +48,8 @@ def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path:
         expect(opened(page, i)).to_contain_text(start)
     expect(page.locator("#samples")).to_contain_text(f"no score: {ATTACKS[0]}")
     heading = page.locator("h1")
-    expect(heading).to_contain_text(f"{ATTACKS[4]} vs {ATTACKS[1]}: no significant difference on")
+    for name in (ATTACKS[1], ATTACKS[4]):
+        expect(heading).to_contain_text(name)
     expect(heading).to_contain_text(ATTACKS[0])
     expect(page.locator("body")).to_be_visible()
     expect(page.locator("#scores thead")).to_contain_text(ATTACKS[1])

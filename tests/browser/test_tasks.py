@@ -127,7 +127,7 @@ def test_the_ten_worst_long_chinese_samples_are_sent_to_somebody(
 ) -> None:
     # The answer is the title of the page and of its tab.
     title = report.locator("h1").inner_text()
-    assert re.match(r"model_b vs model_a: worse on chrf \(-0\.\d{3} \[.*\], p [<=] ", title)
+    assert re.fullmatch(r"model_a scores higher than model_b on chrf: 0\.\d+ against 0\.\d+", title)
     assert report.title() == title
     choose(report, Output="cer", Group="language")
     choose(report, **{"is": "zh"})
@@ -215,7 +215,7 @@ def test_tables_are_copied_with_a_clipboard_and_without(report: Page) -> None:
     report.get_by_role("button", name="Copy as LaTeX").click()
     text = copied(report)
     scores = report.locator("#ranges tbody tr").first.locator("td").all_inner_texts()[:2]
-    for part in (r"\begin{tabular}", r"model\_a", r"95\% intervals", *scores):
+    for part in (r"\begin{tabular}", r"model\_a", r"[95\% interval]", *scores):
         assert part in text
     report.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined });")
     report.reload()
