@@ -29,8 +29,8 @@ MISSING = ("unscored", "unanswered", "errors", "pending")
 ARROWS = {"higher": " ↑", "lower": " ↓"}
 TIE = "≈"
 """Marks a system that isn't significantly worse than the best of the column."""
-EQUAL = " = "
-"""Stands between the names of outputs that are equal everywhere, and are shown as one."""
+EQUAL = "\u00a0=\u00a0"
+"""Stands between outputs that are equal everywhere and shown as one; no name has such spaces."""
 
 Intervals = Mapping[str, Mapping[str, "Interval"]]
 """Metric -> output -> its interval."""

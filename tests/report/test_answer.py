@@ -11,6 +11,7 @@ from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
 from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH
+from metrichub.report.rows import EQUAL
 
 REFERENCES = ["the cat sat on the mat"] * 12
 GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
@@ -86,11 +87,19 @@ def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
     # The words of the reference in another order: rougeL and rougeLsum miss two of six.
     turned = ["sat on the mat the cat"] * 12
     told, _ = answer({"a": GOOD, "b": turned}, "rouge")
-    assert [column.label for column in told.columns] == ["rouge1", "rouge2", "rougeL = rougeLsum"]
+    assert [column.label for column in told.columns] == [
+        "rouge1",
+        "rouge2",
+        f"rougeL{EQUAL}rougeLsum",
+    ]
     assert told.title.startswith("b scores higher than a on rouge1: ")
     # On two lines rougeLsum finds both parts, as rouge1 finds all words.
     told, _ = answer({"a": GOOD, "b": ["sat on the mat\nthe cat"] * 12}, "rouge")
-    assert [column.label for column in told.columns] == ["rouge1 = rougeLsum", "rouge2", "rougeL"]
+    assert [column.label for column in told.columns] == [
+        f"rouge1{EQUAL}rougeLsum",
+        "rouge2",
+        "rougeL",
+    ]
 
 
 def test_why_there_is_no_winner_is_said() -> None:
