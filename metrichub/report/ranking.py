@@ -262,7 +262,8 @@ class Ranking(PairedTests):
         marks = [legend(self._scores(form, False), self)] if len(self.systems) > 2 else []
         marks += [f"less is better in {listed(down)}"] if down and len(down) < len(columns) else []
         about = "differences and p are of the samples that both systems have scores of"
-        lacking = [extended_line(self, form), *without_differences(self, form)]
+        two = len(self.systems) == 2  # Of several no differences are shown.
+        lacking = [extended_line(self, form), *without_differences(self, form)] if two else []
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
         lines = [*self.doubts, power_line(self, form), *[about] * self.left_out, *lacking]

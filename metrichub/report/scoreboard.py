@@ -96,12 +96,14 @@ def board_of_two(tests: PairedTests, form: ScoreFormat) -> Table:
             marked[standing.mark(name) or "close"].add((i, j))
         test = theirs and theirs.test
         cells: list[Cell] = [short_head(column), mine and mine.shown(), theirs and theirs.shown()]
-        cells += [test and column.difference(test), test and Score(p_text(test.p, ""))]
+        # Where there is no winner, a small p would name one.
+        p = p_text(nan if test.withheld else test.p, "") if test else ""
+        cells += [test and column.difference(test), test and Score(p)]
         cells += [test and test.samples, test and test.left_out] if counts else []
         turned = -1 if column.better == "lower" else 1
         end = most if reach[column] <= 1 else reach[column]
         ends = (*test.interval[:2], test.difference) if test else (nan,)
-        known = end and not any(map(isnan, ends))
+        known = end and p != "–" and not any(map(isnan, ends))
         board.append([*cells, _picture([turned * v / end for v in ends], WIDTH) if known else ""])
     width = WIDTH // 2
     arrows = f"{f'← {first}':<{width - 1}} {f'{second} →':>{width}}"
