@@ -335,6 +335,6 @@ def test_fetching_by_the_metrics_name_leaves_a_model_that_scores(
         done = metrichub("score", rows, "-m", "comet", "--format", "json", **at)
         assert done.returncode == 0, done.stderr
         assert hub.asked == []
-        assert "Unbabel/wmt22-comet-da" in metrichub("doctor", **at).stdout
+        assert "Unbabel/wmt22-comet-da" in metrichub("doctor", "--verbose", **at).stdout
     score = json.loads(done.stdout)["scores"]["comet"]["score"]
     assert score == pytest.approx(ROWS[0]["scores_one_by_one"][0], abs=2e-6)
