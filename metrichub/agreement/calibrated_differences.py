@@ -54,6 +54,9 @@ def calibrated(tests: PairTests, systems: Systems, options: SignificanceOptions)
                 outputs[output] = new = _calibrated(test, judge, people, options.level)
                 made.add(f"{new.test}, with labels of {new.units:,} samples")
     about = f"by {listed(sorted(made))}; labels must be a random choice of the samples"
+    cards = {m: s.results[m].metric.card for s in systems.values() for m in s.results}
+    down = [m for m, card in cards.items() if card.better(card.headline[0]) == "lower"]
+    about += f", and higher ones are worse, as scores of {listed(down)} are" if down else ""
     return PairTests(tests.compared, {}, [about])
 
 

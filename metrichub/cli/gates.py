@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from math import nan, sqrt
+from math import isnan, nan, sqrt
 
 import click
 
@@ -102,7 +102,9 @@ def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
     for name in others:
         score = ranking.scores[name].get(metric, {}).get(output, nan)
         lost = score - before if card.better(output) == "lower" else before - score
-        if not lost <= drop.value + 1e-12:
+        if isnan(lost):
+            yield f"{name} can't be compared with {baseline} on {drop.shown}: a score is missing"
+        elif not lost <= drop.value + 1e-12:
             yield (
                 f"{name} is worse than {baseline} by {lost:.4g} on {drop.shown} ({before:.4g} to "
                 f"{score:.4g}), more than {drop.value:g}"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from metrichub.evaluation.significance import Comparison, Pair
 
 _USUAL = SignificanceOptions()
+_BOLD = "the best of the column", "what is significantly better"
+"""Of several systems, and of two."""
 
 
 def captioned(
@@ -89,9 +91,9 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     """What the marks of a scoreboard mean; "" without any."""
     if not tests or not any(isinstance(c, Score) and c.mark for row in table.rows for c in row):
         return ""
-    return (
-        f"{TIE} not significantly worse than the best of the column (p > {tests.options.threshold})"
-    )
+    by = " by people's labels" * (tests.options.calibrate is not None)
+    p = tests.options.threshold
+    return f"{TIE} not significantly worse than the best of the column{by} (p > {p})"
 
 
 def about_intervals(
@@ -219,7 +221,7 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
     drawn = options.resamples and not options.calibrate
     how = " by a step-down over the resamples" if drawn else " by Holm's method"
     sentences = [
-        "Bold: the best of the column." if table.best else "",
+        f"Bold: {_BOLD[len(tests.systems) == 2]}." if table.best else "",
         f"Tests: two-sided paired {listed(_kinds(tests))}, corrected over all pairs of systems and "
         f"the headline outputs of a metric{how}; significant at p ≤ {options.threshold}.",
     ]

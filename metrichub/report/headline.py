@@ -242,18 +242,19 @@ class Standing:
         who = f"{_some(self.best, len(self.scores), named, other='')} score{'s' * (not several)}"
         text = f"{who} {'lowest' if down else 'highest'} on {label} ({score})"
         worse = "higher" if down else "lower"
+        by = "by people's labels " * (self.tests.options.calibrate is not None)
         if not self.close:
             if len(self.lower) <= 2:
-                return f"{text}, ahead of {self._listed(self.lower, brackets=True)}"
-            return f"{text}, ahead of all others"
+                return f"{text}, {by}ahead of {self._listed(self.lower, brackets=True)}"
+            return f"{text}, {by}ahead of all others"
         if not self.lower:
-            return f"{text}, but no other is significantly {worse}"
+            return f"{text}, but {by}no other is significantly {worse}"
         others = len(self.close) + len(self.lower)
         close = _some(self.close, others, named)
         aren_t = "isn't" if len(self.close) == 1 else "aren't"
         lower = _some(self.lower, others, named, rest=len(self.close) > named)
         are = "is" if len(self.lower) == 1 else "are"
-        return f"{text}; {close} {aren_t} significantly {worse}, {lower} {are}"
+        return f"{text}; {by}{close} {aren_t} significantly {worse}, {lower} {are}"
 
     def _listed(self, names: Iterable[str], brackets: bool = False) -> str:
         """Names with their scores."""

@@ -170,8 +170,8 @@ class Ranking(PairedTests):
         its intervals.
         """
         form = ScoreFormat(outputs, percent, self.options.level)
-        if len(self.systems) == 2 and not intervals:
-            return board_of_two(self, form)
+        if len(self.systems) == 2:
+            return board_of_two(self, form, self.intervals() if intervals else {})
         return self._scores(form, intervals, self._pictured)
 
     @cached_property

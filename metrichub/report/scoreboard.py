@@ -25,7 +25,7 @@ from metrichub.report.rows import (
     rows_of,
     test_of,
 )
-from metrichub.report.tables import Cell, Score, Table, without_picture
+from metrichub.report.tables import NAME, Cell, Score, Table, without_picture
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Measurement
@@ -78,11 +78,14 @@ def scoreboard(
     return Table([*first, *heads], board, best, worse=worse, picture=picture)
 
 
-def board_of_two(tests: PairedTests, form: ScoreFormat) -> Table:
+def board_of_two(
+    tests: PairedTests, form: ScoreFormat, intervals: Mapping[str, Intervals]
+) -> Table:
     """The scores of two systems: a row an output, with the difference, its interval and p."""
     first, second = tests.systems
     columns = merged_columns(tests.reports, form)
-    rows = {(row.system, row.column): row for row in rows_of(tests.reports, columns, tests)}
+    known = rows_of(tests.reports, columns, tests, intervals)
+    rows = {(row.system, row.column): row for row in known}
     # Outputs from 0 to 1 share an axis; each other one has its own.
     reach = {c: _reach(rows.get((second, c))) for c in columns}
     most = max((end for end in reach.values() if end <= 1), default=0.0)
@@ -103,9 +106,10 @@ def board_of_two(tests: PairedTests, form: ScoreFormat) -> Table:
         turned = -1 if column.better == "lower" else 1
         end = most if reach[column] <= 1 else reach[column]
         ends = (*test.interval[:2], test.difference) if test else (nan,)
-        known = end and p != "–" and not any(map(isnan, ends))
-        board.append([*cells, _picture([turned * v / end for v in ends], WIDTH) if known else ""])
+        drawn = end and p != "–" and not any(map(isnan, ends))
+        board.append([*cells, _picture([turned * v / end for v in ends], WIDTH) if drawn else ""])
     width = WIDTH // 2
+    first, second = (n if len(n) <= NAME else f"{n[:11]}…{n[-12:]}" for n in tests.systems)
     arrows = f"{f'← {first}':<{width - 1}} {f'{second} →':>{width}}"
     head = ["", first, second, difference_head(tests, form), "p", *counts, arrows]
     best, worse = frozenset(marked["best"]), frozenset(marked["worse"])

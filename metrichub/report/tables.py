@@ -234,10 +234,12 @@ def fit_width(board: Table, width: int | None) -> tuple[Table, int]:
         return board, 0
     if board.picture is not None:
         return fit_width(without_picture(board), width)
-    kept = len(board.head)
-    while kept > 2 and _width(_part(board, range(kept))) > width:
-        kept -= 1
-    return _part(board, range(kept)), len(board.head) - kept
+    kept = list(range(len(board.head)))
+    # p goes last: it is short, and what others look for.
+    order = sorted(kept[2:], key=lambda i: board.head[i] == "p", reverse=True)
+    while order and _width(_part(board, kept)) > width:
+        kept.remove(order.pop())
+    return _part(board, kept), len(board.head) - len(kept)
 
 
 def without_picture(board: Table) -> Table:

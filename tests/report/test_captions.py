@@ -54,7 +54,7 @@ def test_a_caption_says_how_the_intervals_were_made(
 @pytest.mark.parametrize(
     ("metric", "texts", "options", "marks", "trials", "p"),
     [
-        ("wer", ["a b", "x x"], {}, "Bold: the best of the column. ", "1,234 trials", ".05"),
+        ("wer", ["a b", "x x"], {}, "Bold: what is significantly better. ", "1,234 trials", ".05"),
         ("wer", ["a x", "a x"], {"level": 0.9}, "", "1,234 trials", ".1"),
         (
             "wer",

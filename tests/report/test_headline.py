@@ -154,11 +154,11 @@ def test_every_clause_of_random_headlines_follows_from_the_json(
 
 
 def ranking_columns(ranking: Ranking) -> list[Any]:
-    from metrichub.report.rows import HEADLINES, merged_columns
+    from metrichub.report.rows import EQUAL, HEADLINES, merged_columns
 
     compared = {metric for tests in ranking.pairs.values() for metric in tests}
     return [
-        column._replace(label=column.label.split(" = ")[0])
+        column._replace(label=column.label.split(EQUAL)[0])
         for column in merged_columns(ranking.reports, HEADLINES)
         if column.metric in compared
     ]
