@@ -285,7 +285,8 @@ def score_interval(
         return draws.none(None if isnan(score) else "the score is infinite")
     share = scale is not None and scale.share
     low, high = (0, 1) if share else (scale.low, scale.high) if scale else (None, None)
-    start, width = low or 0.0, nan if low is None or high is None else high - low
+    open_ended = low is None or high is None or not isfinite(high - low)
+    start, width = low or 0.0, nan if open_ended else (high or 0.0) - (low or 0.0)
     # Between the ends, from 0 to 1; rounding must not keep a score from an end.
     place = float(np.clip(round((score - start) / width, 12), 0, 1))
     if not share:
