@@ -130,7 +130,7 @@ def test_lists_and_cards_of_plugins_are_printed_escaped(folder: Path) -> None:
     card.write_text(f"{hostile}\n{ODD}\n", encoding="utf-8")
     distribution(folder, "mine", ["odd_length = odd_length:OddLength"])
     for arguments in (("list", "--all"), ("card", "odd_length")):
-        piped = program(*arguments, env=environment(folder)).stdout
+        piped = program(*arguments, env=environment(folder, COLUMNS="200")).stdout
         shown, _ = on_terminal(*arguments, **environment(folder, COLUMNS="200"))
         for text in (piped, STYLES.sub("", shown).replace("\r\n", "\n")):
             assert "\\x1b[2J" in text
