@@ -29,7 +29,7 @@ from metrichub.cli.output import (
     title_option,
     write_page,
 )
-from metrichub.cli.program import Command, Settings, note, say
+from metrichub.cli.program import Command, is_verbose, note, say, screened
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
 from metrichub.errors import did_you_mean, listed
@@ -138,10 +138,9 @@ def agreement(
     ranks = dict(_ranks(result)) if with_ranks else {}
     signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
     form = result_format(form, output)
-    settings = context.find_object(Settings)
     whole = ranks or with_citations or result.judges or result.cut_into_verdicts
-    if form == "table" and not (output or whole or (settings and settings.verbose)):
-        click.echo("\n".join(brief_lines(result, min(screen_width(), _WIDEST))))
+    if form == "table" and not (output or whole or is_verbose()):
+        click.echo(screened("\n".join(brief_lines(result, min(screen_width(), _WIDEST)))))
     else:
         emit(
             form,

@@ -18,7 +18,7 @@ from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
-from metrichub.cli.program import Command, Settings, plain, screened, styled, version
+from metrichub.cli.program import Command, is_verbose, plain, screened, styled, version
 from metrichub.errors import MetrichubError
 from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
@@ -66,11 +66,10 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
         "waiting": _waiting(installed.entries),
     }
-    settings = context.find_object(Settings)
     if form == "json":
         click.echo(as_json(facts), nl=False)
     else:
-        text = _text(facts) if settings and settings.verbose else _brief(facts)
+        text = _text(facts) if is_verbose() else _brief(facts)
         click.echo(screened(text), nl=False)
     context.exit(5 if broken or None in dependencies.values() else 0)
 

@@ -24,21 +24,8 @@ if TYPE_CHECKING:
 LONGEST = 110
 """Longer first sentences name fewer systems."""
 _NAMED = 4
-_NUMBERS = [
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six",
+            "seven", "eight", "nine", "ten", "eleven", "twelve")  # fmt: skip
 
 
 class Headline(NamedTuple):
@@ -289,7 +276,7 @@ def _second(first: Standing, others: Sequence[Standing]) -> str:
     ranking = [one for one in others if one.state in ("ordered", "level")]
     if first.state not in ("ordered", "level"):
         return next((one.sentence() for one in ranking), "")
-    if ahead := _ahead(first, ranking):
+    if ahead := _ahead(first, others):
         return "; ".join([ahead[0], *(f"o{text[1:]}" for text in ahead[1:])])
     if len(first.tests.systems) > 2 or not ranking or first.state == "level":
         return ""
@@ -302,25 +289,27 @@ def _second(first: Standing, others: Sequence[Standing]) -> str:
 
 def _ahead(first: Standing, others: Sequence[Standing]) -> list[str]:
     """On which outputs others than the first ones are ahead, and of whom."""
-    leads: dict[str, list[str]] = {}
+    leads: dict[str, list[Standing]] = {}
     for one in others:
+        if one.state != "ordered":
+            continue
         ahead = [name for name in one.best if first.state == "level" or name not in first.best]
         behind = [name for name in first.best if name in one.lower]
         whom = behind if first.state == "ordered" else one.lower
-        if one.state != "ordered" or not ahead or not whom:
+        if not ahead or not whom:
             continue
         if not one.close and len(one.scores) > 2:
             of = f" of {'both' if len(one.lower) == 2 else 'all'} others"
         else:
             of = f" of {listed(whom)}"
         text = f"{listed(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead{of}"
-        leads.setdefault(text, []).append(short_label(one.column))
-    return [f"On {_some(labels, len(others))} {text}" for text, labels in leads.items()]
+        leads.setdefault(text, []).append(one)
+    return [f"On {_outputs(own, others, _NAMED)} {text}" for text, own in leads.items()]
 
 
-def _outputs(of: Sequence[Standing], others: Sequence[Standing]) -> str:
-    """Some of the other outputs: by their names, or as a number of them."""
-    if len(of) <= 2:
+def _outputs(of: Sequence[Standing], others: Sequence[Standing], most: int = 2) -> str:
+    """Some of the other outputs: by their names, or as a number of them where they are more."""
+    if len(of) <= most:
         return listed([short_label(one.column) for one in of])
     noun = _noun([one.column for one in others])
     if len(of) == len(others):

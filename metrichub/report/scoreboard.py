@@ -62,20 +62,19 @@ def scoreboard(
     first = ["system", *["samples"] * sizes, *[""] * bool(drawn)]
     standings = [Standing(tests, column) for column in columns] if tests else []
     board: list[list[Cell]] = []
-    marked: dict[str, set[tuple[int, int]]] = {"best": set(), "close": set(), "worse": set()}
+    marks: dict[tuple[int, int], str] = {}
     for i, name in enumerate(order):
         begin: list[Cell] = [name, *[reports[name].size] * sizes, *[drawn.get(name)] * bool(drawn)]
         cells = [row and row.shown() for row in (places.get((name, c)) for c in columns)]
         for j, standing in enumerate(standings):
-            if mark := standing.mark(name):
-                marked[mark].add((i, j + len(begin)))
-                if mark == "close" and (cell := cells[j]):
-                    cells[j] = cell._replace(mark=TIE)
+            marks[i, j + len(begin)] = mark = standing.mark(name)
+            if mark == "close" and (cell := cells[j]):
+                cells[j] = cell._replace(mark=TIE)
         board.append([*begin, *cells])
     heads = [short_head(column) for column in columns]
-    best, worse = frozenset(marked["best"]), frozenset(marked["worse"])
     picture = len(first) - 1 if drawn else None
-    return Table([*first, *heads], board, best, worse=worse, picture=picture)
+    table = Table([*first, *heads], board, picture=picture)
+    return table._replace(best=_marked(marks, "best"), worse=_marked(marks, "worse"))
 
 
 def board_of_two(
@@ -91,12 +90,11 @@ def board_of_two(
     most = max((end for end in reach.values() if end <= 1), default=0.0)
     counts = ["samples", "left out"] * tests.left_out
     board: list[list[Cell]] = []
-    marked: dict[str, set[tuple[int, int]]] = {"best": set(), "close": set(), "worse": set()}
+    marks: dict[tuple[int, int], str] = {}
     for i, column in enumerate(columns):
         mine, theirs = rows.get((first, column)), rows.get((second, column))
         standing = Standing(tests, column)
-        for j, name in enumerate((first, second), 1):
-            marked[standing.mark(name) or "close"].add((i, j))
+        marks |= {(i, j): standing.mark(name) for j, name in enumerate((first, second), 1)}
         test = theirs and theirs.test
         cells: list[Cell] = [short_head(column), mine and mine.shown(), theirs and theirs.shown()]
         # Where there is no winner, a small p would name one.
@@ -112,9 +110,14 @@ def board_of_two(
     first, second = (n if len(n) <= NAME else f"{n[:11]}…{n[-12:]}" for n in tests.systems)
     arrows = f"{f'← {first}':<{width - 1}} {f'{second} →':>{width}}"
     head = ["", first, second, difference_head(tests, form), "p", *counts, arrows]
-    best, worse = frozenset(marked["best"]), frozenset(marked["worse"])
-    table = Table(head, board, best, worse=worse, picture=len(head) - 1)
+    table = Table(head, board, picture=len(head) - 1)
+    table = table._replace(best=_marked(marks, "best"), worse=_marked(marks, "worse"))
     return table if any(row[-1] for row in board) else without_picture(table)
+
+
+def _marked(marks: Mapping[tuple[int, int], str], kind: str) -> frozenset[tuple[int, int]]:
+    """The places of a kind of mark."""
+    return frozenset(place for place, mark in marks.items() if mark == kind)
 
 
 def _in_order(

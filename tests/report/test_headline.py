@@ -187,22 +187,24 @@ def _numbers(facts: Facts, label: str, text: str) -> bool:
 def _two(facts: Facts, m: dict[str, str], _: list[str]) -> bool:
     label = m["label"]
     down = label in DOWN
+    (p,) = facts.p[label].values()
     return (
         facts.beats(label, m["a"], m["b"])
         and (m["x"], m["y"]) == (facts.number(label, m["a"]), facts.number(label, m["b"]))
         and (m["verb"] == "lower") == down
-        and m["p"] == p_text(*facts.p[label].values())
+        and m["p"] == p_text(p)
     )
 
 
 def _level_two(facts: Facts, m: dict[str, str], _: list[str]) -> bool:
-    label, p = m["label"], facts.p[m["label"]]
+    label = m["label"]
+    (p,) = facts.p[label].values()
     numbers = [facts.number(label, name) for name in (m["a"], m["b"])]
     same = m["y"] is None and numbers[0] == numbers[1] == m["x"]
     return (
         not facts.better.get(label)
         and (same or [m["x"], m["y"]] == numbers)
-        and m["p"] == p_text(*p.values())
+        and m["p"] == p_text(p)
     )
 
 
@@ -247,10 +249,11 @@ def _group(text: str, group: set[str]) -> bool:
 
 def _ahead(facts: Facts, m: dict[str, str], shown: list[str]) -> bool:
     leaders = names_of(m["who"])
-    counted = re.fullmatch(r"(\d+) of the other (\d+)", m["labels"])
+    counted = re.fullmatch(r"(?:the|(\w+) of the) other (\w+) (?:metrics|scores)", m["labels"])
     if counted:
         labels = [x for x in shown[1:] if {*facts.best(x)} >= {*leaders}]
-        return int(counted[1]) <= len(labels) and int(counted[2]) <= len(shown) - 1
+        total = count_of(counted[2])
+        return count_of(counted[1] or counted[2]) <= len(labels) and total == len(shown) - 1
     for label in names_of(m["labels"]):
         others = {*facts.systems} - {*facts.best(label)}
         whom = others if m["of"] in ("all others", "both others") else {*names_of(m["of"])}
