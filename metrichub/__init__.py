@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from metrichub.errors import BudgetSpent as BudgetSpent
     from metrichub.errors import CardError as CardError
     from metrichub.errors import CellError as CellError
+    from metrichub.errors import DoubtfulScore as DoubtfulScore
     from metrichub.errors import FileError as FileError
     from metrichub.errors import InputError as InputError
     from metrichub.errors import JudgeError as JudgeError
@@ -76,8 +77,8 @@ _HOMES = {
         "data.files": "read read_batches",
         "models.openai_embedder": "OpenAIEmbedder",
         "errors": (
-            "AmbiguousMetric BrokenMetric BudgetSpent CardError CellError FileError InputError "
-            "JudgeError JudgeUnavailable MetricError MetrichubError MissingColumn "
+            "AmbiguousMetric BrokenMetric BudgetSpent CardError CellError DoubtfulScore FileError "
+            "InputError JudgeError JudgeUnavailable MetricError MetrichubError MissingColumn "
             "MissingDependency MissingModel MissingParameter ModelError ParameterError Pending "
             "ReportError ScoringError SiteError SpecError TooManyErrors UnknownMetric "
             "UnknownParameter"

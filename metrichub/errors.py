@@ -25,6 +25,7 @@
     ├── Pending (RuntimeError)             calls that wait for a batch: send its file, run again
     ├── ReportError (ValueError)           reports that can't be merged, compared or read
     └── SiteError (RuntimeError)           a site of cards that can't be built
+    DoubtfulScore (UserWarning)            a warning, not an error: a score that may mislead
 
 Each also derives from the builtin exception that a caller would expect, and has the exit status
 of the command line.
@@ -61,6 +62,29 @@ _PYTHON: Words = {
     "set_service": "pass {0.subject}={0.value}",
     "reduce_in_hub": "give it to the hub: Hub(metrics, reduce='mean')",
 }
+
+
+class DoubtfulScore(UserWarning):
+    """A score may mislead; the text says why, which samples, and what to do.
+
+    `warnings.filterwarnings("ignore", category=metrichub.DoubtfulScore)` silences all of them.
+    """
+
+
+class Doubt(str):
+    """A note that says why a number may mislead; other notes inform.
+
+    `check` names what was checked, which a hub says once.
+    """
+
+    __slots__ = ("check",)
+    check: str
+
+    def __new__(cls, text: str, check: str = "") -> Self:
+        """The text, of a check of this name."""
+        doubt = super().__new__(cls, text)
+        doubt.check = check
+        return doubt
 
 
 class Remedy(NamedTuple):

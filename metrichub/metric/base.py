@@ -263,7 +263,10 @@ class Metric:
         return tuple(dict.fromkeys(named)) or ("score",)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """Notes for the reader of the corpus score, from the summed statistics if it has any."""
+        """Notes for the reader of the corpus score, from the summed statistics if it has any.
+
+        One that says why the score may mislead is a `Doubt`.
+        """
         return ()
 
     def step_notes(self, steps: Sequence[TraceItem]) -> Sequence[str]:
