@@ -30,7 +30,7 @@ from metrichub.report.rows import ScoreFormat
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 
 if TYPE_CHECKING:
-    from metrichub import Report
+    from metrichub import Explanation, Report
 
 PROGRESS, REPORT, SAVED = "progress.json", "report.html", "report.json.gz"
 _EVERY = 0.2
@@ -156,8 +156,8 @@ def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | R
             "scores": report.scores(),
             "signatures": report.signatures(),
             "notes": report.notes(),
-            "unscored": {
-                name: [{"sample": i, "reason": report.explain(name, i).reason} for i in places]
+            "without_score": {
+                name: [_without_score(i, report.explain(name, i)) for i in places]
                 for name, places in lost.items()
                 if places
             },
@@ -171,6 +171,10 @@ def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | R
         }
     )
     return answer
+
+
+def _without_score(sample: int, why: Explanation) -> dict[str, Any]:
+    return {"sample": sample, "status": why.status, "reason": why.reason}
 
 
 def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:

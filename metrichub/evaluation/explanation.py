@@ -29,11 +29,12 @@ class Failed(NamedTuple):
 class Explanation(NamedTuple):
     """Why one sample has its scores, with one step per candidate.
 
-    The status is "ok", "undefined" if the metric has no score for the sample, "error" if a call
-    failed, or "pending" while a call waits for a batch; `reason` says why.
+    The status is "ok", "error" if a call failed, "pending" while a call waits for a batch, and
+    otherwise what `Report.scores` counts the sample as: "unanswered" if its prediction has no score
+    by the metric's definition, else "unscored". `reason` says why.
     """
 
-    status: Literal["ok", "undefined", "error", "pending"]
+    status: Literal["ok", "unscored", "unanswered", "error", "pending"]
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[TraceItem]

@@ -129,7 +129,7 @@ class Measurement(Facts):
         if why := trace.pending.get(sample) or trace.errors.get(sample):
             return Explanation(trace.status(sample), why, scores, steps)
         if reason := result.why(sample):
-            return Explanation("undefined", reason, scores, steps)
+            return Explanation(result.status(sample), reason, scores, steps)
         return Explanation("ok", None, scores, steps)
 
     def replies(self, metric: str, sample: int) -> list[Any]:

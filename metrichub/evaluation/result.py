@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,15 @@ class Result(ABC):
         """
         lost = self.reasons[UNREAD] + self.unanswered[UNREAD_LETTERS]
         return 2 * lost > self.count + self.unscored
+
+    @property
+    @abstractmethod
+    def undefined_for(self) -> Mapping[int, str]:
+        """The card's word for why each of the unanswered has no value; nothing once pooled."""
+
+    def status(self, sample: int) -> Literal["unanswered", "unscored"]:
+        """What a sample without a score is counted as, where no call failed or waits."""
+        return "unanswered" if sample in self.undefined_for else "unscored"
 
     @property
     @abstractmethod

@@ -100,6 +100,12 @@ class RowsResult(Result):
         assert isinstance(self.metric, CorpusMetric)
         return self.metric
 
+    @cached_property
+    def undefined_for(self) -> Mapping[int, str]:
+        """Those of the samples that were left out."""
+        left_out = self.left_out.items()
+        return {sample: u.undefined_for for sample, u in left_out if u.undefined_for}
+
     @property
     def pooled(self) -> bool:
         """Whether only the concluded scores are left, or what they are concluded from."""
@@ -173,10 +179,10 @@ class RowsResult(Result):
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
-        if (self.sample == sample).any():
-            return self.unscored_among.get(sample)
-        unscored = self.left_out.get(sample)
-        return NO_REASON if unscored is None else unscored.reason
+        if sample in self.left_out:
+            return self.left_out[sample].reason
+        scored = (self.sample == sample).any()
+        return self.unscored_among.get(sample) if scored else NO_REASON
 
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
         """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
@@ -257,9 +263,8 @@ class RowsResult(Result):
         if self.left_out:
             left_out = self.left_out.items()
             saved["why"] = {str(sample): u.reason for sample, u in left_out}
-            saved["undefined_for"] = {
-                str(sample): u.undefined_for for sample, u in left_out if u.undefined_for
-            }
+            kinds = self.undefined_for.items()
+            saved["undefined_for"] = {str(sample): kind for sample, kind in kinds}
         if self.final is None:
             return saved
         return saved | {"final": self.final, "notes": list(self.final_notes)}

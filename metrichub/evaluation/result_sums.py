@@ -47,6 +47,11 @@ class SumResult(Result):
         return (lambda output: own.get(output) or of_card(output)) if own else of_card
 
     @property
+    def undefined_for(self) -> Mapping[int, str]:
+        """Those of the rows."""
+        return {} if self.rows is None else self.rows.undefined_for
+
+    @property
     def pooled(self) -> bool:
         """Whether the rows were given up."""
         return self.rows is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from math import isnan
@@ -120,11 +121,14 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     """Why samples have no score, or all together."""
     why = [] if size else [NO_SAMPLES]
     unanswered, explained = result.unanswered.total(), result.reasons.total()
-    status = "unanswered" if unanswered else "unscored"
+    reasons = {"unanswered" if unanswered else "unscored": result.reasons}
     if 0 < unanswered < explained:
-        # Of both kinds: a merged result doesn't know which reason is of which.
-        status = "without a score"
-    why += [f"{n} {status}: {reason}" for reason, n in result.reasons.most_common()]
+        mine = Counter(result.why(sample) or NO_REASON for sample in result.undefined_for)
+        reasons = {"unanswered": mine, "unscored": result.reasons - mine}
+        if mine.total() < unanswered:  # Pooled, it doesn't know which reason is of which.
+            reasons = {"without a score": result.reasons}
+    for status, counts in reasons.items():
+        why += [f"{n} {status}: {reason}" for reason, n in counts.most_common()]
     explained += trace.causes.total() + trace.waits.total()
     if (rest := result.unscored - explained) > 0:
         # Of a metric that is being written, as it has no card yet.

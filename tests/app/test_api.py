@@ -98,8 +98,8 @@ def test_the_reduction_can_be_chosen(client: TestClient) -> None:
 def test_samples_are_told_with_their_reasons_and_explanations(client: TestClient) -> None:
     texts = {"predictions": ["It rained.", ""], "contexts": [["It rained."]] * 2}
     found = scored(client, metrics=["faithfulness"], explanations=True, **texts)
-    (lost,) = found["unscored"]["faithfulness"]
-    assert lost["sample"] == 1
+    (lost,) = found["without_score"]["faithfulness"]
+    assert (lost["sample"], lost["status"]) == (1, "unanswered")
     assert lost["reason"] in found["notes"]["faithfulness"][0]
     assert found["scores"]["faithfulness"] == {"score": 1.0, "unanswered": 1}
     why, _ = found["explanations"]["faithfulness"]

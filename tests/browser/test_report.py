@@ -177,10 +177,11 @@ def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None
     # Unscored samples come last.
     assert rows(page) == ["0", "2", "1"]
     status = page.get_by_label("Status")
-    status.select_option("without a score by a metric")
+    status.select_option("unanswered for a metric")
     assert rows(page) == ["1"]
-    expect(opened(page, 1)).to_contain_text("no score: the text has fewer than 1 token")
-    for choice, left in (("with an error", []), ("scored by all metrics", ["0", "2"])):
+    expect(opened(page, 1)).to_contain_text("unanswered: the text has fewer than 1 token")
+    hidden = ("with an error", "unscored for a metric")
+    for choice, left in (*((name, []) for name in hidden), ("scored by all metrics", ["0", "2"])):
         status.select_option(choice)
         assert rows(page) == left
 

@@ -140,7 +140,7 @@ def test_samples_as_csv_have_a_status_and_its_reason(stub: Stub) -> None:
     scored("in.jsonl", *RULES, "--samples", "out.csv")
     with Path("out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["faithfulness.status"] for row in rows] == ["ok", "undefined"]
+    assert [row["faithfulness.status"] for row in rows] == ["ok", "unanswered"]
     assert rows[1]["faithfulness.reason"] == "the answer makes no claim"
 
 

@@ -52,7 +52,7 @@ def test_they_are_counted_with_their_reason() -> None:
         {"score": np.nan, "unscored": 3}, nan_ok=True
     )
     assert "2 unscored: no other text" in report.notes()["rareness"]
-    assert [report.explain("rareness", sample).status for sample in (0, 2)] == ["undefined"] * 2
+    assert [report.explain("rareness", sample).status for sample in (0, 2)] == ["unscored"] * 2
     assert report.explain("rareness", 0).reason == "no other text"
 
 

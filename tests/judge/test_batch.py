@@ -418,7 +418,7 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
         hub.evaluate(**data, batch="judging")
     report = pending.value.report
     found = [report.explain("hallucination", i) for i in range(3)]
-    assert [one.status for one in found] == ["pending", "undefined", "pending"]
+    assert [one.status for one in found] == ["pending", "unanswered", "pending"]
     assert found[0].reason == "the answer is still to come from a batch"
     assert report.scores()["exact_match"] == {"score": 0.0}
     counts = report.scores()["hallucination"]

@@ -130,7 +130,8 @@ def test_a_grade_off_the_scale_is_refused(grade: float) -> None:
 )
 def test_a_blank_text_is_undefined_and_asks_nothing(columns: dict[str, Any], reason: str) -> None:
     report = Hub(Tone(judge=Scripted({}))).evaluate(**columns)
-    assert report.explain("tone", 0)[:2] == ("undefined", reason)
+    status = "unscored" if "source" in reason else "unanswered"
+    assert report.explain("tone", 0)[:2] == (status, reason)
     assert math.isnan(report.scores()["tone"]["score"])
 
 
@@ -208,7 +209,7 @@ def test_the_judge_sees_a_conversation(name: str) -> None:
     ]
     assert seen == [{"messages": texts, "reference": "So?"}]
     report = Hub(load_metric(name, judge=Scripted({}), sees=("messages",))).evaluate(messages=[[]])
-    assert report.explain(name, 0)[:2] == ("undefined", "there are no messages")
+    assert report.explain(name, 0)[:2] == ("unanswered", "there are no messages")
     with pytest.raises(ParameterError, match="'messages' for a conversation"):
         load_metric(name, sees=("conversation",))
 

@@ -50,9 +50,9 @@ def test_every_sample_has_its_explanation() -> None:
     failed = report.explain("length", 1)
     assert failed[:2] == ("error", "fail a went wrong")
     assert np.isnan(failed.scores["score"])
-    assert report.explain("length", 2)[:2] == ("undefined", "nothing to say")
+    assert report.explain("length", 2)[:2] == ("unscored", "nothing to say")
     undefined = report.explain("length", 3)
-    assert undefined[:2] == ("undefined", "no verdict")
+    assert undefined[:2] == ("unscored", "no verdict")
     assert list(undefined.steps) == [{"seen": "undefined"}]
     assert report.explain("chars", 0)[:2] == ("ok", None)
 

@@ -110,13 +110,13 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     for name, right in undisturbed.report.samples().items():
         found, evidence = report.samples()[name]["score"], report.traces[name]
         status = [report.explain(name, i)[:2] for i in range(SIZE)]
-        count = {kind: sum(s == kind for s, _ in status) for kind in ("ok", "undefined", "error")}
+        count = {kind: sum(s == kind for s, _ in status) for kind in ("ok", "unanswered", "error")}
         assert sum(count.values()) == SIZE
         assert count["ok"] == np.count_nonzero(~np.isnan(found)) > SIZE / 2
         assert count["error"] == len(evidence.errors) == evidence.causes.total() > 0
         assert all(reason for kind, reason in status if kind != "ok")
         said = report.scores()[name]
-        assert said.get("unanswered", 0) == count["undefined"]
+        assert said.get("unanswered", 0) == count["unanswered"]
         assert said["errors"] == count["error"]
         # Whatever happened, a score is the right one.
         scored = ~np.isnan(found)

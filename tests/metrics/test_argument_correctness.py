@@ -50,14 +50,14 @@ def test_deepeval_divides_the_same_calls(vector: dict[str, Any]) -> None:
 def test_a_conversation_without_calls_is_1_in_deepeval_and_undefined_here() -> None:
     # No argument was right or wrong: a perfect score would reward an agent that calls nothing.
     report = evaluated(Scripted({}), calling())
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the assistant calls no tool")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the assistant calls no tool")
     assert report.scores()[NAME]["unanswered"] == 1
 
 
 def test_calls_alone_say_nothing_of_what_is_right() -> None:
     report = evaluated(Scripted({}), [{"name": "book", "input_parameters": {"people": 2}}])
     reason = "no message says what the arguments should be"
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
+    assert report.explain(NAME, 0)[:2] == ("unanswered", reason)
 
 
 def test_only_calls_of_the_assistant_count() -> None:

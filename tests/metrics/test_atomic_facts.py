@@ -99,7 +99,7 @@ def test_a_response_whose_facts_are_all_irrelevant_is_unanswered() -> None:
     judge = Scripted({"claims": ["a"], "supported": ["yes"], "relevant": ["no"]})
     hub = Hub(load_metric(NAME, judge=judge, question=True))
     report = hub.evaluate(predictions=["r"], contexts=[EVIDENCE], questions=["q?"])
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the response states no fact")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the response states no fact")
     assert report.scores()[NAME]["unanswered"] == 1
 
 

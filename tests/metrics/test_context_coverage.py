@@ -46,7 +46,7 @@ def test_the_sentences_asked_about_are_those_of_the_contexts() -> None:
 def test_relevance_without_a_sentence_is_undefined(contexts: list[str]) -> None:
     report = relevance(["yes"], "q", contexts)
     reason = "the contexts have no sentence"
-    assert report.explain("context_relevance", 0)[:2] == ("undefined", reason)
+    assert report.explain("context_relevance", 0)[:2] == ("unanswered", reason)
     assert report.scores()["context_relevance"]["unanswered"] == 1
 
 

@@ -91,7 +91,7 @@ def test_the_score_is_0_without_a_context_and_undefined_without_a_reference(
 @pytest.mark.parametrize("match", ["normalized", "exact"])
 def test_a_reference_without_an_entity_is_undefined(entities: list[str], match: str) -> None:
     report = evaluated(entities, ["Bern", " "], match=match)
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the reference names no entity")
+    assert report.explain(NAME, 0)[:2] == ("unscored", "the reference names no entity")
     assert math.isnan(report.scores()[NAME]["score"])
 
 

@@ -62,7 +62,7 @@ def test_the_judge_sees_the_conversation_in_both_calls() -> None:
 @pytest.mark.parametrize("talk", [[], TALK[1:]])
 def test_a_user_who_says_nothing_asks_for_nothing_and_no_judge_is_called(talk: Any) -> None:
     report = evaluated({}, talk)
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the user asks for nothing")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the user asks for nothing")
     assert evaluated({}, talk, empty=1).scores()[NAME] == {"score": 1, "complete": 1}
 
 

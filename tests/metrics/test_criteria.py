@@ -162,7 +162,7 @@ def test_an_empty_reply_is_judged_like_any_other(prediction: str) -> None:
 def test_without_positive_points_there_is_no_score(criteria: Any, reason: str) -> None:
     report = evaluated([criteria, ["do a"]])
     assert report.scores()[NAME]["score"] == 1
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
+    assert report.explain(NAME, 0)[:2] == ("unscored", reason)
 
 
 def test_a_cell_may_hold_json_text() -> None:

@@ -30,7 +30,7 @@ def test_the_score_is_supported_over_all_claims(words: list[str], expected: floa
 
 def test_an_answer_without_a_claim_is_undefined() -> None:
     report = scored(["yes"], claims=[])
-    assert report.explain("faithfulness", 0)[:2] == ("undefined", "the answer makes no claim")
+    assert report.explain("faithfulness", 0)[:2] == ("unanswered", "the answer makes no claim")
     assert math.isnan(report.scores()["faithfulness"]["score"])
     assert report.scores()["faithfulness"]["unanswered"] == 1
 

@@ -83,7 +83,7 @@ def test_with_a_reference_no_goal_is_inferred() -> None:
 
 def test_without_a_goal_it_is_undefined() -> None:
     report = inferred([], "a")
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the user has no goal")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the user has no goal")
     assert math.isnan(report.scores()[NAME]["score"])
 
 

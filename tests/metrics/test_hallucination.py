@@ -78,7 +78,7 @@ def test_claims_are_asked_about_exactly_as_faithfulness_asks() -> None:
 
 def test_an_answer_without_a_claim_is_undefined() -> None:
     report = by_claims(["yes"], claims=[])
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the answer makes no claim")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the answer makes no claim")
     assert math.isnan(report.scores()[NAME]["score"])
     assert report.scores()[NAME]["unanswered"] == 1
 

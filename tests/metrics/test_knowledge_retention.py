@@ -53,7 +53,7 @@ def test_a_conversation_without_facts_is_1_in_deepeval_and_undefined_here() -> N
     # Nothing was there to be remembered: a perfect score would reward silent users.
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello!"}]
     report = evaluated(scripted([]), talk)
-    assert report.explain(NAME, 0)[0] == "undefined"
+    assert report.explain(NAME, 0)[0] == "unanswered"
     assert math.isnan(report.scores()[NAME]["score"])
     assert report.scores()[NAME]["unanswered"] == 1
     assert evaluated(scripted([]), talk, empty=1).scores() == {NAME: {"score": 1, "forgotten": 0}}
@@ -108,7 +108,7 @@ def test_facts_without_numbers_are_an_error_and_no_score() -> None:
 )
 def test_what_nobody_answers_asks_nothing(talk: list[Any]) -> None:
     # The script has no answer, so that a question would be an error.
-    assert evaluated(Scripted({}), talk).explain(NAME, 0)[0] == "undefined"
+    assert evaluated(Scripted({}), talk).explain(NAME, 0)[0] == "unanswered"
 
 
 def test_facts_of_one_part_count_in_the_next() -> None:

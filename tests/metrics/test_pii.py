@@ -80,7 +80,7 @@ def test_empty_0_counts_a_text_without_a_detail_as_0() -> None:
 def test_a_blank_text_is_undefined_and_asks_nothing(empty: int | None) -> None:
     hub = Hub(load_metric("pii", judge=Scripted({}), empty=empty))
     report = hub.evaluate(predictions=[" \n"])
-    assert report.explain("pii", 0)[:2] == ("undefined", "the text is blank")
+    assert report.explain("pii", 0)[:2] == ("unanswered", "the text is blank")
     assert math.isnan(report.scores()["pii"]["leaks"])
 
 

@@ -61,7 +61,7 @@ def test_a_conversation_has_its_own_role_or_the_parameter_s() -> None:
 @pytest.mark.parametrize("messages", [[], TALK[:1]])
 def test_without_an_answer_it_is_undefined_and_nothing_is_asked(messages: Any) -> None:
     report = evaluated(messages, in_role)
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the assistant says nothing")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the assistant says nothing")
     assert evaluated(messages, in_role, empty=1).scores()[NAME] == {"score": 1}
 
 

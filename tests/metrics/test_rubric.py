@@ -78,7 +78,7 @@ def test_the_explanation_has_the_reason() -> None:
 def test_a_blank_text_is_undefined_and_asks_nothing() -> None:
     hub = Hub(load_metric("rubric", judge=Scripted({}), sees=("prediction", "contexts")))
     report = hub.evaluate(predictions=["a"], contexts=[[" "]])
-    assert report.explain("rubric", 0)[:2] == ("undefined", "there are no contexts")
+    assert report.explain("rubric", 0)[:2] == ("unscored", "there are no contexts")
     assert math.isnan(report.scores()["rubric"]["score"])
 
 

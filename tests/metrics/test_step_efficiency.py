@@ -82,7 +82,7 @@ def test_without_steps_or_a_task_it_is_undefined_and_asks_nothing(
     talk: list[Any], reason: str
 ) -> None:
     report = evaluated(Scripted({}), talk)
-    assert report.explain(NAME, 0)[:2] == ("undefined", reason)
+    assert report.explain(NAME, 0)[:2] == ("unanswered", reason)
     assert report.scores()[NAME]["unanswered"] == 1
 
 

@@ -135,7 +135,7 @@ def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
         "unscored": 1,
     }
     status, reason, found, _ = report.explain("tool_call_accuracy", 0)
-    assert status == "undefined"
+    assert status == "unscored"
     assert reason == "the reference isn't a list of tool calls: it is JSON, but not a list"
     assert math.isnan(found["score"])
 

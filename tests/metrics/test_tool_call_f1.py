@@ -160,7 +160,7 @@ def test_a_prediction_that_is_no_list_of_calls_scores_zero():
 def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
     report = Hub("tool_call_f1").evaluate(predictions=["[]"], references=[""])
     assert report.explain("tool_call_f1", 0)[:2] == (
-        "undefined",
+        "unscored",
         "the reference isn't a list of tool calls: it isn't JSON (empty)",
     )
     assert math.isnan(report.scores()["tool_call_f1"]["score"])

@@ -89,7 +89,7 @@ def test_arguments_are_valid_if_they_fit_the_schema_of_their_tool():
 def test_a_conversation_without_calls_is_undefined_unless_it_counts():
     silent = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
     report = Hub("tool_permission(allowed=['read'])").evaluate(messages=[silent, of("read")])
-    assert report.explain("tool_permission", 0)[:2] == ("undefined", "no tool is called")
+    assert report.explain("tool_permission", 0)[:2] == ("unanswered", "no tool is called")
     assert report.scores()["tool_permission"]["score"] == 1
     assert math.isnan(report.samples()["tool_permission"]["score"][0])
     columns = {"tools": [[], ["read"]]}

@@ -128,7 +128,7 @@ def test_the_topics_of_the_parameter_are_those_of_all_samples() -> None:
 
 def test_a_user_who_asks_nothing_makes_it_undefined() -> None:
     report = evaluated(Scripted({"asked": []}))
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the user asks nothing")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the user asks nothing")
     assert math.isnan(report.scores()[NAME]["accuracy"])
 
 

@@ -82,7 +82,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
 ) -> None:
     hub = Hub(load_metric(name, judge=Scripted({}), empty=empty))
     report = hub.evaluate(predictions=[text])
-    assert report.explain(name, 0)[:2] == ("undefined", "the text is blank")
+    assert report.explain(name, 0)[:2] == ("unanswered", "the text is blank")
     assert report.scores()[name]["unanswered"] == 1
     assert math.isnan(report.scores()[name][word])
 

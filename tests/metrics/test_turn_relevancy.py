@@ -43,7 +43,7 @@ def test_a_conversation_without_an_exchange_is_1_in_deepeval_and_undefined_here(
     # Nobody was answered: a perfect score would reward silence.
     report = evaluated(Scripted({}), turns("au"))
     assert report.explain(NAME, 0)[:2] == (
-        "undefined",
+        "unanswered",
         "the assistant answers no message of a user",
     )
     assert report.scores()[NAME]["unanswered"] == 1
@@ -73,7 +73,7 @@ def test_an_answer_without_text_gives_way_to_the_one_before_it() -> None:
     judge = Listener({"relevant": ["yes"]})
     evaluated(judge, [*turns("ua"), call, *turns("ua")])
     assert [item["index"] for item in judge.items] == [1, 4]
-    assert evaluated(Scripted({}), [*turns("u"), call]).explain(NAME, 0)[0] == "undefined"
+    assert evaluated(Scripted({}), [*turns("u"), call]).explain(NAME, 0)[0] == "unanswered"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_the_last_part_with_frustration_decides(labels: list[str], verdict: str)
 @pytest.mark.parametrize("talk", [[], TALK[1:], [{"role": "user", "content": ""}, *TALK[1:]]])
 def test_without_a_word_of_the_user_it_is_undefined_and_asks_nothing(talk: list[Any]) -> None:
     report = evaluated(Scripted({}), talk)
-    assert report.explain(NAME, 0)[:2] == ("undefined", "the user says nothing")
+    assert report.explain(NAME, 0)[:2] == ("unanswered", "the user says nothing")
     assert report.scores()[NAME]["unanswered"] == 1
 
 

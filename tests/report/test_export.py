@@ -240,7 +240,7 @@ def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) ->
     why = judged.explain("faithfulness", 1)
     assert first["scores"] == {"faithfulness": {"score": 1.0}}
     steps = json.loads(json.dumps(why.steps))
-    explained = {"status": "undefined", "reason": why.reason, "steps": steps}
+    explained = {"status": "unanswered", "reason": why.reason, "steps": steps}
     assert second == {
         "sample": 1,
         **{f"metadata.{name}": 2 for name in own},

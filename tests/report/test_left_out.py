@@ -1,6 +1,8 @@
 """Samples without a score: which are unanswered, what tests leave out, and when nobody wins."""
 
 import copy
+import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +15,10 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
+from metrichub.report.rows import MISSING
 from metrichub.report.scoreboard import rows_of_scores
 from metrichub.text import Texts
+from tests.report.test_page import Page
 
 REFERENCES = ["a b", "c d", "e f", "g h"]
 RIGHT = ["a b", "c d", "x y", "x y"]
@@ -73,11 +77,45 @@ def test_a_sample_that_lacks_its_reference_is_no_ones_fault() -> None:
     report = Hub([Exact()]).evaluate(predictions=["", "a", ""], references=["a", "", ""])
     counts = {name: n for name, n in report.scores()["exact"].items() if name != "score"}
     assert counts == {"unscored": 2, "unanswered": 1}
-    # The reasons of both kinds take the word that holds for both.
     assert report.notes()["exact"][:2] == [
+        "1 unanswered: the prediction is empty",
+        "2 unscored: the reference is empty",
+    ]
+    # Without the samples, it isn't known which reason is of which kind.
+    assert report.pool().notes()["exact"][:2] == [
         "2 without a score: the reference is empty",
         "1 without a score: the prediction is empty",
     ]
+
+
+LEXICAL = ["ttr", "aun", "nid", "repetition", "self_bleu", "readability", "distinct"]
+LONG = "the old cat sat on the mat and slept"
+
+
+@pytest.mark.parametrize("metric", [*LEXICAL, "rouge", Exact()])
+def test_a_sample_has_one_status_everywhere(metric: str | Metric, tmp_path: Path) -> None:
+    texts = {"predictions": ["", LONG, LONG, "нет"], "references": [LONG, LONG, "", "да"]}
+    report = Hub([metric]).evaluate(texts)
+    ((name, scores),) = report.scores().items()
+    why = [report.explain(name, sample)[:2] for sample in range(4)]
+    lost = Counter((status, reason) for status, reason in why if status != "ok")
+    assert lost
+    assert {status for status, _ in lost} <= {"unanswered", "unscored"}
+    # The scores count them so, and so do the notes,
+    counted = Counter(status for status, _ in why)
+    assert {key: n for key, n in scores.items() if key in MISSING} == {**counted - Counter(ok=4)}
+    noted = [note for note in report.notes()[name] if re.match(r"\d+ \w+: ", note)]
+    expected = {f"{n} {status}: {reason}" for (status, reason), n in lost.items()}
+    assert {*noted} == expected
+    assert len(noted) == len(expected)
+    # a page,
+    report.to_html(tmp_path / "a.html", resamples=9)
+    problem = Page(tmp_path / "a.html").data["problems"][0][name]
+    shown = {int(i): tuple(problem["reasons"][k]) for i, k in problem["samples"].items()}
+    assert shown == {i: status for i, status in enumerate(why) if status[0] != "ok"}
+    # and the parts of a report, put together.
+    merged = report.take([0]).merge(report.take([1, 2, 3])).notes()[name]
+    assert {*noted} <= {*merged}
 
 
 def test_counts_survive_saving_merging_and_pooling(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
     assert page.data["problems"] == [
         {
             "aun": {
-                "reasons": [["undefined", "the text has fewer than 1 token"]],
+                "reasons": [["unanswered", "the text has fewer than 1 token"]],
                 "samples": {"0": 0, "1": 0},
             }
         }
@@ -278,7 +278,7 @@ def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
     assert page.data["outputs"][0]["values"] == [[None, None, 1]]
     assert "2 unanswered: the text has fewer than 1 token" in page.text
     assert "2 of 3 samples are unanswered and left out of the mean" in page.text
-    assert "without a score by a metric" in page.text
+    assert "unanswered for a metric" in page.text
 
 
 def test_the_page_says_why_there_is_no_interval(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_reasons_of_corpus_metrics_come_back_pooled_or_not(path: Path) -> None:
         assert str(loaded.scores()) == str(one.scores())
         assert loaded.notes() == one.notes()
     loaded = saved_and_loaded(report, path, Variety())
-    assert [report.explain("variety", i).status for i in range(3)] == ["ok", "undefined", "ok"]
+    assert [report.explain("variety", i).status for i in range(3)] == ["ok", "unscored", "ok"]
     for i in range(3):
         assert loaded.explain("variety", i).reason == report.explain("variety", i).reason
 

@@ -140,7 +140,7 @@ def problems_of(report: Measurement) -> dict[str, Any]:
         for sample in sorted({*called, *unscored}):
             why = called.get(sample) or result.why(sample)
             if why:
-                status = trace.status(sample) if sample in called else "undefined"
+                status = trace.status(sample) if sample in called else result.status(sample)
                 numbers[sample] = reasons.setdefault((status, why), len(reasons))
         if numbers:
             problems[name] = {"reasons": list(reasons), "samples": numbers}

@@ -46,7 +46,7 @@ const sampleDetails = data => {
     const reason = own(problem?.samples, sample);
     if (reason !== undefined) {
       const [status, why] = problem.reasons[reason];
-      parts.push(element("p", "why", `${status === "undefined" ? "no score" : status}: ${why}`));
+      parts.push(element("p", "why", `${status}: ${why}`));
     }
     const given = own(found?.steps[system], metric);
     if (given) {
