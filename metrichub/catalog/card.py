@@ -67,7 +67,8 @@ class Card:
     definition scores a sample whatever letters its references are in. `tolerance` is how much
     scores may vary with the order and grouping of samples (0 by default). `keywords` are search
     terms for those who don't know the metric's name. `presets` are the parameters of named
-    settings. `keys` are the keys in the front matter.
+    settings. `unranked` says why systems are compared and yet never ranked by the metric, if they
+    aren't. `keys` are the keys in the front matter.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Card:
     body: str = field(default="", repr=False)
     path: Path | None = field(default=None, repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)
+    unranked: str = ""
 
     @classmethod
     def read(cls, path: Path) -> Card:
@@ -186,6 +188,8 @@ def _remarks(card: Card) -> Iterator[str]:
             "Scores of the same samples agree within a tolerance of "
             f"{card.tolerance:g}, whatever their order and their parts."
         )
+    if card.unranked:
+        yield f"Systems aren't ranked by it: {card.unranked}."
     for change in LENGTH_BOUND:
         bound = [f"`{name}`" for name, s in card.scores.items() if s.length_bound == change]
         if bound:

@@ -43,7 +43,7 @@ LENGTHS_APART = 0.2
 _KEYS = (
     "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
     "license", "judge", "embedder", "undefined_for", "drops_letters", "tolerance", "keywords",
-    "presets",
+    "presets", "unranked",
 )  # fmt: skip
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
 _SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share", "rate")
@@ -197,6 +197,7 @@ class FrontMatter:
             tolerance=self.tolerance(values.get("tolerance", 0)),
             keywords=self.keywords(values.get("keywords", [])),
             presets=self.presets(values.get("presets", {})),
+            unranked=self.text("unranked") if "unranked" in values else "",
             keys=tuple(values),
         )
 

@@ -24,6 +24,7 @@ from metrichub.evaluation.power import shown_by
 from metrichub.evaluation.resample import check_level, check_positive
 from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
+    HEADLINES_ONLY,
     MID_P,
     Comparison,
     Comparisons,
@@ -123,6 +124,8 @@ def paired_tests(
         own = compared["score"]
         tested = (test for test in compared.values() if not isnan(test.p))
         compared["score"] = next((test for test in tested if _alike(test, own)), own)
+        for name in [name for name, test in compared.items() if _is_aside(test)]:
+            compared[name] = compared[name]._replace(sentence=HEADLINES_ONLY)
     reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in report.results.items()}
@@ -195,6 +198,11 @@ def _shown(test: Comparison, level: float, critical: float | None) -> Comparison
         return test
     differing = test.differing if test.test == MID_P else None
     return test._replace(shows=shown_by(test.se, test.units, level, critical, differing))
+
+
+def _is_aside(test: Comparison) -> bool:
+    """Whether an output is tested, but isn't a headline."""
+    return isnan(test.p) and not (test.sentence or test.withheld or isnan(test.randomisation_p))
 
 
 def _alike(test: Comparison, other: Comparison) -> bool:

@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
     `rank` and `other_rank` are the systems' ranks among all that were compared: one more than the
     systems that are significantly better. They are None for outputs that aren't headlines or of
     which neither more nor less is better, and where `withheld` says why neither system can be
-    called better. `sentence` says the result in words.
+    called better. `sentence` says the result in words, or why there is no p.
 
     `se` is the standard error of the difference, `units` are the samples, clusters or buckets that
     it is of, and `test` names the test: McNemar's mid-p of samples that are 0 or 1, which needs no
@@ -139,6 +139,7 @@ MID_P, RANDOMIZATION = "McNemar's mid-p", "approximate randomization"
 _OTHERS = "the systems have scores of different samples, which weren't kept"
 MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
 TOO_SLOW = "a paired test would take too long, as each of its trials scores all samples anew"
+HEADLINES_ONLY = "only headline outputs have a corrected p and ranks"
 NOT_KEPT = "the metric needs all samples for this, and they weren't kept"
 
 
@@ -404,12 +405,15 @@ class _Test(NamedTuple):
 def withheld(systems: Results) -> str | None:
     """Why none of the systems can be called better.
 
-    They left different samples unanswered, or their scores are of less than half of the samples.
+    They left different samples unanswered, their scores are of less than half of the samples, or
+    the metric's card says why it ranks none.
     """
     if any(result.mostly_unread for result in systems.values()):
         return MOSTLY_UNREAD
     counts = {name: result.unanswered.total() for name, result in systems.items()}
     first, *others = systems.values()
+    if first.metric.card.unranked:
+        return first.metric.card.unranked
     if len(set(counts.values())) == 1:
         pooled = any(result.pooled for result in systems.values())
         if pooled or not any(counts.values()):

@@ -10,6 +10,7 @@ from metrichub.errors import listed
 from metrichub.evaluation.power import roughly, units_in_words
 from metrichub.evaluation.resample import EXTENDED
 from metrichub.evaluation.significance import (
+    HEADLINES_ONLY,
     MID_P,
     RANDOMIZATION,
     SignificanceOptions,
@@ -18,6 +19,7 @@ from metrichub.evaluation.significance import (
 )
 from metrichub.report.headline import headline, short_label
 from metrichub.report.rows import (
+    HEADLINES,
     TIE,
     Intervals,
     OutputColumn,
@@ -138,7 +140,7 @@ def without_intervals(
 
 
 def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
-    """Which of the shown differences from the first system have no interval and why."""
+    """Which of the shown differences from the first system have no interval, or no p, and why."""
     intervals: dict[str, Intervals] = {
         name: {
             metric: {output: test.interval for output, test in outputs.items()}
@@ -146,7 +148,11 @@ def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
         }
         for name, compared in tests.against(tests.systems[0]).items()
     }
-    return without_intervals(output_columns(tests.reports, form), intervals, "the difference in ")
+    columns = output_columns(tests.reports, form)
+    lacking = without_intervals(columns, intervals, "the difference in ")
+    if len(columns) > len(output_columns(tests.reports, HEADLINES)):
+        lacking.append(HEADLINES_ONLY)
+    return lacking
 
 
 def power_line(tests: PairedTests, form: ScoreFormat) -> str:

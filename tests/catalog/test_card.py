@@ -238,6 +238,7 @@ def test_a_broken_card_is_an_error_with_file_and_line(
         ("presets: [loud]", "presets has to be a mapping"),
         ("presets: {1.5: {n: 1}}", "presets has 1.5 as a name; quote it"),
         ("presets: {loud: {}}", "presets.loud has to set"),
+        ("unranked: true", "unranked is missing or isn't text"),
     ],
 )
 def test_a_further_key_with_a_wrong_value_is_refused(tmp_path: Path, line: str, said: str) -> None:

@@ -120,6 +120,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     found = other.compare(report, resamples=9, trials=TRIALS)["rouge"]
     headline = load_metric("rouge").headline()
     assert len(headline) > 1
+    without_p = "only headline outputs have a corrected p and ranks"
     for name, test in found.items():
         if name in headline:
             # All are the same test here, which is one.
@@ -127,9 +128,13 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
             assert (test.rank, test.other_rank) == (1, 2)
         elif name != "score":
             assert np.isnan(test.p)
-            assert (test.rank, test.other_rank, test.sentence) == (None, None, None)
+            assert test.randomisation_p < 0.001
+            assert (test.rank, test.other_rank, test.sentence) == (None, None, without_p)
     systems = {"one": report, "other": other}
-    table = rows_of_tests(compare_all(systems, resamples=9, trials=TRIALS), EVERY)
+    ranking = compare_all(systems, resamples=9, trials=TRIALS)
+    assert without_p in ranking.foot(outputs="all")
+    assert without_p not in ranking.foot()
+    table = rows_of_tests(ranking, EVERY)
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
 

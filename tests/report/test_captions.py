@@ -120,7 +120,8 @@ SAME = "all resamples have the same"
             [
                 f"{NONE} the difference in wer, wer mer, wer wil, wer wip, wer hits, "
                 "wer substitutions, wer deletions and wer insertions: "
-                f"{SAME} difference"
+                f"{SAME} difference",
+                "only headline outputs have a corrected p and ranks",
             ],
         ),
     ],

@@ -340,7 +340,8 @@ def test_comparisons_are_shown_with_each_sentence_once(ten: Report) -> None:
     assert (rows[0][2:5], rows[0][-1]) == (["0.2500", "0.2500", "0.0000"], "1.0000")
     said = {test.sentence: None for own in found.values() for test in own.values()}
     sentences = [text for text in said if text]
-    assert len(sentences) == 2
+    # One of each metric, and one of all of wer's outputs that have no corrected p.
+    assert len(sentences) == 3
     assert lines_of(found) == [*([*head], *rows), *(text.split() for text in sentences)]
     assert re.findall("<p>(.*)</p>", unescape(found._repr_html_())) == sentences
     withheld = found["wer"]["score"]._replace(withheld="a reason")

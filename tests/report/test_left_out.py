@@ -153,6 +153,26 @@ def test_no_system_wins_where_another_left_more_unanswered() -> None:
     assert unranked(dict.fromkeys("ab", pooled["silent"])) == {}
 
 
+def test_a_metric_whose_card_says_so_ranks_no_system() -> None:
+    reason = "its threshold is fitted to the samples that are scored"
+    columns = {"references": REFERENCES * 4, "no_answer_probabilities": [0.1, 0.2, 0.3, 0.4] * 4}
+    texts = {"right": REFERENCES * 4, "half": RIGHT * 4, "none": ["no"] * 16}
+    hub = Hub(["squad_v2_best", "exact_match"])
+    systems = {name: hub.evaluate(predictions=own, **columns) for name, own in texts.items()}
+    ranking = compare_all(systems, resamples=20)
+    # Each beats the next by the exact matches of 16 samples.
+    assert ranking.ranks["exact_match"]["score"] == {"right": 1, "half": 2, "none": 3}
+    assert ranking.ranks["squad_v2_best"] == {"score": {}, "best_exact": {}}
+    assert ranking.withheld == unranked(systems) == {"squad_v2_best": reason}
+    tests = systems["half"].compare(systems["none"], resamples=20)["squad_v2_best"]
+    for output in ("score", "best_exact", "f1_threshold"):
+        assert tests[output].withheld == reason
+        assert tests[output].rank is None
+        assert "beats" not in str(tests[output].sentence)
+    assert "beats" not in compare_all(systems, metrics="squad_v2_best", **FEW).sentence
+    assert f"Systems aren't ranked by it: {reason}." in load_metric("squad_v2_best").card.body
+
+
 def test_other_samples_are_no_comparison() -> None:
     hub = Hub("exact_match")
     one = hub.evaluate(predictions=["a"] * 9, references=["a"] * 9)
