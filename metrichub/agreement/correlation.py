@@ -264,10 +264,12 @@ def _notes(inputs: Inputs, rows: Sequence[AgreementRow]) -> list[str]:
     """What a reader of the table has to know."""
     notes = []
     systems = len(inputs.layout.systems)
-    if any(row.level == "system" for row in rows) and systems < FEW_SYSTEMS:
-        notes.append(
-            f"the system level compares only {systems} systems: read the intervals, not the values"
-        )
+    of_systems = [row for row in rows if row.level == "system"]
+    if of_systems and systems < FEW_SYSTEMS:
+        advice = "the values say little without an interval"
+        if any(not isnan(row.low) for row in of_systems):
+            advice = "read the intervals, not the values"
+        notes.append(f"the system level compares only {systems} systems: {advice}")
     if any(row.metric == CEILING and not isnan(row.value) for row in rows):
         notes.append(
             "the human ceiling compares one rater with the mean of the others; it is a little "

@@ -102,12 +102,24 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     assert agreement.row("errors").value == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
-@pytest.mark.parametrize(("systems", "noted"), [(19, True), (20, False)])
-def test_values_of_fewer_than_20_systems_are_noted(systems: int, noted: bool) -> None:
-    scores = np.arange(2.0 * systems).reshape(systems, 2)
-    agreement = correlate(scores, scores, level="system", coefficient="pearson", draws=0)
-    note = f"the system level compares only {systems} systems: read the intervals, not the values"
-    assert (note in agreement.notes) is noted
+WITH, WITHOUT = "read the intervals, not the values", "the values say little without an interval"
+
+
+@pytest.mark.parametrize(
+    ("systems", "draws", "advice"),
+    [(19, 50, WITH), (19, 0, WITHOUT), (2, 50, WITHOUT), (20, 50, None), (20, 0, None)],
+)
+def test_values_of_fewer_than_20_systems_are_noted(
+    systems: int, draws: int, advice: str | None
+) -> None:
+    generator = np.random.default_rng(0)
+    scores, human = generator.random((2, systems, 40))
+    agreement = correlate(
+        scores, human, level="system", coefficient="pearson", draws=draws, draw="both"
+    )
+    assert np.isnan(agreement.row().low) == (advice != WITH and not (draws and systems == 20))
+    note = f"the system level compares only {systems} systems: {advice}"
+    assert [n for n in agreement.notes if "system level" in n] == ([note] if advice else [])
 
 
 def test_only_items_with_a_score_and_a_rating_count_for_an_interval() -> None:
