@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -11,6 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from metrichub.errors import ParameterError, what
+
+_WHOLE = re.compile(r"(-?[1-9][0-9]*|0)\.0")
+"""A whole number as pandas writes it if its column has fractions or empty cells."""
 
 
 def texts_of_labels(value: object) -> Any:
@@ -64,6 +68,15 @@ def check_listed(
 def normal(label: str) -> str:
     """The label in the form NFC."""
     return label if label.isascii() else unicodedata.normalize("NFC", label)
+
+
+def label_of(text: str) -> str:
+    """The label in the form NFC, a whole number without a fraction: "1.0" as "1".
+
+    1.0 is "1" by `texts_of_labels`, so that a data frame and its CSV have the same labels.
+    """
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else normal(text)
 
 
 def ordered(labels: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from metric_cards._bases.label_rates import LabelCounts, averaged_over, table_of
-from metric_cards._bases.label_texts import check_listed, normal, ordered, texts_of_labels
+from metric_cards._bases.label_texts import check_listed, label_of, ordered, texts_of_labels
 from metric_cards._bases.mode_card import CardOfMode
 from metric_cards._bases.resampling import Sparse
 from metric_cards.classification.confusion import Confusion, numbered
@@ -58,7 +58,7 @@ class Classification(CorpusMetric):
     def __post_init__(self) -> None:
         """Check the labels."""
         super().__post_init__()
-        check_listed(self.name, self.labels, self.unknown)
+        check_listed(self.name, self._known(), self.unknown)
 
     def measure(
         self, prediction: Sequence[str | None], references: Sequence[Sequence[str]]
@@ -72,11 +72,13 @@ class Classification(CorpusMetric):
         """
         pairs: list[Pair] = []
         for label, references_of in zip(prediction, references, strict=True):
-            expected = [normal(own) for own in references_of]
-            predicted = None if label is None else normal(label)
+            expected = [label_of(own) for own in references_of]
+            predicted = None if label is None else label_of(label)
             pairs.append([predicted if predicted in expected else expected[0], predicted])
         if self.labels:
-            expected_labels = {normal(own) for references_of in references for own in references_of}
+            expected_labels = {
+                label_of(own) for references_of in references for own in references_of
+            }
             return self._checked(pairs, expected_labels)
         return pairs
 
@@ -172,4 +174,4 @@ class Classification(CorpusMetric):
         return pairs, Sparse(which, np.arange(len(rows)), times, shape)
 
     def _known(self) -> list[str]:
-        return [normal(str(label)) for label in self.labels]
+        return [label_of(str(label)) for label in self.labels]

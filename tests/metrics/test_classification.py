@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from metrichub import Hub, load_metric
-from metrichub.errors import InputError
+from metrichub.errors import InputError, ParameterError
 from tests.vectors import answer_vectors
 
 # What scikit-learn says of a single label, and what its older versions let numpy say.
@@ -111,6 +113,59 @@ def test_labels_in_other_unicode_forms_are_equal() -> None:
     assert FORMS["expected"]["accuracy"] == pytest.approx(2 / 3)
     assert not report.notes()
     assert scores(**inputs, labels=[unicodedata.normalize("NFD", "é"), "Ａ"])["macro_f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "other", "equal"),
+    [
+        (1, "1", True),
+        (1, "1.0", True),
+        (1, 1.0, True),
+        (np.int64(1), "1.0", True),
+        (1.0, "1", True),
+        (1.0, "1.0", True),
+        ("1", "1.0", True),
+        (-3, "-3.0", True),
+        (0, "0.0", True),
+        (10, "10.0", True),
+        (1.5, "1.5", True),
+        (1, "01", False),
+        (1, "1.00", False),
+        (1, "1.", False),
+        (1, " 1.0", False),
+        (1, "+1.0", False),
+        (1, "1.0.0", False),
+        (1, "v1.0", False),
+        (10, "1.0", False),
+        (1.5, "1.50", False),
+        ("01.0", "1.0", False),
+        ("True", 1, False),
+    ],
+)
+def test_a_whole_number_is_one_label_however_it_is_written(
+    label: Any, other: Any, equal: bool
+) -> None:
+    for pair in ((label, other), (other, label)):
+        assert scores(*([one] for one in pair))["accuracy"] == equal
+        if equal:
+            known = ["2.0", "1.0", "0", "1.5", "-3", 10]
+            assert scores(*([one] for one in pair), labels=known)["accuracy"] == 1
+
+
+def test_a_frame_and_its_csv_have_the_same_labels(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"prediction": [1, 2, 3, 3], "reference": [1, 2, 3, 1]})
+    gaps = pd.DataFrame({"reference": [1, 2, 3, 1, None]})  # pandas makes floats of these
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    written = (tmp_path / "gaps.csv").read_text().splitlines()[1:5]
+    assert written == ["1.0", "2.0", "3.0", "1.0"]
+    for references in (frame["reference"], gaps["reference"][:4], written):
+        report = evaluated(frame["prediction"].tolist(), list(references))
+        # 3 of 4; kappa by hand: 3 of 4 observed, (2 * 1 + 1 * 1 + 1 * 2) / 16 by chance.
+        assert report["classification"]["accuracy"] == 3 / 4
+        assert report["classification"]["kappa"] == pytest.approx(1 - (1 / 4) / (1 - 5 / 16))
+        assert report.tables()["classification"]["labels"][1][0] == "1"
+    with pytest.raises(ParameterError, match="different labels"):
+        load_metric("classification", labels=["1", "1.0"])
 
 
 @pytest.mark.parametrize("row", LM_EVAL)
