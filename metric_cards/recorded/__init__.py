@@ -14,6 +14,8 @@ import numpy as np
 from metrichub.authoring import Array, Card, Measured, Metric, Scale, Scores
 from metrichub.errors import MetricError, ParameterError
 
+_LARGEST = 1e150
+"""The squares of larger numbers, which the error of their mean takes, are infinite in float64."""
 _WORDS = {"true": True, "false": False}
 
 
@@ -79,9 +81,13 @@ class Recorded(Metric):
         values = [_only(value) for value in values]
         read = [_number(value) for value in values]
         scores = np.array([math.nan if number is None else number for number in read], np.float64)
+        too_large = abs(scores) > _LARGEST
+        scores[too_large] = math.nan
         reasons = {
             row: f"no {self.column} is recorded"
             if value is None or value == ""
+            else f"{value!r} is too large for a mean"
+            if too_large[row]
             else f"{value!r} isn't a number"
             for row, value in enumerate(values)
             if math.isnan(scores[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from metrichub.errors import MetricError
 from metrichub.metric import Array as Array
 from metrichub.metric import Unscored
+
+_CANCELLED = 1e-6
+"""A sum that is so small a part of the sum of its sizes has lost over six digits."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class Stats:
 
     def totals(self) -> dict[str, Array]:
         """T = ΣS: each array summed over the samples."""
-        return {name: array.sum(axis=0) for name, array in self.arrays.items()}
+        return {name: sum_of(array) for name, array in self.arrays.items()}
 
     def take(self, index: NDArray[np.int64]) -> Stats:
         """The rows at `index`, in that order."""
@@ -261,6 +265,18 @@ class Stats:
             {name: sums_of_groups(array, of, number) for name, array in self.arrays.items()},
             sums_of_groups(self.scored.astype(np.int64), of, number),
         )
+
+
+def sum_of(array: Array) -> Array:
+    """The sum of an array (N, ...) over its rows, exact where its parts cancel each other."""
+    total = np.asarray(array.sum(axis=0))
+    if array.dtype.kind == "f" and array.min(initial=0) < 0:
+        with np.errstate(over="ignore"):
+            cancelled = np.isfinite(total) & (abs(total) < _CANCELLED * abs(array).sum(axis=0))
+        columns = array.reshape(len(array), -1)
+        for column in np.flatnonzero(cancelled).tolist():
+            total.flat[column] = math.fsum(columns[:, column].tolist())
+    return total
 
 
 def by_row(values: NDArray[Any], array: Array) -> NDArray[Any]:

@@ -165,3 +165,17 @@ def test_a_row_takes_the_place_of_those_without_a_score_for_their_prediction_too
     assert replaced.arrays["a"].tolist() == [-1, -1, 0, 4]
     assert replaced.scored.tolist() == [True, True, False, True]
     assert (replaced.reasons, replaced.undefined_for) == ({2: "no reference"}, {})
+
+
+def test_what_cancels_is_summed_exactly_in_every_column() -> None:
+    column, plain = [1e16, 1.0, -1e16, 2.0], [0.1, 0.2, 0.3, -0.25]
+    whole = [2**60, 1, -(2**60), 2]
+    stats = Stats.of({"pair": np.array([[column, plain], [plain, column]]).T, "n": whole}, 4)
+    totals = stats.totals()
+    assert totals["pair"].tolist() == [[3.0, sum(plain)], [sum(plain), 3.0]]
+    assert totals["n"] == 3
+    assert Stats.of({"x": column}, 4).totals()["x"] == 3
+    # Numbers that don't cancel keep numpy's last digits.
+    numbers = np.random.default_rng(0).normal(0.1, 1, (1000, 3))
+    assert np.array_equal(Stats.of({"x": numbers}, 1000).totals()["x"], numbers.sum(axis=0))
+    assert Stats.of({"x": [-np.inf, 1.0]}, 2).totals()["x"] == -np.inf

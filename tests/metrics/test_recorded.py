@@ -1,5 +1,7 @@
 """Recorded: numbers of other programs, with the statistics of any metric."""
 
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,36 @@ def test_the_score_is_the_mean_of_what_is_there() -> None:
         "no acc is recorded",
         "'n/a' isn't a number",
     ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "lost"),
+    [
+        ([1e308] * 3, 3),
+        ([1.7976931348623157e308, 2.0, 4.0], 1),
+        (["-1e308", 1e151, "1e150", -2.0], 2),
+        ([1e16, 1.0, -1e16], 0),
+        ([1e100, 3.0, -1e100, 1e-3], 0),
+        ([1e150, 1e150, -1e150, -1e150], 0),
+        ([0.1] * 10 + [-0.1] * 10 + [1e-17], 0),
+        ([0.0, -0.0, 0.0], 0),
+    ],
+)
+def test_the_mean_is_exact_where_numbers_cancel_and_none_where_they_are_too_large(
+    numbers: list[float | str], lost: int
+) -> None:
+    report = Hub(ACC).evaluate(acc=numbers)
+    # Rational numbers have no error.
+    kept = [Fraction(float(x)) for x in numbers if abs(float(x)) <= 1e150]
+    expected = float(sum(kept) / len(kept)) if kept else math.nan
+    assert report["acc"]["score"] == pytest.approx(expected, rel=1e-15, abs=0, nan_ok=True)
+    assert report["acc"].get("unscored", 0) == lost
+    reasons = [report.explain("acc", sample).reason for sample in range(len(numbers))]
+    assert sum(str(why).endswith(" is too large for a mean") for why in reasons) == lost
+    # The same in any order and in parts that are put together.
+    half = len(numbers) // 2
+    parts = [Hub(ACC).evaluate(acc=own) for own in (numbers[half:], numbers[:half])]
+    assert str(parts[0].merge(parts[1])["acc"]) == str(report["acc"])
 
 
 def test_true_and_false_are_a_share_also_as_texts() -> None:
