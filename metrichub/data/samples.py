@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
+from unicodedata import category, normalize
 
 from metrichub.data.classes import Classes, classes_at
 from metrichub.data.columns import (
@@ -26,6 +28,8 @@ ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
 IN_QUOTES = '"…"'
 """How cells in quotes are counted that may be none of the text."""
+_QUOTED = 40
+"""The most characters of a value that a message quotes."""
 _SAME = "a comparison needs the same samples in the same order"
 
 
@@ -373,9 +377,10 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str, adv
         order = name == "id" and ids[0] == ids[1]
         advice = "sort both files by id" if order else advice
         shared = _shared(first, other) if name == "id" and not order else ""
+        theirs, mine = _quoted_apart(other_value, value)
         raise other.error(
-            f"{other_name!r} of sample {i} is {_short(other_value)}, but in {first.path} it is "
-            f"{_short(value)}{shared}; {advice}",
+            f"{other_name!r} of sample {i} is {theirs}, but in {first.path} it is {mine}{shared}; "
+            f"{advice}",
             i,
         )
 
@@ -386,6 +391,20 @@ def _shared(first: Samples, other: Samples) -> str:
     return f" ({len(mine & theirs)} ids are in both)" if mine else ""
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+def _quoted_apart(*values: object) -> Iterator[str]:
+    """Values that differ, quoted where they part, with code points if they look alike there."""
+    # Behind a double quote, repr takes single ones for every text, as JSON takes double ones.
+    texts = [
+        f"'{repr(chr(34) + value)[2:]}".replace(r"\'", "'")
+        if isinstance(value, str)
+        else json.dumps(value, default=repr, ensure_ascii=False)
+        for value in values
+    ]
+    at = next((i for i, pair in enumerate(zip(*texts, strict=False)) if len({*pair}) > 1), 0)
+    hidden = any(c > "~" and category(c)[0] in "MCZ" for text in texts for c in text[at : at + 1])
+    if hidden or len({normalize("NFKC", text) for text in texts}) == 1:
+        codes = [text[at : at + 2].encode("ascii", "backslashreplace").decode() for text in texts]
+        texts = [text[:at] + code + text[at + 2 :] for text, code in zip(texts, codes, strict=True)]
+    start = at - _QUOTED // 2 if max(map(len, texts)) > _QUOTED and at > _QUOTED - 10 else 0
+    end = start + _QUOTED
+    yield from ("…" * (start > 0) + text[start:end] + "…" * (len(text) > end) for text in texts)

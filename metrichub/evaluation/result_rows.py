@@ -103,8 +103,7 @@ class RowsResult(Result):
     @cached_property
     def undefined_for(self) -> Mapping[int, str]:
         """Those of the samples that were left out."""
-        left_out = self.left_out.items()
-        return {sample: u.undefined_for for sample, u in left_out if u.undefined_for}
+        return {i: out.undefined_for for i, out in self.left_out.items() if out.undefined_for}
 
     @property
     def pooled(self) -> bool:

@@ -236,6 +236,52 @@ def test_systems_on_other_samples_are_not_compared(
     assert message in error(run("compare", "a.jsonl", "c.jsonl", "-m", "wer"), 3)
 
 
+LONG = "This is a rather long reference whose end is "
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "quotes"),
+    [
+        ("a", "b", ("'b'", "'a'")),
+        (LONG + "A", LONG + "B", ("…erence whose end is B'", "…erence whose end is A'")),
+        (
+            LONG + "A, and goes on for a while",
+            LONG + "B",
+            ("…erence whose end is B'", "…erence whose end is A, and goes on for a…"),
+        ),
+        # One begins the other, or is empty.
+        (LONG, LONG[:30], ("…rather long referenc'", "…rather long reference whose end is '")),
+        ("", LONG, ("'This is a rather long reference whose e…", "''")),
+        # Lists, and quotes in them.
+        ([LONG + "A"], [LONG + "B"], ('…erence whose end is B"]', '…erence whose end is A"]')),
+        (["a", "b"], ["a"], ('["a"]', '["a", "b"]')),
+        (LONG + "it's", LONG + "it is", ("…ence whose end is it is'", "…ence whose end is it's'")),
+        # Numbers.
+        (12, 1, ("1", "12")),
+        (0.1, "0.2", ("'0.2'", "0.1")),
+        # What looks alike.
+        ("café", "cafe\u0301", (r"'cafe\u0301'", r"'caf\xe9'")),
+        (["café"], ["cafe\u0301"], (r'["cafe\u0301"]', r'["caf\xe9"]')),
+        ("가", "\u1100\u1161", (r"'\u1100\u1161'", r"'\uac00'")),
+        ("A", "\uff21", (r"'\uff21'", "'A'")),
+        ("ab", "a\u200bb", (r"'a\u200bb'", "'ab'")),
+        (["ab"], ["a\u200bb"], (r'["a\u200bb"]', '["ab"]')),
+        ("a b", "a\xa0b", (r"'a\xa0b'", "'a b'")),
+        ("a", "a ", ("'a '", "'a'")),
+        (LONG[:-1], LONG, ("…ference whose end is '", "…ference whose end is'")),
+        ("a", "a\n", (r"'a\n'", "'a'")),
+    ],
+)
+def test_samples_that_differ_are_quoted_where_they_do(
+    first: object, other: object, quotes: tuple[str, str]
+) -> None:
+    for name, reference in (("long1.jsonl", first), ("long2.jsonl", other)):
+        write(name, [{"prediction": "a", "reference": reference}])
+    here, there = quotes
+    message = f"'reference' of sample 0 is {here}, but in long1.jsonl it is {there}; a comparison "
+    assert message in error(run("compare", "long1.jsonl", "long2.jsonl", "-m", "wer"), 3)
+
+
 def test_compare_needs_two_files_and_a_metric() -> None:
     assert "give at least two files" in error(run("compare", "a.jsonl", "-m", "wer"), 2)
     found = error(run("compare", "a.jsonl", "b.jsonl"), 2)
