@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,6 +15,11 @@ from metric_cards._bases.resampling import drawn_sums
 from metric_cards.cider.corpus import Corpus
 from metrichub.authoring import Array, CorpusMetric, Range, Resampler, Scores
 from metrichub.text import RaggedTexts, Texts, Tokenizer, spans
+
+_ALIKE = (
+    "all samples' references have the same n-grams, which then weigh nothing; score more samples "
+    "together"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +51,7 @@ class Cider(CorpusMetric):
         return ["\n".join([line, *referenced[start:end]]) for line, (start, end) in limits]
 
     def conclude(self, rows: Sequence[str]) -> Mapping[str, float]:
-        """The mean of the scores of the rows."""
+        """The mean of the scores of the rows; `nan` if no n-gram of the references weighs."""
         times = Counter(rows)
         scores = self.resampler(list(times))(np.array([list(times.values())], np.float64))
         return {name: float(values[0]) for name, values in scores.items()}
@@ -66,6 +72,16 @@ class Cider(CorpusMetric):
             return {"score": summed / counts.sum(axis=1)}
 
         return scores
+
+    def unscored(self, rows: Sequence[str]) -> Mapping[int, str]:
+        """All rows, if each n-gram of the references is in those of all: it weighs log 1 = 0."""
+        words = (frozenset(row.partition("\n")[2].split()) for row in rows)
+        first = next(words, None)
+        if first is None or any(others != first for others in words):
+            return {}
+        return (
+            dict.fromkeys(range(len(rows)), _ALIKE) if isnan(self.conclude(rows)["score"]) else {}
+        )
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How far the words of `ptb` are from those of the Java program."""

@@ -38,7 +38,16 @@ class Corpus:
     def scores(self, weights: Array) -> Array:
         """The score of every sample, (d, R), where the documents have weights, (d, D)."""
         similar = sum((order.similarities(weights) for order in self.orders), np.zeros(1))
-        return np.asarray(np.add.reduceat(similar * self.factor, self.limits[:-1], axis=-1))
+        scores = np.add.reduceat(similar * self.factor, self.limits[:-1], axis=-1)
+        return np.where(self.tells(weights)[:, None], scores, np.nan)
+
+    def tells(self, weights: Array) -> Array:
+        """Whether any n-gram of the documents is rarer than they are, (d,); else all weigh 0."""
+        telling = np.zeros(len(weights), np.bool_)
+        for order in self.orders:
+            if not telling.all():
+                telling |= order.tells(weights)
+        return telling
 
 
 class _Order:
@@ -75,6 +84,13 @@ class _Order:
             *(counts.text[both], kinds.of[gram[both]], (shared * counts.count)[both]),
             (texts, kinds.number),
         )
+
+    def tells(self, weights: Array) -> Array:
+        """Whether an n-gram is in some of the documents and not in all, (d,)."""
+        occurs = np.bincount(self.norms.column, minlength=self.norms.shape[1]) > 0
+        frequency = self.frequencies.times(weights)[:, occurs]
+        somewhere = (frequency > 0) & (frequency < weights.sum(axis=1, keepdims=True))
+        return np.asarray(somewhere.any(axis=1))
 
     def similarities(self, weights: Array) -> Array:
         """The cosine of the TF-IDF vectors of every text and its prediction, (d, S)."""

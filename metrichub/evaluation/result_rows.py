@@ -223,7 +223,11 @@ class RowsResult(Result):
             return self
         with scoring_errors(self.metric):
             rows = self.corpus_metric.condense(self.rows)
-        return replace(self, rows=rows, sample=self.sample[:0], left_out={}, condensed=True)
+        # Those that have no score among these rows may have one among more.
+        among = Counter(self.unscored_among.values())
+        count, unscored = self.count + among.total(), self.unscored - among.total()
+        head = replace(self, count=count, unscored=unscored, reasons=self.reasons - among)
+        return replace(head, rows=rows, sample=self.sample[:0], left_out={}, condensed=True)
 
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a row, (N,)."""
