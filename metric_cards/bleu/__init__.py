@@ -10,7 +10,7 @@ import numpy as np
 
 from metric_cards.bleu.nltk_smoothing import FIFTH, METHODS, Counts, smoothed
 from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Range, Scores
-from metrichub.errors import ParameterError
+from metrichub.errors import Doubt, ParameterError
 from metrichub.text import (
     Integers,
     RaggedTexts,
@@ -117,14 +117,26 @@ class Bleu(Metric):
         sentence = self if self._nltk else replace(self, effective_order=True)
         return sentence.score(matches, totals, length, reference_length)
 
+    def undefined(self, totals: Mapping[str, Array]) -> bool:
+        """Whether words match, and yet no prediction is long enough for an order that weighs."""
+        matches = totals["matches"].astype(float)
+        if self._nltk or self.effective_order or not matches.any():
+            return False
+        with np.errstate(invalid="ignore"):
+            _, valid = self._precisions(matches, totals["totals"].astype(float))
+        weights = np.array(self.weights or [1] * self.max_order)
+        return not valid[weights > 0].all()
+
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """That no prediction is long enough for the highest order, if so."""
-        if self._nltk or self.effective_order or totals["totals"][..., -1] or not totals["length"]:
+        if not self.undefined(totals):
             return ()
-        return (
-            f"no prediction has {self.max_order} tokens, so the score is 0; "
-            "effective_order=True uses only the orders that the texts have, as samples() does",
+        short = (
+            f"no prediction has {self.max_order} tokens, so BLEU counts no {self.max_order}-gram "
+            "and has no score, where sacrebleu prints 0; effective_order=True uses only the "
+            "orders that the texts have, as samples() does"
         )
+        return (Doubt(short, "short"),)
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction with its matches marked, and their number for each order."""

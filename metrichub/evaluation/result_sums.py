@@ -57,10 +57,13 @@ class SumResult(Result):
         return self.rows is None
 
     def scores(self) -> dict[str, float]:
-        """`score(T)`, the corpus score."""
+        """`score(T)`, the corpus score; `nan` where the metric says that there is none."""
         count = 0 if self.mostly_unread else self.count
         outputs = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
-        return {name: float(value) for name, value in outputs.items()}
+        with scoring_errors(self.metric):
+            undefined = count and self.metric.undefined(self.totals)
+        own = {"score": np.array(np.nan)} if undefined else {}
+        return {name: float(value) for name, value in (outputs | own).items()}
 
     def samples(self) -> Outputs:
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""

@@ -262,6 +262,14 @@ class Metric:
         )
         return tuple(dict.fromkeys(named)) or ("score",)
 
+    def undefined(self, totals: Mapping[str, Array]) -> bool:
+        """Whether the summed statistics have no score, where those of single samples may have one.
+
+        The corpus score is then `nan`, as BLEU's without any 4-gram; `notes` says why. Resamples,
+        swaps and `reduce` take the number that `score` gives.
+        """
+        return False
+
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """Notes for the reader of the corpus score, from the summed statistics if it has any.
 

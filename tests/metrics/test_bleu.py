@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 WORDS = st.sampled_from(
@@ -97,7 +98,12 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
     report = ours(parameters, predictions, references)
     expected = official(parameters, predictions, references)
-    assert report.scores()["bleu"]["score"] * 100 == pytest.approx(expected.score, abs=1e-9)
+    score = expected.score
+    if any(expected.counts) and 0 in expected.totals and not parameters["effective_order"]:
+        # 0/0: sacrebleu prints 0, whatever matches.
+        assert score == 0
+        score = np.nan
+    assert report.scores()["bleu"]["score"] * 100 == pytest.approx(score, abs=1e-9, nan_ok=True)
     result = report.results["bleu"]
     assert (
         result.totals["matches"].tolist() == expected.counts
@@ -135,8 +141,9 @@ def test_the_corpus_and_the_best_of_several_predictions_know_no_sentence_bleu():
     alone = [ours({}, [p], references).scores()["bleu"]["score"] for p in several[0]]
     hub = Hub(load_metric("bleu"), reduce="best")
     assert hub(predictions=several, references=references)["bleu"]["score"] == max(alone)
-    # A corpus of short texts has no 4-grams, as in sacrebleu.
-    assert ours({}, ["the cat"], [["the cat"]]).scores()["bleu"]["score"] == 0
+    # Candidates without a 4-gram are equal: the first counts, as by sacrebleu's 0.
+    assert hub(predictions=[["a", "a x"]], references=["a x"])["bleu"]["precision_1"] == 1
+    assert hub(predictions=[["b", "a x"]], references=["a x"])["bleu"]["precision_1"] == 0
 
 
 @pytest.mark.parametrize("references", [[""], [" "], ["", ""]])
@@ -179,9 +186,42 @@ def test_other_tokenizers_of_sacrebleu_are_reached():
             ours({"tokenize": "ja-mecab"}, ["x"], ["x"])
 
 
-def test_a_corpus_too_short_for_any_4_gram_is_noted():
-    texts = ["Paris", "London is big"]
-    (note,) = ours({}, texts, [[text] for text in texts]).notes()["bleu"]
-    assert note.startswith("no prediction has 4 tokens, so the score is 0; ")
-    assert not ours({"effective_order": True}, texts, [[text] for text in texts]).notes()
-    assert not ours({}, ["a b c d"], [["a b c d"]]).notes()
+@pytest.mark.parametrize(
+    ("predictions", "parameters", "score"),
+    [
+        # sacrebleu prints 0 for all that are nan here, also where every text equals its reference.
+        (["Harbour Plaza"], {}, np.nan),
+        (["Paris", "London is big"], {}, np.nan),
+        (["Paris", ""], {}, np.nan),
+        (["Paris"], {"smooth_method": "none"}, np.nan),
+        (["Paris"], {"max_order": 2}, np.nan),
+        (["Paris", "London is big"], {"effective_order": True}, 1),
+        (["London is big"], {"max_order": 3}, 1),
+        (["London is big"], {"weights": (0.5, 0.25, 0.25, 0)}, 1),
+        (["London is big", "a b c d"], {}, 1),
+        # One match of one, and added 1 to both numbers of the other orders.
+        (["Paris"], {"smooth_method": "add-k"}, 1),
+        (["", ""], {}, 0),
+    ],
+)
+def test_a_corpus_too_short_for_an_order_has_no_score(predictions, parameters, score):
+    report = ours(parameters, predictions, [[text] for text in predictions])
+    undefined = np.isnan(score)
+    assert report.scores()["bleu"]["score"] == pytest.approx(score, nan_ok=True)
+    doubts = [note for note in report.notes().get("bleu", ()) if isinstance(note, Doubt)]
+    assert len(doubts) == undefined
+    if undefined:
+        order = parameters.get("max_order", 4)
+        assert doubts[0].startswith(f"no prediction has {order} tokens")
+        assert "effective_order=True" in doubts[0]
+        assert report.samples()["bleu"]["score"].max() == 1
+        assert report.scores()["bleu"]["precision_1"] == 1
+
+
+def test_a_corpus_with_few_4_grams_keeps_its_test():
+    # Swaps leave one side without a 4-gram every other time, which counts as sacrebleu's 0.
+    texts = ["a b c d", *"efghijk"]
+    one, other = (ours({}, [*own, *texts[2:]], [[t] for t in texts]) for own in (texts[:2], "xy"))
+    both = ours({}, ["a b c d", *"xxxxxxx"], [[t] for t in texts])
+    assert np.isnan(one.compare(other)["bleu"]["score"].p)
+    assert 0 < one.compare(both)["bleu"]["score"].p <= 1
