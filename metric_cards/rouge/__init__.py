@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from metric_cards.rouge.skip import skip_bigram_matches, weighted_lcs
 from metrichub.authoring import OMIT_DEFAULT, Array, Measured, Metric, Range, Scores
+from metrichub.errors import Doubt
 from metrichub.text import (
     Classes,
     Integers,
@@ -38,6 +39,7 @@ _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
 _OTHER, _SYMBOL = 1, 2
 _WIDE = Classes(lambda c: _SYMBOL if category(c) == "S" else _OTHER)
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_MARK = "<n>"
 _SYMBOLS_ALONE = "no reference has a letter or a digit, only symbols"
 
 
@@ -68,6 +70,8 @@ class Rouge(Metric):
         beta: How many times as much recall weighs as precision in F.
         accumulate: What several references give: the scores of the one with the best F (`best`),
             their means (`avg`), or the best precision and the best recall, each of any (`max`).
+        newline: What stands for a line break in the texts, such as Pegasus's `<n>`; it is replaced
+            before anything else.
     """
 
     variant: Literal[
@@ -82,6 +86,7 @@ class Rouge(Metric):
     letters: Literal["required", "official"] = "required"
     beta: Annotated[float, Range(0)] = field(default=1.0, metadata=OMIT_DEFAULT)
     accumulate: Literal["best", "avg", "max"] = field(default="best", metadata=OMIT_DEFAULT)
+    newline: str = field(default="", metadata=OMIT_DEFAULT)
 
     averaging = "macro"
 
@@ -96,6 +101,9 @@ class Rouge(Metric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> Measured:
         """Precision, recall and F of the variant and of each type, (N, 5)."""
+        if self.newline:
+            prediction = self._broken(prediction)
+            references = RaggedTexts(self._broken(references.items), references.offsets)
         shared, predicted, referenced = self._counts(prediction, references)
         precision, recall = shared / np.maximum(predicted, 1), shared / np.maximum(referenced, 1)
         starts = references.offsets[:-1]
@@ -112,6 +120,13 @@ class Rouge(Metric):
             rows = {name: np.add.reduceat(v, starts) / counts for name, v in rows.items()}
         symbols = [] if self.letters == "official" else self._only_symbols(references)
         rows["fmeasure"][symbols] = np.nan
+        items, joined = references.items, "".join(prediction)
+        if ". " in joined and "\n" not in joined:
+            rows["noted_unbroken"] = np.ones(len(prediction), np.int64)
+        if _MARK in joined or _MARK in "".join(items):
+            rows["noted_marked"] = _marked(prediction) | (
+                row_sums(_marked(items), references.offsets) > 0
+            )
         return Measured(rows, dict.fromkeys(symbols, _SYMBOLS_ALONE))
 
     def score(self, precision: Array, recall: Array, fmeasure: Array, count: Array) -> Scores:
@@ -121,11 +136,30 @@ class Rouge(Metric):
             sums |= zip(names, (fmeasure[..., i], precision[..., i], recall[..., i]), strict=True)
         return {name: total / count for name, total in sums.items()}
 
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """Marks of line breaks that are read as words, and that Lsum without any is L."""
+        notes: list[str] = []
+        if marked := int(totals.get("noted_marked", 0)):
+            have = "sample has" if marked == 1 else "samples have"
+            what = f"{marked} {have} {_MARK!r}, which counts as the word 'n' and ends no sentence"
+            notes.append(
+                Doubt(f"{what}; newline={_MARK!r} reads it as a line break", "line breaks")
+            )
+        types = np.stack([totals[name] for name in ("precision", "recall", "fmeasure")])
+        alike = types[:, 1 + TYPES.index("rougeL")] == types[:, 1 + TYPES.index("rougeLsum")]
+        if totals.get("noted_unbroken", 0) and alike.all() and not self.split_summaries:
+            notes.append(
+                "rougeLsum equals rougeL, as it does for texts without line breaks; "
+                "split_summaries=True splits texts into sentences"
+            )
+        return notes
+
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """What the variant's best reference shares, marked in both texts.
 
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
+        prediction, *references = self._broken(Texts([prediction, *references]))
         predicted, reference = (
             Texts([prediction] * len(references)),
             RaggedTexts.of([[r] for r in references]),
@@ -152,6 +186,13 @@ class Rouge(Metric):
             return texts
         key = ("caption words", self.stemmer)
         return texts.cached(key, lambda: _caption_words(texts, _stem if self.stemmer else str))
+
+    def _broken(self, texts: Texts) -> Texts:
+        """The texts with their line breaks."""
+        if not self.newline:
+            return texts
+        key = ("newline", self.newline)
+        return texts.cached(key, lambda: Texts([t.replace(self.newline, "\n") for t in texts]))
 
     def _f(self, precision: NDArray[np.float64], recall: NDArray[np.float64]) -> Array:
         squared = self.beta**2
@@ -223,6 +264,11 @@ class Rouge(Metric):
         number = row_sums(np.diff(np.searchsorted(symbols, characters.rows)), references.offsets)
         rows: list[int] = np.flatnonzero(none_read & (number > 0)).tolist()
         return rows
+
+
+def _marked(texts: Texts) -> Integers:
+    """1 for each text with the mark that Pegasus writes for a line break, else 0, (N,)."""
+    return np.fromiter((_MARK in text for text in texts), np.int64, len(texts))
 
 
 def _caption_words(texts: Texts, stem: Callable[[str], str]) -> Texts:

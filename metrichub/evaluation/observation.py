@@ -22,7 +22,7 @@ from metrichub.errors import (
     what,
 )
 from metrichub.evaluation.explanation import error_line
-from metrichub.evaluation.stats import Stats
+from metrichub.evaluation.stats import Stats, scored_by
 from metrichub.metric import (
     Array,
     CorpusMetric,
@@ -181,7 +181,7 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
             f"{metric.name} returned 'count', a name reserved for the number of samples; choose "
             "another"
         )
-    if expected is not None and set(statistics) != set(expected):
+    if expected is not None and set(scored_by(statistics)) != set(expected):
         raise MetricError(
             f"{metric.name}: {method} returned {', '.join(sorted(statistics)) or 'nothing'}, "
             f"but score asks for {', '.join(expected)}"
@@ -221,6 +221,7 @@ def scores_of(
     if not count.any():
         return {name: np.full(count.shape, np.nan) for name in metric.outputs()}
     # What was weighed row by row brings the number of its rows along.
+    arrays = scored_by(arrays)
     statistics = {"count": count, **arrays} if takes_count(metric, method) else arrays
     with np.errstate(all="ignore"), scoring_errors(metric):
         outputs = getattr(metric, method)(**statistics)

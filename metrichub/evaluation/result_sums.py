@@ -17,7 +17,7 @@ from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats, scored_by
 from metrichub.metric import Array, Metric
 
 
@@ -202,7 +202,7 @@ class SumResult(Result):
                 raise ValueError("the sums over its samples don't match")
         if self.bucket_sums is not None:
             totals = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
-            if self.count and not _equal(totals, self.totals):
+            if self.count and not _equal(totals, scored_by(self.totals)):
                 raise ValueError("the sums over its buckets don't match")
             if self.bucket_sums.counts.sum() != self.count:
                 raise ValueError("the number of samples in its buckets doesn't match")
@@ -221,8 +221,9 @@ class SumResult(Result):
         if len(rows) == len(parts):
             return cls.of(first.metric, signature, Stats.concatenate(rows))
         filled = [part for part in parts if part.count] or [first]
+        names = dict.fromkeys(name for part in filled for name in part.totals)
         totals = {
-            name: np.asarray(sum(part.totals[name] for part in filled)) for name in filled[0].totals
+            name: np.asarray(sum(part.totals.get(name, 0) for part in filled)) for name in names
         }
         return cls(
             *cls.head_of(parts, signature),

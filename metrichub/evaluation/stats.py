@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,14 @@ from metrichub.metric import Unscored
 
 _CANCELLED = 1e-6
 """A sum that is so small a part of the sum of its sizes has lost over six digits."""
+T = TypeVar("T")
+NOTED = "noted_"
+"""How the names of statistics begin that only `notes` reads; where none counts, they may lack."""
+
+
+def scored_by(arrays: Mapping[str, T]) -> dict[str, T]:
+    """The statistics that `score` takes."""
+    return {name: array for name, array in arrays.items() if not name.startswith(NOTED)}
 
 
 @dataclass(frozen=True)
@@ -225,9 +233,10 @@ class Stats:
                     f"the statistics have to be the same for all samples, not {part.shapes} "
                     f"and {shapes}"
                 )
+        every = {name: array for part in parts for name, array in part.arrays.items()}
         arrays = {
             name: np.concatenate([part.like(name, array) for part in parts])
-            for name, array in shape_giver.arrays.items()
+            for name, array in {**every, **shape_giver.arrays}.items()
         }
         reasons, undefined_for = (
             {
@@ -241,15 +250,15 @@ class Stats:
         return Stats(arrays, scored, reasons, undefined_for)
 
     def like(self, name: str, other: Array) -> Array:
-        """The array of a name; zeros in the other's shape where no row of this part is scored."""
-        if self.scored.any():
+        """The array of a name; zeros in the other's shape where no row has it, or is scored."""
+        if self.scored.any() and name in self.arrays:
             return self.arrays[name]
         return np.zeros((len(self), *other.shape[1:]), other.dtype)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each statistic of one row."""
-        return {name: array.shape[1:] for name, array in self.arrays.items()}
+        """The shape of each statistic of one row that `score` takes."""
+        return {name: array.shape[1:] for name, array in scored_by(self.arrays).items()}
 
     def why(self) -> Counter[str]:
         """How often each reason for an unscored row was given."""
@@ -257,12 +266,13 @@ class Stats:
 
     def sums(self) -> GroupSums:
         """Every sample as a group of its own."""
-        return GroupSums(self.arrays, self.scored.astype(np.int64))
+        return GroupSums(scored_by(self.arrays), self.scored.astype(np.int64))
 
     def grouped(self, of: NDArray[np.int64], number: int) -> GroupSums:
         """The sums of the samples of every group; `of` is (N,), the group of every sample."""
+        arrays = scored_by(self.arrays).items()
         return GroupSums(
-            {name: sums_of_groups(array, of, number) for name, array in self.arrays.items()},
+            {name: sums_of_groups(array, of, number) for name, array in arrays},
             sums_of_groups(self.scored.astype(np.int64), of, number),
         )
 

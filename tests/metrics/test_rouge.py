@@ -16,6 +16,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 from rouge_score import rouge_scorer
 
 from metrichub import Hub, Report, load_metric
+from metrichub.errors import Doubt
 from metrichub.text.tokenize import reference as plain
 from tests.oracles.text_twins import any_text, word_texts
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, corpus, slow, texts, vectors
@@ -350,3 +351,52 @@ def test_an_explanation_by_the_words_of_captions_marks_them() -> None:
     # "it is n't ann" and "it 's ann" share "it ann".
     (step,) = report.explain("rouge", 0).steps
     assert (step["shared"], step["in_prediction"], step["in_reference"]) == (2, 4, 3)
+
+
+SWAPPED = ("It rains. <n>We go.", "We go. <n>It rains.")
+
+
+@pytest.mark.parametrize(
+    ("samples", "parameters", "doubt", "equal"),
+    [
+        # One sample of two has marks, in its prediction or a reference.
+        ([(SWAPPED[0], [SWAPPED[1]]), ("a", ["a"])], {}, "1 sample has '<n>'", True),
+        ([("a b", ["a b", SWAPPED[1]]), ("a <n>", ["a"])], {}, "2 samples have '<n>'", False),
+        ([(SWAPPED[0], [SWAPPED[1]])], {"newline": "<n>"}, "", False),
+        ([("a\nb", ["b\na"])], {}, "", False),
+        ([("a. b.", ["b. a."]), ("", ["a"])], {}, "", True),
+        ([("one sentence.", ["sentence."])], {}, "", False),
+        ([("a. b.", ["b. a."])], {"split_summaries": True}, "", False),
+    ],
+)
+def test_marks_of_line_breaks_are_doubted_and_texts_without_any_are_told(
+    samples: list[tuple[str, list[str]]], parameters: dict[str, Any], doubt: str, equal: bool
+) -> None:
+    report = measured(samples, **parameters)
+    notes = report.notes().get("rouge", ())
+    doubts = [note for note in notes if isinstance(note, Doubt)]
+    assert [note.startswith(doubt) for note in doubts] == [True] * bool(doubt)
+    assert all("newline='<n>'" in note for note in doubts)
+    assert [note for note in notes if note.startswith("rougeLsum equals rougeL")] == [
+        note for note in notes if note not in doubts
+    ]
+    assert (len(notes) > len(doubts)) == equal
+    # Merged parts and saved reports say the same.
+    parts = [measured([sample], **parameters) for sample in samples]
+    merged = parts[0] if len(parts) == 1 else parts[0].merge(parts[1])
+    assert merged.notes() == report.notes()
+
+
+def test_a_mark_of_line_breaks_is_one_to_every_type() -> None:
+    marked, broken = ([text.replace("<n>", mark) for text in SWAPPED] for mark in ("<n>", "\n"))
+    expected = official(rouge_scorer.RougeScorer(TYPES), broken[0], [broken[1]])
+    found = scored(marked[0], marked[1], newline="<n>")
+    assert {name: found[name] for name in expected} == expected
+    assert expected["rougeLsum"] == 1
+    # As the words of captions, and in explanations, too.
+    assert scored(marked[0], marked[1], newline="<n>", tokenizer="ptb")["rougeLsum"] == 1
+    report = measured([(marked[0], [marked[1]])], newline="<n>")
+    (step,) = report.explain("rouge", 0).steps
+    assert step["in_prediction"] == 4
+    assert "newline='<n>'" in report.signatures()["rouge"]
+    assert "newline" not in measured([("a", ["a"])]).signatures()["rouge"]
