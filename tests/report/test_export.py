@@ -36,7 +36,7 @@ TEN: dict[str, Any] = {"predictions": ["a b", "a c"] * 5, "references": ["a b"] 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return Hub(["bleu", "rouge", "wer"]).evaluate(**COLUMNS)
+    return Hub(["bleu(max_order=2)", "rouge", "wer"]).evaluate(**COLUMNS)
 
 
 @pytest.fixture(scope="module")

@@ -126,7 +126,7 @@ def test_a_signature_names_its_models(signature: str, models: dict[str, str]) ->
 
 
 def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="the installed bleu has definition 2 and gives"):
+    with pytest.raises(ReportError, match="the installed bleu has definition 3 and gives"):
         Report.load(OLD)
     with pytest.raises(ReportError) as caught:
         elsewhere(measured("wer"), tmp_path / "r.json", "|definition:1|", "|definition:7|")
