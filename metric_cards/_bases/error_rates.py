@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Scores
+from metrichub.authoring import OMIT_DEFAULT, Array, Measured, Metric, Scores
+from metrichub.errors import Doubt
 from metrichub.text import Texts, edit_counts, highlight, lengths, levenshtein
 
 
@@ -21,6 +25,10 @@ class _WithoutPunctuation(dict[int, int | None]):
 
 
 _WITHOUT_PUNCTUATION = _WithoutPunctuation()
+_MOST, _SOME = 0.5, 0.1
+"""Shares of a reference's words with marks: from which on it is unscored, and is noted."""
+_REMEDY = "marks='keep' keeps them"
+_UNREAD = f"the normalizer drops vowel marks of over half of the reference's words; {_REMEDY}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +41,9 @@ class ErrorRate(Metric):
         alignment: Whether to count the kinds of edits; False gives only `score`, and is faster.
         normalizer: What is applied to both texts before anything else: Whisper's normalizer for
             English (`whisper`) or for other languages (`whisper-basic`).
+        marks: What becomes of vowel marks, such as those of Hindi, Thai or Hebrew, in a normalizer:
+            `drop` drops them as Whisper does, and leaves a sample unscored if over half of its
+            reference's words have some; `official` scores it; `keep` keeps them.
     """
 
     tokenizer: ClassVar[str]
@@ -43,9 +54,11 @@ class ErrorRate(Metric):
     normalizer: Literal["whisper", "whisper-basic"] | None = field(
         default=None, metadata=OMIT_DEFAULT
     )
+    marks: Literal["drop", "official", "keep"] = field(default="drop", metadata=OMIT_DEFAULT)
 
-    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
+    def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
+        marked = self._marked(reference)
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         if self.alignment:
             counts = edit_counts(prediction, reference, self.tokenizer)
@@ -54,7 +67,22 @@ class ErrorRate(Metric):
             errors = levenshtein(prediction, reference, self.tokenizer)
             hits = np.zeros_like(errors)
         predicted, expected = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
-        return {"errors": errors, "hits": hits, "given": predicted, "wanted": expected}
+        rows = {"errors": errors, "hits": hits, "given": predicted, "wanted": expected}
+        if marked is None:
+            return Measured(rows, {})
+        rows["noted_marked"] = (marked > _SOME).astype(np.int64)
+        mostly = marked > _MOST if self.marks == "drop" else np.zeros(len(marked), np.bool_)
+        rows["errors"] = np.where(mostly, np.nan, errors)
+        return Measured(rows, dict.fromkeys(np.flatnonzero(mostly).tolist(), _UNREAD))
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many samples lose marks and are scored."""
+        marked = int(totals.get("noted_marked", 0))
+        if not marked:
+            return ()
+        lost = f"the normalizer drops vowel marks in {marked} sample{'' if marked == 1 else 's'}"
+        doubt = f"{lost}, so that different words become equal or fall apart; {_REMEDY}"
+        return (Doubt(doubt, "dropped marks"),)
 
     def score(self, errors: Array, hits: Array, given: Array, wanted: Array) -> Scores:
         """Rates and counts. Without tokens in the reference, as jiwer 4 defines them."""
@@ -74,6 +102,15 @@ class ErrorRate(Metric):
             "insertions": given - hits - substitutions,
         }
 
+    def _marked(self, texts: Texts) -> NDArray[np.float64] | None:
+        """The share of each text's words that lose marks, (N,); None where none is lost."""
+        if not self.normalizer or self.marks == "keep" or "".join(texts).isascii():
+            return None
+        from metric_cards._bases.whisper import share_of_marked_words
+
+        shares = [share_of_marked_words(text, self.normalizer) for text in texts]
+        return np.array(shares) if any(shares) else None
+
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
         predicted, expected = self._prepared(Texts([prediction, reference]))
@@ -84,7 +121,8 @@ class ErrorRate(Metric):
         return tuple(self.card.scores) if self.alignment else ("score",)
 
     def _prepared(self, texts: Texts) -> Texts:
-        texts = _normalized(texts, self.normalizer) if self.normalizer else texts
+        if self.normalizer:
+            texts = _normalized(texts, self.normalizer, self.marks == "keep")
         texts = texts.lower() if self.lowercase else texts
         if self.punctuation:
             return texts
@@ -94,12 +132,12 @@ class ErrorRate(Metric):
         )
 
 
-def _normalized(texts: Texts, normalizer: str) -> Texts:
+def _normalized(texts: Texts, normalizer: str, keep_marks: bool) -> Texts:
     from metric_cards._bases.whisper import NORMALIZERS
 
-    return texts.cached(
-        ("normalized", normalizer), lambda: Texts(list(map(NORMALIZERS[normalizer], texts)))
-    )
+    normalized = partial(NORMALIZERS[normalizer], keep_marks=keep_marks)
+    key = ("normalized", normalizer, keep_marks)
+    return texts.cached(key, lambda: Texts(list(map(normalized, texts))))
 
 
 def _or_one(count: Array) -> Array:

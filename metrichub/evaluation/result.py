@@ -15,11 +15,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.catalog.frontmatter import UNREAD_LETTERS, Scale
+from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import ReportError
 from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
-from metrichub.evaluation.script_coverage import UNREAD
+from metrichub.evaluation.script_coverage import DROPS
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Metric
@@ -70,11 +70,11 @@ class Result(ABC):
 
     @property
     def mostly_unread(self) -> bool:
-        """Whether over half of the samples are unscored for the letters that a tokenizer drops.
+        """Whether over half of the samples are unscored for letters that are dropped.
 
         A mean of the others would stand for all.
         """
-        lost = self.reasons[UNREAD] + self.unanswered[UNREAD_LETTERS]
+        lost = sum(number for why, number in self.reasons.items() if why.startswith(DROPS))
         return 2 * lost > self.count + self.unscored
 
     @property

@@ -24,6 +24,8 @@ LOST = 0.1
 DROPPED = 0.01
 """The same for dropped letters: each leaves a word in pieces."""
 
+DROPS = ("the tokenizer drops", "the normalizer drops")
+"""How reasons begin for which a sample is unscored as its letters, or their marks, are dropped."""
 UNREAD = "the tokenizer drops over half of every reference's letters and digits"
 _UNREAD_PREDICTION = "the tokenizer drops over half of the prediction's letters and digits"
 

@@ -137,7 +137,7 @@ def verdict_of(test: Comparison | None, better: str, level: float) -> str:
 
 MID_P, RANDOMIZATION = "McNemar's mid-p", "approximate randomization"
 _OTHERS = "the systems have scores of different samples, which weren't kept"
-MOSTLY_UNREAD = "over half of the samples are unscored, as the tokenizer drops their letters"
+MOSTLY_UNREAD = "over half of the samples are unscored, as their letters are dropped"
 TOO_SLOW = "a paired test would take too long, as each of its trials scores all samples anew"
 HEADLINES_ONLY = "only headline outputs have a corrected p and ranks"
 NOT_KEPT = "the metric needs all samples for this, and they weren't kept"

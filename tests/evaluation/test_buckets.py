@@ -436,7 +436,8 @@ def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:
 
 def test_a_part_of_one_reference_each_compares_with_all_samples() -> None:
     hub = Hub("bleu")
-    found = [{"id": i, "prediction": "a b c d", "references": ["a b c d", "b"][: i + 1]} for i in range(2)]
+    text, references = "a b c d", ["a b c d", "b"]
+    found = [{"id": i, "prediction": text, "references": references[: i + 1]} for i in range(2)]
     parts = [hub.evaluate([row], samples=False, key="id") for row in found]
     one = hub.evaluate(found, samples=False, key="id")
     assert parts[0].merge(parts[1]).compare(one, trials=5)["bleu"]["score"].p == 1

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from math import isnan, nan
 
 import pytest
 
 from metric_cards._bases.whisper import NORMALIZERS
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import whisper_texts
 
 
@@ -44,3 +46,81 @@ def test_the_rules_are_loaded_only_where_they_are_used() -> None:
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+VOWELS = [
+    # The last word has another vowel, which is a mark (Unicode's category M).
+    ("hi", "मेरी दाल", "मेरी दिल"),
+    ("bn", "আমি খাই", "আমি খুই"),
+    ("te", "నేను పాలు", "నేను పేలు"),
+    ("pa", "ਮੇਰਾ ਦਿਲ", "ਮੇਰਾ ਦਾਲ"),
+    ("th", "ดี มี", "ดี มุ"),
+    ("km", "ខ្ញុំ ទៅ", "ខ្ញុំ ទី"),
+    ("my", "ကို မာ", "ကို မီ"),
+    ("he", "סֵפֶר טוֹב", "סֵפֶר טוּב"),
+    ("ar", "كَتَبَ كُتُب", "كَتَبَ كَتَب"),
+]
+
+
+@pytest.mark.parametrize(("language", "reference", "prediction"), VOWELS)
+def test_vowels_that_are_marks_can_be_kept_and_else_leave_the_sample_unscored(
+    language: str, reference: str, prediction: str
+) -> None:
+    specs = {
+        "drop": "wer(whisper-basic)",
+        "official": "wer(whisper-basic, marks='official')",
+        "keep": "wer(whisper-basic, marks='keep')",
+        "english": "wer(whisper, marks='keep')",
+    }
+    hub = Hub([f"{name} = {spec}" for name, spec in specs.items()])
+    report = hub.evaluate(predictions=[prediction], references=[reference])
+    scores = {name: found["score"] for name, found in report.scores().items()}
+    # Whisper makes spaces of all marks: nothing is wrong. One of two words is.
+    assert scores == pytest.approx(
+        {"drop": nan, "official": 0, "keep": 0.5, "english": 0.5}, nan_ok=True
+    )
+    assert report.scores()["drop"]["unscored"] == 1
+    assert "drops vowel marks of over half" in report.notes()["drop"][0]
+    (doubt,) = (note for note in report.notes()["official"] if isinstance(note, Doubt))
+    assert doubt.startswith("the normalizer drops vowel marks in 1 sample, ")
+    kept = (report.notes().get(name, ()) for name in ("keep", "english"))
+    assert not any(isinstance(note, Doubt) for notes in kept for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("reference", "doubted"),
+    [
+        # Accents, variants of symbols and letters that NFKD takes apart aren't vowel marks.
+        ("Él comió piñas ❤️, ёлка и май, Ελλάδα, Việt Nam, e\u0301te\u0301, n\u0308", 0),
+        ("한국어 日本語 東京 مدرسة טוב", 0),
+        ("this is the one word हिन्दी in ten or more of them", 0),
+        ("the word हिन्दी is Hindi", 1),
+    ],
+)
+def test_few_marks_are_scored_and_counted(reference: str, doubted: int) -> None:
+    for normalizer in ("whisper", "whisper-basic"):
+        metric = load_metric("wer", normalizer=normalizer)
+        report = Hub(metric).evaluate(predictions=[reference], references=[reference])
+        assert report.scores()["wer"]["score"] == 0
+        assert "unscored" not in report.scores()["wer"]
+        notes = report.notes().get("wer", ())
+        assert sum(isinstance(note, Doubt) for note in notes) == doubted
+
+
+def test_over_half_of_such_samples_withhold_the_mean() -> None:
+    texts = ["मेरी दाल", "मेरी दिल", "a cat"]
+    report = Hub("cer(whisper)").evaluate(predictions=texts, references=texts)
+    assert isnan(report.scores()["cer"]["score"])
+    assert report.samples()["cer"]["score"].tolist() == pytest.approx([nan, nan, 0], nan_ok=True)
+    assert report.take([1, 2]).scores()["cer"] == pytest.approx(
+        {**report.take([2]).scores()["cer"], "unscored": 1}
+    )
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_kept_marks_change_no_text_without_any(name: str) -> None:
+    own = [row for row in whisper_texts() if max(row["text"], default="") < "\u0300"]
+    assert {row["text"]: NORMALIZERS[name](row["text"], keep_marks=True) for row in own} == {
+        row["text"]: row[name] for row in own
+    }
+    assert len(own) > 100

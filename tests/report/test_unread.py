@@ -27,7 +27,7 @@ RUSSIAN = [
 ]
 ENGLISH = ["The cat sat on the mat.", "It was a dry day in May.", "He moved to Moscow in 1985."]
 UNREAD = "the tokenizer drops over half of every reference's letters and digits"
-WITHHELD = "over half of the samples are unscored, as the tokenizer drops their letters"
+WITHHELD = "over half of the samples are unscored, as their letters are dropped"
 
 
 def scored(metric: Any, references: Sequence[Any], predictions: Sequence[Any] = ()) -> Report:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -65,22 +66,38 @@ class _English(_Basic):
         return ""
 
 
+class _WithMarks(_Basic):
+    """The same, but marks of a script's own stay: vowels of India's, which are no accents."""
+
+    def __missing__(self, code: int) -> str:
+        if not _is_own_mark(chr(code)):
+            return super().__missing__(code)
+        self[code] = chr(code)
+        return self[code]
+
+
+class _EnglishWithMarks(_WithMarks, _English):
+    """Both."""
+
+
 _BASIC = _Basic()
 _LETTERS = {
     **{"œ": "oe", "æ": "ae", "ø": "o", "ß": "ss", "đ": "d", "ð": "d", "þ": "th", "ł": "l"},
     **{sign: sign for sign in ".%$¢€£"},
 }
-_ENGLISH = _English({ord(character): text for character, text in _LETTERS.items()})
+_CODES = {ord(character): text for character, text in _LETTERS.items()}
+_ENGLISH = _English(_CODES)
+_BASIC_WITH_MARKS, _ENGLISH_WITH_MARKS = _WithMarks(), _EnglishWithMarks(_CODES)
 
 
-def basic(text: str) -> str:
+def basic(text: str, keep_marks: bool = False) -> str:
     """The text in lower case without brackets, marks, symbols and punctuation, for any language."""
     text = _without_brackets(text.lower())
-    text = _form("NFKC", text).translate(_BASIC).lower()
+    text = _form("NFKC", text).translate(_BASIC_WITH_MARKS if keep_marks else _BASIC).lower()
     return _SPACES.sub(" ", text)
 
 
-def english(text: str) -> str:
+def english(text: str, keep_marks: bool = False) -> str:
     """The text in lower case with contractions, titles, numbers and spellings of one form."""
     text = _without_brackets(text.lower())
     if "m" in text or "uh" in text:
@@ -96,7 +113,8 @@ def english(text: str) -> str:
     if "," in text:
         text = _COMMA.sub(r"\1\2", text)
     text = _POINT.sub(r" \1", text)
-    words = numbers_in_digits(_form("NFKD", text).translate(_ENGLISH)).split()
+    text = _form("NFKD", text).translate(_ENGLISH_WITH_MARKS if keep_marks else _ENGLISH)
+    words = numbers_in_digits(_form("NFC", text) if keep_marks else text).split()
     text = " ".join(map(_spellings().get, words, words))
     # Signs without a number.
     text = _NO_PREFIX.sub(r" \1", text)
@@ -106,6 +124,33 @@ def english(text: str) -> str:
 
 
 NORMALIZERS = {"whisper": english, "whisper-basic": basic}
+_FORMS: Mapping[str, Literal["NFKC", "NFKD"]] = {"whisper": "NFKD", "whisper-basic": "NFKC"}
+
+
+def share_of_marked_words(text: str, normalizer: str) -> float:
+    """How many of a text's words have marks of their script's own, which the normalizer drops."""
+    if max(text, default="") < _FIRST_MARK:
+        return 0.0
+    words = _form(_FORMS[normalizer], text).split()
+    return sum(map(bool, map(_own_marks().search, words))) / max(len(words), 1)
+
+
+_FIRST_MARK = "\u0590"
+"""Scripts that come before have accents, for which a letter doesn't become another."""
+
+
+def _is_own_mark(character: str) -> bool:
+    """Whether it is a mark of one script, such as a vowel, and no accent or variant of any."""
+    if character < _FIRST_MARK or unicodedata.category(character)[0] != "M":
+        return False
+    name = unicodedata.name(character, "")
+    return name.startswith("COMBINING KATAKANA") or not name.startswith(("COMBINING", "VARIATION"))
+
+
+@cache
+def _own_marks() -> re.Pattern[str]:
+    marks = filter(_is_own_mark, map(chr, range(0x590, 0x1F000)))
+    return re.compile(f"[{''.join(marks)}]")
 
 
 def _without_brackets(text: str) -> str:
