@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from metrichub.authoring import Array, Metric, Scores
+from metrichub.errors import Doubt
 from metrichub.text import Integers, RaggedTexts, Texts, Tokens, ngram_counts, row_sums
 
 ORDERS = 4
@@ -56,7 +57,8 @@ class Sari(Metric):
             for operation, quotients in enumerate((_added, self._kept, self._deleted)):
                 for place, values in enumerate(quotients(grams)):
                     parts[:, operation, order, place] = np.bincount(grams.row, values, len(parts))
-        return {"parts": parts if self.variant == "easse" else self._operations(parts)}
+        noted = self._right_and_below_1(prediction, source, references, parts)
+        return {"parts": parts if self.variant == "easse" else self._operations(parts), **noted}
 
     def score(self, parts: Array, count: Array) -> Scores:
         """The mean of the three operations."""
@@ -64,6 +66,39 @@ class Sari(Metric):
         operations = self._operations(parts) if pooled else parts / count[..., None]
         add, keep, delete = np.moveaxis(operations, -1, 0)
         return {"score": operations.mean(axis=-1), "add": add, "keep": keep, "delete": delete}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many outputs are right and score below 1, which misleads where it lowers the mean."""
+        right, unchanged = (int(totals.get(name, 0)) for name in ("noted_right", "noted_same"))
+        if not right:
+            return ()
+        # EASSE pools: an operation that other samples do isn't 0/0.
+        pooled = self.variant == "easse" and (totals["parts"][..., 1] > 0).all()
+        outputs = "1 output equals" if right == 1 else f"{right} outputs equal"
+        some = "as its source does" if right == 1 else f"{unchanged} of them the source, too"
+        same = f", {some}," if unchanged else ""
+        where = " in samples()" if pooled else ""
+        note = (
+            f"{outputs} a reference{same} with a score below 1{where}: nothing to add, keep or "
+            "delete is 0/0, which counts as 0; variant='hf' counts it as 1"
+        )
+        return (note if pooled else Doubt(note, "nothing to change"),)
+
+    def _right_and_below_1(
+        self, prediction: Texts, source: Texts, references: RaggedTexts, parts: Array
+    ) -> dict[str, Array]:
+        """Which outputs equal a reference and score below 1 for 0/0, and which the source too."""
+        right = [own in others for own, others in zip(prediction, references, strict=True)]
+        rows = np.flatnonzero(right)
+        if self.variant == "hf" or not len(rows):
+            return {}
+        undefined = (parts[rows, ..., 1] == 0).any(axis=(1, 2))
+        rows = rows[undefined & (self._operations(parts[rows]).mean(axis=-1) < 1)]
+        same = np.array([prediction[row] == source[row] for row in rows.tolist()], np.bool_)
+        counts = {"noted_right": rows, "noted_same": rows[same]}
+        return {
+            name: np.bincount(own, minlength=len(parts)) for name, own in counts.items() if len(own)
+        }
 
     def _operations(self, parts: Array) -> Array:
         """F1 of additions, keeps and, if pooled, deletions; else their precision, (..., 3)."""

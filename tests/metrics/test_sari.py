@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts, vectors
 
 VARIANTS = ("xu2016", "hf", "easse")
@@ -153,3 +154,40 @@ def test_case_and_tokenizer_are_parameters():
     assert evaluate(sample).scores()["sari"]["add"] == 0
     assert evaluate([("a", "B", ["b"])]).scores()["sari"]["add"] == pytest.approx(1 / 4)
     assert evaluate([("a", "B", ["b"])], lowercase=False).scores()["sari"]["add"] == 0
+
+
+SAME = ("a b c d e", "a b c d e", ["a b c d e"])
+ONE_WORD = ("feline", "cat", ["cat"])
+WHOLE = ("a b c d e", "f g h i j", ["f g h i j"])
+REST = ("a b c d e f g h", "a b c d x y z w", ["a b c d x y z w"])
+
+
+@pytest.mark.parametrize(
+    ("samples", "variant", "score", "note", "doubted"),
+    [
+        # Only keeping is defined, and right: 1/3. Of one word, two of twelve quotients are.
+        ([SAME], "easse", 1 / 3, "1 output equals a reference, as its source does, with", True),
+        ([ONE_WORD], "easse", 1 / 6, "1 output equals a reference with a score", True),
+        ([SAME, ONE_WORD], "xu2016", 1 / 4, "2 outputs equal a reference, 1 of them the", True),
+        ([SAME, ONE_WORD], "hf", 1, "", False),
+        # Whatever is kept is 0/0.
+        ([WHOLE], "easse", 2 / 3, "1 output equals", True),
+        # Everything is done at every length: pooled, nothing is 0/0.
+        ([REST], "easse", 1, "", False),
+        ([REST, SAME], "easse", 1, "1 output equals", False),
+        ([REST, SAME], "xu2016", 2 / 3, "1 output equals", True),
+        # Wrong, or right by one of two references: no 0/0 is to blame.
+        ([("a b", "c d", ["a b"])], "easse", 0, "", False),
+    ],
+)
+def test_right_outputs_below_1_are_counted_and_doubted(samples, variant, score, note, doubted):
+    report = evaluate(samples, variant=variant)
+    assert report.scores()["sari"]["score"] == pytest.approx(score)
+    notes = report.notes().get("sari", [])
+    assert [text[: len(note)] for text in notes] == [note] * bool(note)
+    assert [isinstance(text, Doubt) for text in notes] == [doubted] * bool(note)
+    assert all("variant='hf'" in text for text in notes)
+    # Parts of a corpus and sums without samples say so, too.
+    parts = [evaluate([sample], variant=variant) for sample in samples]
+    merged = parts[0].merge(*parts[1:]) if parts[1:] else parts[0]
+    assert merged.notes().get("sari", []) == notes
