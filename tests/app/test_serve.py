@@ -38,16 +38,17 @@ def post(address: str, body: dict[str, Any]) -> Any:
 
 
 def test_fifty_requests_at_once_are_all_answered_each_with_its_own_scores() -> None:
-    texts = [f"w{i} " * (i + 1) + "same" for i in range(50)]
+    texts = [f"w{i} " * (i + 1) + "same old words" for i in range(50)]
+    wanted = "w7 same old words"
 
     def one(i: int) -> Any:
-        body = {"metrics": ["bleu", "rouge"], "predictions": [texts[i]], "references": ["w7 same"]}
+        body = {"metrics": ["bleu", "rouge"], "predictions": [texts[i]], "references": [wanted]}
         return post(address, body)["scores"]
 
     with serving() as (address, _), ThreadPoolExecutor(50) as threads:
         found = list(threads.map(one, range(50)))
     hub = Hub(["bleu", "rouge"])
-    assert found == [hub(predictions=[text], references=["w7 same"]) for text in texts]
+    assert found == [hub(predictions=[text], references=[wanted]) for text in texts]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to a process")

@@ -360,13 +360,14 @@ SWAPPED = ("It rains. <n>We go.", "We go. <n>It rains.")
     ("samples", "parameters", "doubt", "equal"),
     [
         # One sample of two has marks, in its prediction or a reference.
-        ([(SWAPPED[0], [SWAPPED[1]]), ("a", ["a"])], {}, "1 sample has '<n>'", True),
+        ([(SWAPPED[0], [SWAPPED[1]]), ("a", ["a"])], {}, "1 sample has '<n>'", False),
         ([("a b", ["a b", SWAPPED[1]]), ("a <n>", ["a"])], {}, "2 samples have '<n>'", False),
         ([(SWAPPED[0], [SWAPPED[1]])], {"newline": "<n>"}, "", False),
         ([("a\nb", ["b\na"])], {}, "", False),
-        ([("a. b.", ["b. a."]), ("", ["a"])], {}, "", True),
-        ([("one sentence.", ["sentence."])], {}, "", False),
-        ([("a. b.", ["b. a."])], {"split_summaries": True}, "", False),
+        ([("a. b.", ["b. a."]), ("", ["a"])], {"variant": "rougeLsum"}, "", True),
+        ([("one sentence.", ["sentence."])], {"variant": "rougeLsum"}, "", False),
+        ([("a. b.", ["b. a."])], {"variant": "rougeLsum", "split_summaries": True}, "", False),
+        ([("a. b.", ["b. a."])], {}, "", False),
     ],
 )
 def test_marks_of_line_breaks_are_doubted_and_texts_without_any_are_told(
