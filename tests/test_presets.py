@@ -147,11 +147,18 @@ def error_rate(metric: str, name: str) -> None:
     """The rate of texts against their neighbours is jiwer's of what openai-whisper made of them."""
     import jiwer
 
-    rows = whisper_texts()
-    raw, normal = [row["text"] for row in rows], [row[name] for row in rows]
-    found = score(f'{metric}("{name}")', predictions=raw[1:], references=raw[:-1])
-    official = getattr(jiwer, metric)(normal[:-1], normal[1:])
-    assert found == pytest.approx(official, abs=1e-12)
+    every = whisper_texts()
+    # By default, samples are unscored that lose the vowel marks of scripts which have such.
+    without = [row for row in every if max(row["text"], default="") < "\u0590"]
+    assert len(without) > 400
+    for rows, spec in (
+        (every, f"{metric}({name}, marks='official')"),
+        (without, f"{metric}({name})"),
+    ):
+        raw, normal = [row["text"] for row in rows], [row[name] for row in rows]
+        found = score(spec, predictions=raw[1:], references=raw[:-1])
+        official = getattr(jiwer, metric)(normal[:-1], normal[1:])
+        assert found == pytest.approx(official, abs=1e-12)
 
 
 def ranking_trec() -> None:

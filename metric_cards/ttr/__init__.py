@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Annotated, Literal
@@ -11,8 +12,11 @@ import numpy as np
 from metric_cards.ttr.diversity import counted, equal_words, mattr, msttr, previous
 from metric_cards.ttr.mtld import mtld
 from metrichub.authoring import Array, Measured, Metric, Range, Scores
+from metrichub.errors import Doubt
 from metrichub.text import Texts, intern_one
 
+_ENOUGH = 100
+"""The words from which on MTLD and HD-D are reliable (McCarthy and Jarvis 2010)."""
 OUTPUTS = (
     *("score", "root_ttr", "corrected_ttr", "log_ttr", "maas", "msttr", "mattr"),
     *("mtld", "hdd", "yule_k", "yule_i", "simpson_d"),
@@ -60,7 +64,24 @@ class TypeTokenRatio(Metric):
         reasons = dict.fromkeys(empty, "the text has no words")
         values = np.where(defined | ~defined.any(axis=1, keepdims=True), values, 0.0)
         kinds = dict.fromkeys(empty, "no_tokens")
-        return Measured({"values": values, "defined": defined}, reasons, kinds)
+        rows = {"values": values, "defined": defined}
+        for name, enough in (("noted_mtld", _ENOUGH), ("noted_hdd", self.sample)):
+            short = np.diff(words.offsets) < enough
+            if short.any():
+                rows[name] = short.astype(np.int64)
+        return Measured(rows, reasons, kinds)
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts are too short for MTLD and HD-D."""
+        texts, shorter = (int(totals.get(name, 0)) for name in ("noted_mtld", "noted_hdd"))
+        if not texts:
+            return ()
+        what = f"{'1 text has' if texts == 1 else f'{texts} texts have'} fewer than {_ENOUGH} words"
+        drawn = f", {shorter} of them fewer than hdd's {self.sample}" if shorter else ""
+        doubt = (
+            f"{what}{drawn}, where mtld and hdd aren't reliable; score longer texts, or use mattr"
+        )
+        return (Doubt(doubt, "short"),)
 
     def score(self, values: Array, defined: Array) -> Scores:
         """The mean of each index over the texts that have it; `nan` where none has."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import SUMMEVAL, texts, vectors
 
 WORDS = st.lists(st.sampled_from([*"abcdefghij", "é", "语", "١"]), min_size=1, max_size=40)
@@ -172,3 +173,25 @@ def test_lexicalrichness_on_real_summaries():
         assert mine["mattr"][i] == pytest.approx(theirs.mattr(10))
         assert mine["hdd"][i] == pytest.approx(theirs.hdd(10))
         assert mine["yule_k"][i] == pytest.approx(theirs.yulek)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "parameters", "doubt"),
+    [
+        # McCarthy and Jarvis (2010): MTLD from 100 words on; HD-D draws 42.
+        ([100, 250], {}, ""),
+        ([100, 99, 42], {}, "2 texts have fewer than 100 words, where"),
+        (
+            [3, 41, 42, 100, 0],
+            {},
+            "3 texts have fewer than 100 words, 2 of them fewer than hdd's 42",
+        ),
+        ([41], {"sample": 5}, "1 text has fewer than 100 words, where"),
+    ],
+)
+def test_texts_too_short_for_mtld_and_hdd_are_doubted(lengths, parameters, doubt):
+    texts = [" ".join(f"w{i % 7}" for i in range(length)) for length in lengths]
+    report = Hub(load_metric("ttr", **parameters)).evaluate(predictions=texts)
+    doubts = [note for note in report.notes().get("ttr", ()) if isinstance(note, Doubt)]
+    assert [note[: len(doubt)] for note in doubts] == [doubt] * bool(doubt)
+    assert all("use mattr" in note for note in doubts)
