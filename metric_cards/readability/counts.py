@@ -8,12 +8,13 @@ from operator import and_
 from typing import NamedTuple
 
 from metric_cards.readability.familiar import easy_words, is_familiar
-from metric_cards.readability.syllables import dictionary_syllables, syllables
+from metric_cards.readability.syllables import ENGLISH, dictionary_syllables, syllables
 
 WORD = re.compile(r"(?:[^\W\d_]\.){2,}|[^\W_]+(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d))[^\W_]+)*")
 """An abbreviation with points, or letters and digits with what joins them."""
 
 _LATIN = re.compile(r"[a-z0-9À-ÖØ-öø-ɏḀ-ỿ]+", re.IGNORECASE)
+_CYRILLIC = re.compile(r"[0-9\u0400-\u052f]+")
 
 LONG = 6
 """A long word, for LIX and RIX, has more letters."""
@@ -44,19 +45,24 @@ class Counts(NamedTuple):
     difficult_words: int
 
 
+def cyrillic_words(text: str) -> list[str]:
+    """The runs of Cyrillic letters and digits, for Russian."""
+    return _CYRILLIC.findall(text)
+
+
 def latin_words(text: str) -> list[str]:
     """The runs of Latin letters and digits, of which alone the formulas know the syllables."""
     return _LATIN.findall(text)
 
 
-def of_papers(text: str) -> Counts:
+def of_papers(text: str, language: str = ENGLISH) -> Counts:
     """The counts by the papers' rules, of the sentences that sentencex finds.
 
     A capital inside a sentence marks a name: neither complex nor difficult.
     """
-    sentences = _sentences(text)
+    sentences = _sentences(text, language)
     words = [
-        _as_name(word) if place and word[0].isupper() else _of_word(word)
+        _as_name(word, language) if place and word[0].isupper() else _of_word(word, language)
         for sentence in sentences
         for place, word in enumerate(sentence)
     ]
@@ -90,22 +96,22 @@ _NONE = _Word(0, 0, 0, 0, 0, 0)
 
 
 @lru_cache(maxsize=1 << 17)
-def _of_word(word: str) -> _Word:
-    spoken, size = syllables(word), sum(map(str.isalnum, word))
-    hard = _is_complex(word), not is_familiar(word)
+def _of_word(word: str, language: str) -> _Word:
+    spoken, size = syllables(word, language), sum(map(str.isalnum, word))
+    hard = (_is_complex(word), not is_familiar(word)) if language == ENGLISH else (0, 0)
     return _Word(spoken, size, int(spoken >= 3), int(size > LONG), *map(int, hard))
 
 
 @lru_cache(maxsize=1 << 17)
-def _as_name(word: str) -> _Word:
-    return _of_word(word)._replace(complex=0, difficult=0)
+def _as_name(word: str, language: str) -> _Word:
+    return _of_word(word, language)._replace(complex=0, difficult=0)
 
 
-def of_textstat(text: str) -> Counts:
+def of_textstat(text: str, language: str) -> Counts:
     """The counts of textstat 0.7.13, where syllables come from a dictionary first."""
     words = _textstat_words(text)
-    spoken = [dictionary_syllables(word) for word in words]
-    lower = [word.lower() for word in words]
+    spoken = [dictionary_syllables(word, language) for word in words]
+    lower = [word.lower() for word in words] if language == ENGLISH else []
     hard = [word not in easy_words() for word in lower]
     # Hard words are cleaned again in lower case, where "İ" has got a mark.
     long = [dictionary_syllables(_MARK.sub("", word)) >= 3 for word in lower]
@@ -126,13 +132,13 @@ def of_textstat(text: str) -> Counts:
     )
 
 
-def _sentences(text: str) -> list[list[str]]:
+def _sentences(text: str, language: str) -> list[list[str]]:
     """The words of each sentence that has any."""
     from sentencex import segment
 
     # sentencex takes no lone surrogates; no word holds one.
     readable = text if text.isascii() else text.encode("utf-8", "replace").decode()
-    by_sentence = (WORD.findall(sentence) for sentence in segment("en", readable))
+    by_sentence = (WORD.findall(sentence) for sentence in segment(language, readable))
     return [words for words in by_sentence if words]
 
 

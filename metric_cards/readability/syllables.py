@@ -1,4 +1,4 @@
-"""Syllables of English words: from the CMU dictionary, else from hyphenation patterns."""
+"""Syllables of words: of English ones from the CMU dictionary, else from hyphenation patterns."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from metrichub.errors import MissingDependency
 
 INSTALL = "pip install 'metrichub[readability]'"
 
+ENGLISH = "en"
 _JOINT = re.compile(r"[^\w'’]+")
 
 
 @lru_cache(maxsize=1 << 17)
-def syllables(word: str) -> int:
+def syllables(word: str, language: str = ENGLISH) -> int:
     """The syllables of a word, at least 1; of a compound those of its parts."""
     parts = filter(None, _JOINT.split(word.replace("’", "'")))
-    return sum(max(_simple(part), 1) for part in parts)
+    return sum(max(_simple(part, language), 1) for part in parts)
 
 
 @lru_cache(maxsize=1 << 17)
-def dictionary_syllables(word: str) -> int:
+def dictionary_syllables(word: str, language: str = ENGLISH) -> int:
     """The syllables of a word by the dictionary, else by patterns: textstat's rule."""
     lower = word.lower()
-    known = _dictionary()
-    return known[lower] if lower in known else _by_patterns(lower)
+    known = _dictionary() if language == ENGLISH else {}
+    return known[lower] if lower in known else _by_patterns(lower, language)
 
 
-def _simple(word: str) -> int:
+def _simple(word: str, language: str) -> int:
     lower = word.lower()
+    if language != ENGLISH:
+        return _by_patterns(lower, language)
     known = _dictionary()
     if lower in known:
         return known[lower]
@@ -37,8 +40,8 @@ def _simple(word: str) -> int:
     return known[stem] if stem in known else _by_patterns(stem)
 
 
-def _by_patterns(word: str) -> int:
-    return len(_hyphens()(word)) + 1
+def _by_patterns(word: str, language: str = ENGLISH) -> int:
+    return len(_hyphens(language)(word)) + 1
 
 
 @cache
@@ -52,11 +55,13 @@ def _dictionary() -> Mapping[str, int]:
 
 
 @cache
-def _hyphens() -> Callable[[str], list[int]]:
+def _hyphens(language: str) -> Callable[[str], list[int]]:
     """A function from a word to the places where it may be hyphenated."""
     try:
         from pyphen import Pyphen
     except ImportError:
         raise MissingDependency("readability", "pyphen", INSTALL) from None
-    positions: Callable[[str], list[int]] = Pyphen(lang="en_US").positions
+    positions: Callable[[str], list[int]] = Pyphen(
+        lang="en_US" if language == ENGLISH else language
+    ).positions
     return positions

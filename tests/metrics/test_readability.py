@@ -8,8 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metric_cards.readability import counts, familiar, syllables
+from metric_cards.readability.languages import is_in_another
 from metrichub import Hub, load_metric
-from metrichub.errors import MissingDependency
+from metrichub.errors import Doubt, MissingDependency
 from tests.vectors import SUMMEVAL, corpus, texts, vectors
 
 OUTPUTS = {
@@ -50,7 +51,7 @@ def textstat():
     module = sys.modules["textstat.backend.counts._count_syllables"]
     known = {w: [["A1"] * n] for w, n in pysyllables.SYLLABLE_COUNTS.items()}
     patch = pytest.MonkeyPatch()
-    patch.setattr(module, "get_cmudict", lambda lang: known)
+    patch.setattr(module, "get_cmudict", lambda lang: known if "en" in lang else None)
     yield {name: partial(call, getattr(metrics, name), name) for name in OUTPUTS}
     patch.undo()
 
@@ -171,3 +172,70 @@ def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
 
 
 spec = familiar.find_spec("textstat")
+
+
+TEXTS = {
+    "en": "The dog runs quickly across the street. It barks at all of the parked cars!",
+    "de": "Der Hund läuft schnell über die Straße. Er bellt alle geparkten Kraftfahrzeuge an!",
+    "es": "El perro corre rápido por la calle. Ladra a todos los coches estacionados.",
+    "fr": "Le chien court vite dans la rue. Il aboie après toutes les voitures stationnées.",
+    "it": "Il cane attraversa velocemente la strada. Abbaia alle macchine che non sono nel garage.",
+    "nl": "De hond rent snel over de straat. Hij blaft naar alle geparkeerde auto's van het dorp.",
+    "ru": "Собака быстро бежит по улице и лает. Она не любит автомобили, но любит всех людей.",
+    "hu": "A kutya gyorsan fut az utcán és ugat. Nem szereti az autókat, de minden embert szeret.",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_other_languages_have_the_numbers_of_textstat(textstat, language):
+    found = score(TEXTS[language], convention="textstat", language=language)
+    ease = textstat["flesch_reading_ease"].args[0]
+    lang = "en_US" if language == "en" else language
+    assert found["score"] == pytest.approx(ease(TEXTS[language], lang), abs=1e-9)
+    for name in ("lix", "rix"):
+        assert found[name] == pytest.approx(textstat[name](TEXTS[language]), abs=1e-9)
+    assert ({*found} == {"score", "lix", "rix"}) == (language != "en")
+
+
+def test_german_by_hand():
+    # "Kat-zen schla-fen. Hun-de bel-len laut." has 5 words in 2 sentences, and 9 syllables.
+    found = score("Katzen schlafen. Hunde bellen laut.", language="de")
+    assert found["score"] == pytest.approx(180 - 5 / 2 - 58.5 * 9 / 5)
+    # Long words, of more than 6 letters: schlafen.
+    assert found["lix"] == pytest.approx(5 / 2 + 100 / 5)
+
+
+@pytest.mark.parametrize("told", TEXTS)
+@pytest.mark.parametrize("language", TEXTS)
+def test_texts_in_another_language_are_doubted(told, language):
+    unread = "ru" in (told, language)  # Unscored for their letters.
+    if unread and told != language:
+        return
+    report = Hub(load_metric("readability", language=told)).evaluate(predictions=[TEXTS[language]])
+    notes = report.notes().get("readability", ())
+    assert [isinstance(note, Doubt) for note in notes] == [True] * (told != language)
+    assert all(note.startswith("1 text seems to be in another language") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubted"),
+    [
+        ("Hôm nay trời đẹp quá và tôi muốn đi chơi với bạn bè của tôi.", True),
+        ("Die Regierung hat am Montag neue Regeln für den Verkehr beschlossen.", True),
+        ("O cão corre rápido pela rua e ladra para os carros.", True),
+        # Names, headlines, few words and foreign words in English are no other language.
+        ("Café owners in Zürich met Beyoncé, Renée Zellweger and Łukasz.", False),
+        ("Trump's Supreme Court nominee Neil Gorsuch faces Senate vote", False),
+        ("Der Spiegel, Die Zeit", False),
+        ("He said 'das ist nicht gut' and left the room for an hour.", False),
+        ("ciao", False),
+    ],
+)
+def test_english_isn_t_taken_for_another_language(text, doubted):
+    notes = Hub("readability").evaluate(predictions=[text] * 2).notes().get("readability", ())
+    assert [note.startswith("2 texts seem to be in another") for note in notes] == [True] * doubted
+
+
+def test_no_summary_or_article_is_taken_for_another_language():
+    found = [*texts(SUMMEVAL)[0], *(row["src"] for row in corpus("summ_summeval_docs.jsonl", 100))]
+    assert not [text for text in found if is_in_another(text, "en")]
