@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from metrichub.authoring import OMIT_DEFAULT, Array, Measured, Metric, Scores
 from metrichub.errors import Doubt
-from metrichub.text import Texts, edit_counts, highlight, lengths, levenshtein
+from metrichub.text import Texts, Tokenizer, edit_counts, highlight, lengths, levenshtein
 
 
 class _WithoutPunctuation(dict[int, int | None]):
@@ -58,15 +58,15 @@ class ErrorRate(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
-        marked = self._marked(reference)
+        marked, units = self._marked(reference), self.units()
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         if self.alignment:
-            counts = edit_counts(prediction, reference, self.tokenizer)
+            counts = edit_counts(prediction, reference, units)
             hits, errors = counts.hits, counts.substitutions + counts.deletions + counts.insertions
         else:
-            errors = levenshtein(prediction, reference, self.tokenizer)
+            errors = levenshtein(prediction, reference, units)
             hits = np.zeros_like(errors)
-        predicted, expected = (lengths(texts, self.tokenizer) for texts in (prediction, reference))
+        predicted, expected = (lengths(texts, units) for texts in (prediction, reference))
         rows = {"errors": errors, "hits": hits, "given": predicted, "wanted": expected}
         if marked is None:
             return Measured(rows, {})
@@ -76,13 +76,17 @@ class ErrorRate(Metric):
         return Measured(rows, dict.fromkeys(np.flatnonzero(mostly).tolist(), _UNREAD))
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many samples lose marks and are scored."""
+        """That no reference has a word; how many samples lose marks and are scored."""
+        notes = []
+        if not totals["wanted"] and totals["given"]:
+            none = "all references are empty, so the score is the number of insertions, as jiwer's"
+            notes.append(Doubt(f"{none}; check the references", "empty references"))
         marked = int(totals.get("noted_marked", 0))
         if not marked:
-            return ()
+            return notes
         lost = f"the normalizer drops vowel marks in {marked} sample{'' if marked == 1 else 's'}"
         doubt = f"{lost}, so that different words become equal or fall apart; {_REMEDY}"
-        return (Doubt(doubt, "dropped marks"),)
+        return [*notes, Doubt(doubt, "dropped marks")]
 
     def score(self, errors: Array, hits: Array, given: Array, wanted: Array) -> Scores:
         """Rates and counts. Without tokens in the reference, as jiwer 4 defines them."""
@@ -114,7 +118,11 @@ class ErrorRate(Metric):
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
         predicted, expected = self._prepared(Texts([prediction, reference]))
-        return highlight.aligned(predicted, expected, self.tokenizer)
+        return highlight.aligned(predicted, expected, self.units())
+
+    def units(self) -> Tokenizer:
+        """What splits texts into the units that are compared."""
+        return self.tokenizer
 
     def outputs(self) -> tuple[str, ...]:
         """All of the card, or the score alone without an alignment."""

@@ -4,10 +4,13 @@ from typing import Any
 
 import jiwer
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metric_cards.cer.graphemes import graphemes
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import SUMMEVAL, WEBNLG, WMT16, slow, texts, vectors
 
 NAMES = ("wer", "cer")
@@ -199,3 +202,64 @@ def test_the_best_references_of_webnlg_give_the_published_pooled_rate() -> None:
     # jiwer over the best reference of each sample: 0.644 pooled, 0.585 as a mean of samples.
     assert report.scores()["wer"]["score"] == pytest.approx(0.644, abs=5e-4)
     assert report.samples()["wer"]["score"].mean() == pytest.approx(0.585, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "doubted"),
+    [
+        (["hello there", ""], ["", " "], True),
+        (["hello there", "a"], ["", "a"], False),
+        (["", ""], ["", ""], False),
+    ],
+)
+@BOTH
+def test_empty_references_alone_are_doubted(
+    name: str, predictions: list[str], references: list[str], doubted: bool
+) -> None:
+    report = Hub(name).evaluate(predictions=predictions, references=references)
+    notes = report.notes().get(name, ())
+    assert [isinstance(note, Doubt) for note in notes] == [True] * doubted
+    assert all(note.startswith("all references are empty, so the score is") for note in notes)
+    expected = official(name, predictions, references)
+    assert report.scores()[name]["score"] == pytest.approx(expected["score"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "expected"),
+    [
+        # Five letters with their vowels, of which two are wrong; of code points, two of eight.
+        ("मेरी दाल", "मेरा दिल", 2 / 5),
+        ("กำลังดี", "กำลังดู", 1 / 4),
+        # Unicode sets Burmese AA apart, which is a vowel sign as others are.
+        ("မာမီ", "မီမီ", 1 / 2),
+        ("cafe\u0301", "cafe", 1 / 4),
+        ("a👨‍👩‍👧b", "a👨‍👩‍👦b", 1 / 3),
+        ("🇩🇪🇫🇷", "🇩🇪", 1 / 2),
+        (" ab ", "ab", 0),
+    ],
+)
+@pytest.mark.parametrize("alignment", [True, False])
+def test_graphemes_are_compared_as_one(
+    reference: str, prediction: str, expected: float, alignment: bool
+) -> None:
+    metric = load_metric("cer", unit="grapheme", alignment=alignment)
+    report = Hub(metric).evaluate(predictions=[prediction], references=[reference])
+    assert report.scores()["cer"]["score"] == pytest.approx(expected)
+    (step,) = report.explain("cer", 0).steps
+    assert step["edits"] == round(expected * len(graphemes(reference)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "กำลังดีใจ น้ำ", "မြန်ပြည်", "ភាសា", "סֵפֶר טוֹב", "كَتَبَ كُتُب", "தமிழ் மொழி",
+        "Ex\u0301te\u0302\u0301", "👍🏽👨‍👩‍👧‍👦🇩🇪🇫🇷🇬❤️☎︎", "각\u1100\u1161\u11a8", "",
+    ],
+)  # fmt: skip
+def test_graphemes_are_those_of_unicode_but_for_conjuncts(text: str) -> None:
+    assert graphemes(text) == regex.findall(r"\X", text)
+
+
+@given(TEXT)
+def test_graphemes_lose_nothing(text: str) -> None:
+    assert "".join(graphemes(text)) == text.strip()

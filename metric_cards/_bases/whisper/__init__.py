@@ -157,7 +157,7 @@ def _without_brackets(text: str) -> str:
     return _PARENTHESES.sub("", _BRACKETS.sub("", text))
 
 
-def _form(name: Literal["NFKC", "NFKD"], text: str) -> str:
+def _form(name: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     return text if text.isascii() else unicodedata.normalize(name, text)
 
 

@@ -17,6 +17,7 @@ from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.ngrams.interning import InternedIds, intern_both
 from metrichub.text.ngrams.overlap import lengths
 from metrichub.text.ragged import Flags, Integers, offsets_of, row_sums, sort_equal, spans
+from metrichub.text.tokenize.tokenizers import Tokenizer
 
 
 class EditCounts(NamedTuple):
@@ -53,7 +54,7 @@ def lcs(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
     return _each(LCSseq.similarity, prediction, reference, tokenizer)
 
 
-def levenshtein(prediction: Texts, reference: Texts, tokenizer: str) -> Integers:
+def levenshtein(prediction: Texts, reference: Texts, tokenizer: Tokenizer) -> Integers:
     """The least number of substitutions, deletions and insertions of tokens, (N,)."""
     return _each(Levenshtein.distance, prediction, reference, tokenizer)
 
@@ -64,7 +65,7 @@ def equal_rows(prediction: Texts, reference: Texts, tokenizer: str) -> Flags:
     return np.fromiter(map(eq, *pairs), np.bool_, len(prediction))
 
 
-def edit_counts(prediction: Texts, reference: Texts, tokenizer: str) -> EditCounts:
+def edit_counts(prediction: Texts, reference: Texts, tokenizer: Tokenizer) -> EditCounts:
     """The number of edits by kind, in the alignment that rapidfuzz picks among the shortest.
 
     The hits of an alignment and its distance determine the number of edits of each kind.
@@ -130,14 +131,14 @@ def union_lcs(prediction: Texts, reference: Texts, tokenizer: str) -> UnionMatch
 
 
 def _each(
-    function: Callable[..., int], prediction: Texts, reference: Texts, tokenizer: str
+    function: Callable[..., int], prediction: Texts, reference: Texts, tokenizer: Tokenizer
 ) -> Integers:
     pairs = _sequences(prediction, reference, tokenizer)
     return np.fromiter(map(function, *pairs), np.int64, len(prediction))
 
 
 def _sequences(
-    prediction: Texts, reference: Texts, tokenizer: str
+    prediction: Texts, reference: Texts, tokenizer: Tokenizer
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """The tokens of every row as sequences that rapidfuzz compares fast."""
     predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)

@@ -16,6 +16,7 @@ from metrichub.text.column import Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
 from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
 from metrichub.text.ngrams.interning import intern_both
+from metrichub.text.tokenize.tokenizers import Tokenizer
 
 __all__ = [
     *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
@@ -254,7 +255,7 @@ def _run(first: Sequence[int], i: int, second: Sequence[int], j: int) -> int:
     return size
 
 
-def aligned(prediction: str, reference: str, tokenizer: str) -> Step:
+def aligned(prediction: str, reference: str, tokenizer: Tokenizer) -> Step:
     """The edits that turn the reference into the prediction, as `edits` finds them."""
     return _alignment(token_spans(prediction, tokenizer), token_spans(reference, tokenizer))
 

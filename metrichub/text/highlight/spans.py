@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from metrichub.text.column import Texts
+from metrichub.text.tokenize.tokenizers import Tokenizer
 
 Span = tuple[int, int]
 
@@ -23,7 +24,7 @@ class TokenSpans(NamedTuple):
     spans: Sequence[Span]
 
 
-def token_spans(text: str, tokenizer: str, *, lower: bool = False) -> TokenSpans:
+def token_spans(text: str, tokenizer: Tokenizer, *, lower: bool = False) -> TokenSpans:
     """The tokens of a text with their positions; with `lower`, those of the lower-cased text.
 
     If a tokenizer rewrites a text ("&quot;" as a quote), the text is its tokens joined by spaces.
@@ -34,7 +35,7 @@ def token_spans(text: str, tokenizer: str, *, lower: bool = False) -> TokenSpans
     """
     column = Texts([text]).lower() if lower else Texts([text])
     tokens = column.tokens(tokenizer).strings(0)
-    surface = tokenizer.removesuffix("-stem")
+    surface = tokenizer.removesuffix("-stem") if isinstance(tokenizer, str) else tokenizer
     if surface == "squad":
         return _squad(text, column, tokens)
     lowered = lower or surface in _LOWERING
