@@ -9,11 +9,17 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from metrichub.errors import Doubt
 from metrichub.text import Texts
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+
+
+_NUMBER = re.compile(r"(?:(?<![^\s(\[\"'])[-\u2212])?\d+(?:[.,]\d+)*")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_SIGNS = frozenset("+#<>=")
 
 
 class Rates(NamedTuple):
@@ -22,6 +28,29 @@ class Rates(NamedTuple):
     f1: float = 0.0
     precision: float = 0.0
     recall: float = 0.0
+
+
+def differ_in_meaning(one: str, other: str) -> bool:
+    """Whether answers that normalization makes equal differ in signs or numbers, or are articles.
+
+    "-5" and "5" do, "1.5" and "15", "C" and "C++", "A" and "The"; "1,000" and "1000" don't.
+    """
+    if one.strip().lower() == other.strip().lower():
+        return False
+    return not answer_tokens(one) or _marks(one) != _marks(other)
+
+
+def _marks(text: str) -> tuple[list[str], list[str]]:
+    """The numbers of a text with their signs, and its other signs."""
+    numbers = [_THOUSANDS.sub("", n.replace("\u2212", "-")) for n in _NUMBER.findall(text)]
+    return numbers, [c for c in text if c in _SIGNS]
+
+
+def loose_matches(number: int, remedy: str) -> Doubt:
+    """The doubt about so many matches of answers that differ."""
+    differ = "1 match differs" if number == 1 else f"{number} matches differ"
+    what = "in signs, points of numbers or articles only (such as '-5' and '5', or 'A' and 'The')"
+    return Doubt(f"{differ} {what}, which the normalization deletes; {remedy}", "deleted answers")
 
 
 @lru_cache(maxsize=1 << 16)

@@ -6,16 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from metric_cards._bases.answer_texts import answer_tokens, shared_tokens
+from metric_cards._bases.answer_texts import answer_tokens, differ_in_meaning, shared_tokens
 from metrichub.errors import InputError
 
 
 class Answered(NamedTuple):
-    """F1 and exact match of an answer, and whether the question has one."""
+    """F1 and exact match of an answer, whether the question has one, and whether a match differs.
+
+    See `differ_in_meaning`.
+    """
 
     f1: float
     exact: float
     answerable: bool
+    loose: bool = False
 
     @property
     def silent(self) -> float:
@@ -36,9 +40,16 @@ def answered(prediction: str | None, references: Sequence[str]) -> Answered:
     predicted = answer_tokens(prediction)
     if not predicted or expected == [()]:
         same = float(predicted in expected)
-        return Answered(same, same, answerable)
+        return Answered(same, same, answerable, _is_loose(prediction, references))
     f1 = max(shared_tokens(predicted, tokens).f1 for tokens in expected)
-    return Answered(f1, float(predicted in expected), answerable)
+    return Answered(f1, float(predicted in expected), answerable, _is_loose(prediction, references))
+
+
+def _is_loose(prediction: str, references: Sequence[str]) -> bool:
+    """Whether an answer equals references only by what the normalization deletes."""
+    tokens = answer_tokens(prediction)
+    equal = [text for text in references or [""] if answer_tokens(text) == tokens]
+    return bool(equal) and all(differ_in_meaning(prediction, text) for text in equal)
 
 
 def probability(value: Any, metric: str) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from metric_cards._bases.answer_texts import blanked
+from metric_cards._bases.answer_texts import blanked, differ_in_meaning, loose_matches
 from metric_cards._bases.label_texts import texts_of_numbers
 from metric_cards.exact_match.location import Location, stands_at
 from metrichub.authoring import OMIT_DEFAULT, Array, Metric
@@ -67,11 +68,13 @@ class ExactMatch(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """1 for a prediction that matches its reference, else 0, (N,)."""
+        originals = (prediction, reference)
         some = np.fromiter(map(bool, prediction), np.bool_, len(prediction)) | self.match_empty
         prediction, reference = self._cleaned(prediction), self._cleaned(reference)
         tokenizer = _TOKENIZERS.get(self.normalization)
         if self.location == "exact" and tokenizer:
-            return {"score": (equal_rows(prediction, reference, tokenizer) & some).astype(np.int64)}
+            score = (equal_rows(prediction, reference, tokenizer) & some).astype(np.int64)
+            return {"score": score, **self._loose(score, *originals)}
         if tokenizer:
             prediction, reference = (
                 Texts([" ".join(tokens) for tokens in texts.tokens(tokenizer).all_strings()])
@@ -81,7 +84,22 @@ class ExactMatch(Metric):
             stands_at(self.location, *pair, self.whole_words)
             for pair in zip(prediction, reference, strict=True)
         )
-        return {"score": np.fromiter(found, np.int64, len(prediction)) * some}
+        score = np.fromiter(found, np.int64, len(prediction)) * some
+        return {"score": score, **self._loose(score, *originals)}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many matches are of answers that differ."""
+        loose = int(totals.get("noted_loose", 0))
+        return [loose_matches(loose, "normalization='strip' keeps them")] if loose else ()
+
+    def _loose(self, score: Array, prediction: Texts, reference: Texts) -> dict[str, Array]:
+        """Which matches differ in signs or numbers, or are articles, if any."""
+        deletes = self.normalization in _TOKENIZERS or self.ignore_punctuation
+        if self.location != "exact" or self.ignore_numbers or not deletes:
+            return {}
+        matches = np.flatnonzero(score).tolist()
+        rows = [row for row in matches if differ_in_meaning(prediction[row], reference[row])]
+        return {"noted_loose": np.bincount(rows, minlength=len(score))} if rows else {}
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts after the normalization, and the number of edits."""

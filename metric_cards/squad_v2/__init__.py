@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from metric_cards._bases.answer_texts import loose_matches
 from metric_cards._bases.squad_answers import answered, probability, texts_of_answers
 from metrichub.authoring import Array, Metric, Range, Row, Scores
 
@@ -41,17 +42,26 @@ class SquadV2(Metric):
         no_answer_probability: Any = None,
     ) -> Row:
         """Both scores of an answer, and both again if the question has one."""
-        f1, exact, answerable = found = answered(prediction, references)
+        f1, exact, answerable, loose = found = answered(prediction, references)
         limit = self.threshold
         if limit is not None and probability(no_answer_probability, self.name) > limit:
             f1 = exact = found.silent
+            loose = False
         return {
             "f1": f1,
             "exact": exact,
             "answerable": answerable,
             "answerable_f1": f1 * answerable,
             "answerable_exact": exact * answerable,
+            "noted_loose": float(loose),
         }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many matches are of answers that differ."""
+        loose = int(totals.get("noted_loose", 0))
+        return (
+            [loose_matches(loose, "exact_match(normalization='strip') keeps them")] if loose else ()
+        )
 
     def score(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from metric_cards._bases.answer_texts import blanked
 from metrichub.authoring import OMIT_DEFAULT, Array, Metric
+from metrichub.errors import Doubt
 from metrichub.text import Texts, clipped_matches, highlight, lengths
 
 _TOKENIZERS = {
@@ -43,16 +45,35 @@ class TokenF1(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """F1, precision and recall of every prediction, (N,)."""
         tokenizer = self.declared_tokenizer()
+        originals = reference
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         shared = clipped_matches(prediction, reference, tokenizer, 1).matches[:, 0]
         predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+        bare = expected == 0
+        noted = {}
+        if bare.any():
+            written = np.fromiter(map(bool, map(str.strip, originals)), np.bool_, len(originals))
+            noted["noted_bare"] = bare & written
         agreed = self.both_empty * (predicted + expected == 0)
         shared, predicted, expected = shared + agreed, predicted + agreed, expected + agreed
         return {
             "score": 2 * shared / np.maximum(predicted + expected, 1),
             "precision": shared / np.maximum(predicted, 1),
             "recall": shared / np.maximum(expected, 1),
+            **noted,
         }
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many references have no token."""
+        bare = int(totals.get("noted_bare", 0))
+        if not bare:
+            return ()
+        have = "1 reference has" if bare == 1 else f"{bare} references have"
+        deletes = "such as 'A'" if self.normalization in ("squad", "triviaqa") else "such as '+'"
+        only = "score 1 only for a prediction without any" if self.both_empty else "score 0"
+        keeps = "'words' keeps articles, and 'none' all" if "'A'" in deletes else "'none' keeps all"
+        what = f"{have} no token left after normalization ({deletes}), which {only}"
+        return (Doubt(f"{what}; normalization={keeps}", "deleted answers"),)
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """Both texts with their shared tokens marked, and the counts."""

@@ -22,7 +22,7 @@ from metrichub.errors import (
     what,
 )
 from metrichub.evaluation.explanation import error_line
-from metrichub.evaluation.stats import Stats, scored_by
+from metrichub.evaluation.stats import NOTED, Stats, scored_by
 from metrichub.metric import (
     Array,
     CorpusMetric,
@@ -259,7 +259,8 @@ def _observe_all(metric: Metric, raw_rows: Iterable[Any]) -> Measured:
     undefined_for = {i: row.undefined_for for i, row in unscored.items() if row.undefined_for}
     rows = [None if isinstance(row, Unscored) else row for row in observed]
     first = next((row for row in rows if row is not None), None)
-    keys = metric.statistics() or tuple(first or ("score",))
+    noted = [name for name in first or () if name.startswith(NOTED)]
+    keys = dict.fromkeys((*(metric.statistics() or first or ("score",)), *noted))
     statistics = {key: _statistic(metric, key, rows, first) for key in keys}
     return Measured(statistics, reasons, undefined_for)
 

@@ -273,8 +273,8 @@ class Metric:
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """Notes for the reader of the corpus score, from the summed statistics if it has any.
 
-        One that says why the score may mislead is a `Doubt`. Statistics of `measure` whose names
-        begin with `noted_` are for notes alone: `score` doesn't take them, and 0 may be left out.
+        One that says why the score may mislead is a `Doubt`. Statistics whose names begin with
+        `noted_` are for notes alone: `score` doesn't take them, and `measure` may omit zeros.
         """
         return ()
 

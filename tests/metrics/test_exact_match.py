@@ -1,12 +1,14 @@
+import json
 import re
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
-from metrichub.errors import ParameterError
+from metrichub.errors import Doubt, ParameterError
 from tests.oracles.squad import normal
 from tests.vectors import answer_vectors, vectors
 
@@ -242,3 +244,46 @@ def test_a_list_of_expressions_is_taken_as_a_tuple():
 def test_an_invalid_expression_is_refused(regex):
     with pytest.raises(ParameterError, match=r"exact_match: regexes_to_ignore=.*re; .* isn't one"):
         load_metric("exact_match", regexes_to_ignore=("ok", regex))
+
+
+# SQuAD's script gives all of these 1: equal but for case, punctuation and articles.
+DIFFERENT = [("A", "The"), ("+", "-"), ("-5", "5"), ("C", "C++"), ("1.5", "15"), ("3-4", "34")]
+ALIKE = [
+    *(("1,000", "1000"), ("The U.S.", "US"), ("the cat!", "cat"), ("$5", "5"), ("A", "a")),
+    *(("Dec. 5, 2010", "dec 5 2010"), ("an well-known", "wellknown"), ("No. 1.", "no 1")),
+]
+
+
+@pytest.mark.parametrize("spec", ["exact_match(squad)", "exact_match(helm-quasi)", "squad_v2"])
+@pytest.mark.parametrize(
+    ("pairs", "doubt"),
+    [
+        (DIFFERENT[:1], "1 match differs in signs, points of numbers or articles"),
+        (DIFFERENT + ALIKE, "6 matches differ in signs, points of numbers or articles"),
+        (ALIKE, ""),
+        ([("a dog", "cat"), ("5", "-6"), ("", "")], ""),
+    ],
+)
+def test_matches_of_answers_that_differ_are_doubted(spec, pairs, doubt):
+    predictions, references = map(list, zip(*pairs, strict=True))
+    report = Hub(f"m = {spec}").evaluate(predictions=predictions, references=references)
+    notes = [note for note in report.notes().get("m", ()) if isinstance(note, Doubt)]
+    assert [note[: len(doubt)] for note in notes] == [doubt] * bool(doubt)
+    assert all("normalization='strip'" in note for note in notes)
+    if doubt:
+        kept = Hub("exact_match(normalization='strip')").evaluate(
+            predictions=predictions, references=references
+        )
+        assert not kept.notes()
+        halves = [report.take([0]), report.take([*range(1, len(pairs))])]
+        assert len(pairs) == 1 or halves[0].merge(halves[1]).notes() == report.notes()
+
+
+def test_no_match_of_real_answers_is_doubted():
+    path = Path(__file__).parents[1] / "data" / "nq301.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    pairs = [(answer, row["references"]) for row in rows for answer in row["answers"]]
+    predictions, references = map(list, zip(*pairs, strict=True))
+    report = Hub("exact_match(squad)").evaluate(predictions=predictions, references=references)
+    assert report.scores()["exact_match"]["score"] > 0.1
+    assert not [n for n in report.notes().get("exact_match", ()) if isinstance(n, Doubt)]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrichub import Hub, load_metric
+from metrichub.errors import Doubt
 from tests.vectors import SUMMEVAL, WEBNLG, slow, texts, vectors
 
 WORDS = st.sampled_from(["the", "The", "a", "an", "cat", "Cat", "dog", "dog.", "é", "u.s.", "an’a"])
@@ -159,3 +160,30 @@ def test_equals_the_definition_on_real_texts(name, normalization):
     )
     np.testing.assert_allclose(report.samples()["token_f1"]["score"], expected, rtol=1e-12)
     assert report.scores()["token_f1"]["score"] == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize(
+    ("references", "parameters", "doubt"),
+    [
+        (
+            ["A", "B", "the"],
+            {},
+            "2 references have no token left after normalization (such as 'A')",
+        ),
+        (["A", "B"], {"both_empty": 1}, "1 reference has no token left after normalization"),
+        (["A", "+"], {"normalization": "words"}, "1 reference has no token left"),
+        (["A", "+"], {"normalization": "none"}, ""),
+        # An empty reference is empty, whatever is normalized.
+        (["B", "", " "], {}, ""),
+        # The best of several references has a token.
+        ([["A", "B"]], {}, ""),
+    ],
+)
+def test_references_without_a_token_left_are_doubted(references, parameters, doubt):
+    predictions = [text[-1] if isinstance(text, list) else text for text in references]
+    report = Hub(load_metric("token_f1", **parameters)).evaluate(
+        predictions=predictions, references=references
+    )
+    notes = [note for note in report.notes().get("token_f1", ()) if isinstance(note, Doubt)]
+    assert [note[: len(doubt)] for note in notes] == [doubt] * bool(doubt)
+    assert all("normalization='" in note for note in notes)
