@@ -63,10 +63,14 @@ def is_in_another(text: str, language: str) -> bool:
     Words that are frequent in another say so, and for English, which has few, accented letters.
     """
     words = _WORD.findall(text.lower())
-    frequent = {name: sum(map(own.__contains__, words)) for name, own in _OWN.items()}
-    if len(words) < _FEW or frequent.pop(language) > _RARE * len(words):
+    if len(words) < _FEW or _frequent(words, language) > _RARE * len(words):
         return False
-    if max(frequent.values()) > max(1, _MANY * len(words)):
+    others = (_frequent(words, other) for other in _OWN if other != language)
+    if max(others) > max(1, _MANY * len(words)):
         return True
     letters = "".join(words)
     return language == "en" and sum(c > "\x7f" for c in letters) > _ACCENTED * len(letters)
+
+
+def _frequent(words: list[str], language: str) -> int:
+    return sum(map(_OWN[language].__contains__, words))
