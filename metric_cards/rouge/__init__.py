@@ -148,7 +148,7 @@ class Rouge(Metric):
         types = np.stack([totals[name] for name in ("precision", "recall", "fmeasure")])
         alike = types[:, 1 + TYPES.index("rougeL")] == types[:, 1 + TYPES.index("rougeLsum")]
         asked = self.variant == "rougeLsum" and not self.split_summaries
-        if asked and totals.get("noted_unbroken", 0) and alike.all():
+        if asked and "noted_unbroken" in totals and alike.all():
             notes.append(
                 "rougeLsum equals rougeL, as it does for texts without line breaks; "
                 "split_summaries=True splits texts into sentences"

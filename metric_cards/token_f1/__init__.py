@@ -70,9 +70,9 @@ class TokenF1(Metric):
             return ()
         have = "1 reference has" if bare == 1 else f"{bare} references have"
         deletes = "such as 'A'" if self.normalization in ("squad", "triviaqa") else "such as '+'"
-        only = "score 1 only for a prediction without any" if self.both_empty else "score 0"
+        only = "1 only if the prediction has none either" if self.both_empty else "0"
         keeps = "'words' keeps articles, and 'none' all" if "'A'" in deletes else "'none' keeps all"
-        what = f"{have} no token left after normalization ({deletes}), which {only}"
+        what = f"{have} no token left after normalization ({deletes}), and a score of {only}"
         return (Doubt(f"{what}; normalization={keeps}", "deleted answers"),)
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
