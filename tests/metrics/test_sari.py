@@ -191,3 +191,7 @@ def test_right_outputs_below_1_are_counted_and_doubted(samples, variant, score, 
     parts = [evaluate([sample], variant=variant) for sample in samples]
     merged = parts[0].merge(*parts[1:]) if parts[1:] else parts[0]
     assert merged.notes().get("sari", []) == notes
+    rows = [dict(zip(("source", "prediction", "references"), own, strict=True)) for own in samples]
+    summed = Hub(load_metric("sari", variant=variant)).evaluate(rows, samples=False)
+    assert [note for note in summed.notes().get("sari", []) if "0/0" in note] == notes
+    assert summed.scores() == report.scores()
