@@ -233,10 +233,11 @@ class Stats:
                     f"the statistics have to be the same for all samples, not {part.shapes} "
                     f"and {shapes}"
                 )
-        every = {name: array for part in parts for name, array in part.arrays.items()}
+        every = [(name, array) for part in parts for name, array in part.arrays.items()]
+        noted = {name: array for name, array in every if name.startswith(NOTED)}
         arrays = {
             name: np.concatenate([part.like(name, array) for part in parts])
-            for name, array in {**every, **shape_giver.arrays}.items()
+            for name, array in {**shape_giver.arrays, **noted}.items()
         }
         reasons, undefined_for = (
             {

@@ -179,3 +179,18 @@ def test_what_cancels_is_summed_exactly_in_every_column() -> None:
     numbers = np.random.default_rng(0).normal(0.1, 1, (1000, 3))
     assert np.array_equal(Stats.of({"x": numbers}, 1000).totals()["x"], numbers.sum(axis=0))
     assert Stats.of({"x": [-np.inf, 1.0]}, 2).totals()["x"] == -np.inf
+
+
+def test_a_number_for_notes_may_lack_in_a_part_and_is_never_scored() -> None:
+    # The last part has no scored row, and so can't know the names of the statistics.
+    parts = [
+        Stats.of({"hits": np.array([1, 2])}, 2),
+        Stats.of({"hits": np.array([3]), "noted_short": np.array([1])}, 1),
+        Stats.of({"score": np.array([np.nan])}, 1),
+    ]
+    whole = Stats.concatenate(parts)
+    found = {name: array.tolist() for name, array in whole.arrays.items()}
+    assert found == {"hits": [1, 2, 3, 0], "noted_short": [0, 0, 1, 0]}
+    assert whole.totals() == {"hits": 6, "noted_short": 1}
+    assert [*whole.sums().arrays] == ["hits"]
+    assert [*whole.grouped(np.zeros(4, np.int64), 1).arrays] == ["hits"]
