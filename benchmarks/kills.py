@@ -94,17 +94,17 @@ def faulty(samples: int, seed: int) -> list[str]:
         judge = f"openai(model='stub', base_url={stub.url!r}, timeout=5.0)"
         report = Hub(METRICS, judge=judge, embedder="offline").evaluate(columns(samples))
     causes: Counter[str] = Counter()
-    scored = undefined = unnamed = 0
+    scored = lost = unnamed = 0
     for name, outputs in report.samples().items():
         scored += int(np.isfinite(outputs["score"]).sum())
         statuses = [report.explain(name, i) for i in range(samples)]
-        undefined += sum(one.status == "undefined" for one in statuses)
+        lost += sum(one.status in ("unscored", "unanswered") for one in statuses)
         unnamed += sum(one.status != "ok" and not one.reason for one in statuses)
         causes.update(report.traces[name].causes)
     who = judge_of(judge).label
     return [
         f"{faults.made.total()} of {faults.asked.total()} replies were faults of "
-        f"{len(faults.made)} kinds: {scored} scores, {undefined} undefined, "
+        f"{len(faults.made)} kinds: {scored} scores, {lost} unscored or unanswered, "
         f"{causes.total()} errors, {unnamed} without a reason; {report.usage}",
         *(f"  {n} x {cause.removeprefix(who)[:80]}" for cause, n in causes.most_common()),
     ]
