@@ -283,10 +283,10 @@ def sum_of(array: Array) -> Array:
     total = np.asarray(array.sum(axis=0))
     if array.dtype.kind == "f" and array.min(initial=0) < 0:
         with np.errstate(over="ignore"):
-            cancelled = np.isfinite(total) & (abs(total) < _CANCELLED * abs(array).sum(axis=0))
-        columns = array.reshape(len(array), -1)
+            sizes = abs(array).sum(axis=0)
+        cancelled = np.isfinite(sizes) & (abs(total) < _CANCELLED * sizes)
         for column in np.flatnonzero(cancelled).tolist():
-            total.flat[column] = math.fsum(columns[:, column].tolist())
+            total.flat[column] = math.fsum(array.reshape(len(array), -1)[:, column].tolist())
     return total
 
 
