@@ -23,5 +23,5 @@ def _grapheme() -> re.Pattern[str]:
     marks = filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xE01F0)))
     extending = "".join(marks) + "\u0e33\u0eb3\u200c\u1160-\u11ff\U0001f3fb-\U0001f3ff"
     base = "(?:[\U0001f1e6-\U0001f1ff]{2}|.)"
-    # After a joiner, whatever is no letter: India's scripts put one inside of conjuncts, too.
+    # After a joiner, whatever isn't a letter: India's scripts put one inside of conjuncts, too.
     return re.compile(f"{base}(?:[{extending}]|\u200d[^\\w\\s]?)*", re.DOTALL)

@@ -45,6 +45,6 @@ def test_what_judges_left_out_and_how_they_voted_is_counted() -> None:
 
 
 def test_a_note_says_what_was_cut() -> None:
-    report = Hub("ttr").evaluate(predictions=["a b"])
+    report = Hub("ttr").evaluate(predictions=["a b " * 50])
     cut = replace(report, traces={"ttr": Trace(cuts={"the context": 2})})
     assert cut.notes() == {"ttr": ["2 cut: the context"]}

@@ -104,7 +104,7 @@ UNANSWERED = (
         (Forgetful(), ["a b", "c"], [f"1 {LACKS}"]),
         (
             "ttr",
-            ["", *"ab"],
+            ["", "a " * 100, "b " * 100],
             ["1 unanswered: the text has no words", f"1 of 3 samples is {UNANSWERED}"],
         ),
         (

@@ -67,7 +67,7 @@ class _English(_Basic):
 
 
 class _WithMarks(_Basic):
-    """The same, but marks of a script's own stay: vowels of India's, which are no accents."""
+    """The same, but marks of a script's own stay: vowels of India's, which aren't accents."""
 
     def __missing__(self, code: int) -> str:
         if not _is_own_mark(chr(code)):
