@@ -36,8 +36,8 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
 class Way(NamedTuple):
     """A damage, the corpora that it happens to, and the doubt that should be raised.
 
-    A doubt is right if its sentence has `words`, a regular expression, and its check one of the
-    names. A way that takes all rows, or a single one, has that share alone.
+    A doubt is right if its sentence has `words`, a regular expression, and its check is one of
+    `checks`. A way that takes all rows, or a single one, has that share alone.
     """
 
     name: str
