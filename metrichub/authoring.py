@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from metrichub.metric import TraceItem as TraceItem
     from metrichub.metric import Unscored as Unscored
     from metrichub.metric import WithTrace as WithTrace
+    from metrichub.metric.checks import Check as Check
+    from metrichub.metric.checks import Rows as Rows
     from metrichub.models.embedders import Embedder as Embedder
     from metrichub.models.embedders import Vectors as Vectors
     from metrichub.models.local_models import ModelFiles as ModelFiles
@@ -124,6 +126,7 @@ _HOMES = {
             "Array Checkpoint CorpusMetric MAX_GATHERED Measured Metric Published Resampler Row "
             "Scores TraceItem Unscored WithTrace"
         ),
+        "metric.checks": "Check Rows",
         "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",
         "text.column": "RaggedTexts Texts",

@@ -34,7 +34,9 @@ of the command line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
@@ -69,6 +71,20 @@ class DoubtfulScore(UserWarning):
 
     `warnings.filterwarnings("ignore", category=metrichub.DoubtfulScore)` silences all of them.
     """
+
+
+DOUBTS: ContextVar[Literal["warned", "noted", "unseen"]] = ContextVar("doubts", default="warned")
+"""What becomes of what makes a score doubtful; it isn't looked for where nobody would see it."""
+
+
+@contextmanager
+def without_warnings(*, notes: bool = True) -> Iterator[None]:
+    """Whatever is measured or compared within warns of nothing, and only notes its doubts."""
+    token = DOUBTS.set("noted" if notes else "unseen")
+    try:
+        yield
+    finally:
+        DOUBTS.reset(token)
 
 
 class Doubt(str):

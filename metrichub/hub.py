@@ -15,7 +15,7 @@ from metrichub.data.samples import Reading
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
-from metrichub.errors import InputError, ParameterError, ScoringError
+from metrichub.errors import InputError, ParameterError, ScoringError, without_warnings
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
@@ -30,12 +30,17 @@ from metrichub.evaluation.run import (
 from metrichub.evaluation.signature import Reduction, Signature, reduction_name
 from metrichub.metric import Metric, MetricLike, load_metrics, needed_by, with_extraction
 from metrichub.models.usage import Budget, Limits, Usage
+from metrichub.report.notes import warn_of
 from metrichub.report.report import Report
 
 if TYPE_CHECKING:
     from metrichub.judge.protocol import Judge
     from metrichub.models.embedders import Embedder
     from metrichub.models.resolve import VoteRule
+
+
+_LOOKED_AT = 100
+"""So many calls of a hub are looked at for what makes scores doubtful, then one of so many."""
 
 
 class Hub:
@@ -45,6 +50,8 @@ class Hub:
     are columns (see `load_metric`), or a list of these.
     `reduce` says how a sample's candidates become one score: best (the default; the card says which
     direction is better), worst, mean, max, min, first, or a function from scores to weights.
+
+    Scores that may mislead warn, as `DoubtfulScore`; a hub that is called says each doubt once.
 
     >>> scorer = Hub(metrics=["exact_match", "bleu2 = bleu(max_order=2)"])
     >>> scorer(predictions=["the cat"], references=[["the cat", "a cat"]])["exact_match"]
@@ -56,7 +63,7 @@ class Hub:
             answer the metric's questions.
     """
 
-    __slots__ = ("_signed", "block_characters", "metrics", "reduce", "vote")
+    __slots__ = ("_calls", "_signed", "_warned", "block_characters", "metrics", "reduce", "vote")
 
     metrics: tuple[Metric, ...]
     reduce: Reduction | None
@@ -105,6 +112,7 @@ class Hub:
         for metric in self.metrics:
             reduction_name(metric, reduce)
         self._signed = self.metrics, reduce, {}
+        self._warned, self._calls = set[str](), 0
 
     def __eq__(self, other: object) -> bool:
         """Whether both have equal metrics and settings."""
@@ -145,8 +153,18 @@ class Hub:
         reduce: Reduction | None = None,
         **by_name: Any,
     ) -> Nested:
-        """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes."""
-        return self.evaluate(data, *more, columns=columns, reduce=reduce, **by_name).scores()
+        """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes.
+
+        Each reason why scores may mislead is a `DoubtfulScore` warning, once a hub, which looks
+        for them in its first hundred calls and in one of a hundred after these.
+        """
+        self._calls += 1
+        looks = self._calls <= _LOOKED_AT or not self._calls % _LOOKED_AT
+        with without_warnings(notes=looks):
+            report = self.evaluate(data, *more, columns=columns, reduce=reduce, **by_name)
+        if looks:
+            warn_of([report], self._warned)
+        return report.scores()
 
     @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def evaluate(  # noqa: PLR0913  # the options of one call, each by its name
@@ -209,6 +227,8 @@ class Hub:
         OpenAI's Batch API and `vllm run-batch`. Repeat it once the answers are in the folder, until
         it returns the report.
 
+        What may mislead is a note of the report, and a `DoubtfulScore` warning.
+
         Raises:
             InputError: the samples can't be scored; the message says where and what to do.
             JudgeUnavailable: a judge can't be called: no key, a wrong one, no such model, or 20
@@ -245,6 +265,7 @@ class Hub:
             report = Report.of(measured_again(run, measure, list(batches), again, repeats))
             report = report if samples else report.pool()
         finish_rounds(rounds, batch, report)
+        warn_of([report])
         return report
 
     def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:

@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 27_208, 8_757
+CORE, OPTIONAL = 27_631, 8_766
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -262,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 25, 366), ("judge", 31, 561), ("compare", 62, 6000)]
+    ("call", "files", "calls"), [("score", 33, 500), ("judge", 38, 830), ("compare", 65, 13_000)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

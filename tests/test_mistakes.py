@@ -162,13 +162,13 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
     assert str(report).endswith(f"\nforgotten: 2 unscored: {said}")
 
 
-def test_a_printed_report_says_nothing_below_the_scores_where_there_are_some() -> None:
+def test_a_printed_report_has_its_notes_below_the_scores() -> None:
     def now_and_then(prediction: str) -> float | None:
         return 1.0 if prediction else None
 
     report = Hub(now_and_then).evaluate(predictions=["a", ""])
-    assert report.notes()["now_and_then"]
-    assert "\nnow_and_then:" not in str(report)
+    (note,) = report.notes()["now_and_then"]
+    assert str(report).splitlines()[-1] == f"now_and_then: {note}"
 
 
 @pytest.mark.parametrize("samples", [True, False])

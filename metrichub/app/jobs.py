@@ -23,7 +23,13 @@ from metrichub.data.location import short_names
 from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
 from metrichub.data.source import open_source
 from metrichub.data.values import json_value
-from metrichub.errors import InputError, MetrichubError, MissingColumn, ReportError
+from metrichub.errors import (
+    InputError,
+    MetrichubError,
+    MissingColumn,
+    ReportError,
+    without_warnings,
+)
 from metrichub.report import captions, export, notes
 from metrichub.report.html.provenance import Provenance
 from metrichub.report.rows import ScoreFormat
@@ -136,6 +142,7 @@ def _hub(metrics: Iterable[str | RequestedMetric], reduce: str | None, judging: 
     return Hub(made, reduce=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
+@without_warnings()
 def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | Refusal:
     """The scores of samples in the types of JSON, or why there are none."""
     try:
@@ -280,6 +287,7 @@ def _opened(file: Upload, text: str) -> Report:
         path.unlink()
 
 
+@without_warnings()
 def _measured(
     hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
 ) -> dict[str, Report]:
@@ -313,6 +321,7 @@ def _adder(job: FileJob, readings: Sequence[Reading], metrics: int) -> Callable[
     return add
 
 
+@without_warnings()
 def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     """What a run's page shows, once the files to download are written."""
     from metrichub import compare_all

@@ -231,10 +231,10 @@ def measure(
 def print_notes(reports: Mapping[str, Report]) -> None:
     """Print the notes of every report on stderr, each text once for the same systems."""
     # Loads numpy, which no help needs.
-    from metrichub.report.notes import shared_notes
+    from metrichub.report.notes import note_lines
 
-    for metrics, text, systems in shared_notes(reports):
-        note(": ".join([*filter(None, [", ".join(systems)]), metrics, text]))
+    for line in note_lines(reports):
+        note(line)
 
 
 def print_unranked(reasons: Mapping[str, str]) -> None:

@@ -30,6 +30,7 @@ from metrichub.errors import (
     Words,
     did_you_mean,
     printable,
+    without_warnings,
 )
 
 if TYPE_CHECKING:
@@ -288,7 +289,9 @@ class Program(click.Group):
         notes = _Notes()
         logging.getLogger("metrichub").addHandler(notes)
         try:
-            status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
+            # Notes are printed.
+            with without_warnings():
+                status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
         # The last resort: every error ends as one line and a status.
         except Exception as error:  # noqa: BLE001
             if settings.debug:

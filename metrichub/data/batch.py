@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, pairwise
@@ -62,7 +62,8 @@ class Batch:
 
     `keys` has a hash of what names each sample, (N,), if a key was chosen. `answers` are columns of
     what was extracted from the predictions, by the extraction; None for nothing. `unread` are the
-    columns beside contexts that no metric reads and that show which sample a row is. `facts` is
+    columns beside contexts that no metric reads and that show which sample a row is. `beside`
+    reads sources and questions that no metric reads. `facts` is
     what a report tells of the data, by name; of its "metadata", columns that can't stay are None.
     """
 
@@ -71,6 +72,9 @@ class Batch:
     keys: NDArray[np.uint64] | None = None
     answers: Mapping[str, Column] = field(default_factory=dict)
     unread: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    beside: Mapping[str, Callable[[], Iterable[Any]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -156,6 +160,12 @@ class Batch:
             checked.size,
             read_keys(key, table.names, table.column, checked.size) if key else None,
             unread=names.read_unread(chosen, fallbacks, table.names, table.column, checked.size),
+            beside={
+                column: partial(table.column, name)
+                for name in table.names
+                if (column := names.column_of_alias(name)) in ("sources", "questions")
+                and column not in chosen
+            },
             facts=facts,
         )
 

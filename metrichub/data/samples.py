@@ -377,7 +377,7 @@ def _same_column(first: Samples, other: Samples, name: str, other_name: str, adv
         order = name == "id" and ids[0] == ids[1]
         advice = "sort both files by id" if order else advice
         shared = _shared(first, other) if name == "id" and not order else ""
-        theirs, mine = _quoted_apart(other_value, value)
+        theirs, mine = quoted_apart(other_value, value)
         raise other.error(
             f"{other_name!r} of sample {i} is {theirs}, but in {first.path} it is {mine}{shared}; "
             f"{advice}",
@@ -391,7 +391,7 @@ def _shared(first: Samples, other: Samples) -> str:
     return f" ({len(mine & theirs)} ids are in both)" if mine else ""
 
 
-def _quoted_apart(*values: object) -> Iterator[str]:
+def quoted_apart(*values: object) -> Iterator[str]:
     """Values that differ, quoted where they part, with code points if they look alike there."""
     # Behind a double quote, repr takes single ones for every text, as JSON takes double ones.
     texts = [

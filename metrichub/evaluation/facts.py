@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,58 @@ def _unextracted(counts: Counts, index: Index, facts: Values) -> Counts:
     return {n: sum(nothing_read(own[i]) for i in index.tolist()) for n, own in answers.items()}
 
 
+class DoubtfulRows(NamedTuple):
+    """In how many of the rows that were read a check found something, and the first of them."""
+
+    rows: int
+    of: int
+    first: int
+    text: str
+
+
+Heaviest = tuple[float, float, int]
+"""What the sample with the most errors adds to a score, what all do, and its number."""
+Findings = Mapping[str, Mapping[str, DoubtfulRows]]
+"""What checks found, by metric and check."""
+
+
+def _findings(saved: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Findings:
+    return {
+        metric: {check: DoubtfulRows(**finding) for check, finding in own.items()}
+        for metric, own in saved.items()
+    }
+
+
+def _joined_findings(parts: Parts) -> Findings:
+    """The findings of all parts; in a part that has none of a check, no sample was doubtful."""
+    joined: dict[tuple[str, str], DoubtfulRows] = {}
+    start = 0
+    for size, findings in parts:
+        new = {(name, check): f for name, own in findings.items() for check, f in own.items()}
+        for key in {**joined, **new}:
+            found = new.get(key, DoubtfulRows(0, size, 0, ""))
+            before = joined.get(key, DoubtfulRows(0, start, start + found.first, found.text))
+            joined[key] = before._replace(rows=before.rows + found.rows, of=before.of + found.of)
+        start += size
+    nested: dict[str, dict[str, DoubtfulRows]] = {}
+    for (name, check), found in joined.items():
+        nested.setdefault(name, {})[check] = found
+    return nested
+
+
+def _heaviest(parts: Parts) -> Mapping[str, Heaviest]:
+    """The heaviest sample of all parts, of each metric, and the errors of all."""
+    joined: dict[str, Heaviest] = {}
+    start = 0
+    for size, heaviest in parts:
+        for metric, (errors, of, sample) in heaviest.items():
+            before, every, first = joined.get(metric, (-1.0, 0.0, 0))
+            most = max((before, -first), (errors, -sample - start))
+            joined[metric] = (most[0], every + of, -most[1])
+        start += size
+    return joined
+
+
 class Facts:
     """The facts of a measurement, in the order of its file.
 
@@ -145,7 +197,9 @@ class Facts:
     that no metric reads, a value a sample, such as ids, systems and ratings. `questions` holds one
     more where questions have several answers, by which these are known. `lengths` are those of the
     predictions, where an output depends on them. `unextracted` counts, by the extraction, the
-    samples from whose predictions no answer was read. `index` is that of the pandas frame that was
+    samples from whose predictions no answer was read. `doubts` is what checks found in the
+    columns that each metric reads, `heaviest` the sample with the most errors of each error
+    rate. `index` is that of the pandas frame that was
     scored.
     """
 
@@ -162,6 +216,10 @@ class Facts:
         None, read=read_lengths, join=joined_lengths, take=_rows, pool=summed_lengths
     )
     unextracted = Rule[Counts]({}, read=counts_of, take=_unextracted, rare=True)
+    doubts = Rule[Findings]({}, read=_findings, join=_joined_findings, rare=True)
+    heaviest = Rule[Mapping[str, Heaviest]](
+        {}, read=lambda saved: {n: tuple(h) for n, h in saved.items()}, join=_heaviest, rare=True
+    )
     index = Rule[Any](None, join=joined_index, take=_rows, pool=None)
 
 

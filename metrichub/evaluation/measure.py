@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch, Block
 from metrichub.data.extracted import unextracted
+from metrichub.evaluation.doubts import heaviest_of
 from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of
 from metrichub.evaluation.measurement import Measurement, united
@@ -106,9 +107,14 @@ class Measure:
                     name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)
                 },
                 "lengths": lengths_of(batch) if bound and batch.size else None,
+                "heaviest": heaviest_of(results),
                 "unextracted": unextracted(batch) if batch.answers else {},
             },
         )
+
+    def again(self, metric: Metric, batch: Batch) -> Measurement:
+        """What one metric measures of some samples, beside the run."""
+        return replace(self, metrics=(metric,), signatures={})(batch)
 
     def _part(
         self,

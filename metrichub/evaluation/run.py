@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from metrichub.data.batch import Batch
 from metrichub.data.columns import MADE, UNREAD, column_of
 from metrichub.data.extracted import with_answers
-from metrichub.errors import CellError, InputError, ParameterError, ScoringError
+from metrichub.errors import DOUBTS, CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
+from metrichub.evaluation.doubts import Reader, findings_of
 from metrichub.evaluation.measure import Measure
-from metrichub.evaluation.measurement import Measurement, joined_facts, pooled_facts
+from metrichub.evaluation.measurement import Measurement, joined_facts, pooled_facts, with_facts
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.result import Result
@@ -112,10 +113,13 @@ class Recorder:
         self._samples, self._texts = samples, samples and texts
         self._batches: list[Batch] = []
         self._facts: list[tuple[int, Mapping[str, Any]]] = []
-        self._fingerprint = Fingerprint(metrics)
+        self._fingerprint, self._reader = Fingerprint(metrics), Reader()
+        self._looks = DOUBTS.get() != "unseen"
 
     def see(self, batch: Batch) -> None:
         """Go on with the next batch."""
+        if self._looks:
+            self._reader.see(batch)
         if self._samples:
             self._facts.append((batch.size, batch.facts))
             self._fingerprint.add(batch)
@@ -125,15 +129,19 @@ class Recorder:
         if self._texts:
             self._batches.append(batch)
 
-    def complete(self, whole: Measurement) -> Measurement:
-        """The measurement of all batches with what was kept of them."""
+    def complete(self, whole: Measurement, measure: Measure) -> Measurement:
+        """The measurement of all batches with what was kept of them, and what checks find there."""
         facts = {
             **whole.facts,
             **joined_facts(self._facts),
             "segments": [(whole.size, self._fingerprint.digests())],
         }
         texts = StoredSamples(tuple(self._batches)) if self._texts else None
-        return replace(whole, facts=facts, texts=texts)
+        complete = replace(whole, facts=facts, texts=texts)
+        if not self._looks:
+            return complete
+        rows = self._reader.rows()
+        return with_facts(complete, doubts=findings_of(measure.again, complete, rows))
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,7 @@ def measured(
         measurements = _with_progress(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
-    whole = recorder.complete(_merged_stream(measurements))
+    whole = recorder.complete(_merged_stream(measurements), measure)
     if samples:
         return whole
     return whole.condense() if condensed else whole.without_samples()

@@ -35,6 +35,7 @@ from metrichub.errors import MetricError
 from metrichub.metric.published import Checkpoint, Published
 
 if TYPE_CHECKING:
+    from metrichub.metric.checks import Check
     from metrichub.text.tokenize.tokenizers import Tokenizer
 
 Array = NDArray[Any]
@@ -277,6 +278,13 @@ class Metric:
         `noted_` are for notes alone: `score` doesn't take them, and `measure` may omit zeros.
         """
         return ()
+
+    def text_checks(self, usual: Sequence[Check]) -> Sequence[Check]:
+        """The checks that doubt what goes into the score: the usual ones of metrics of its family.
+
+        Override to add some of your own, or to leave out what is right for this metric.
+        """
+        return usual
 
     def step_notes(self, steps: Sequence[TraceItem]) -> Sequence[str]:
         """Notes for the reader from the traces of all samples."""

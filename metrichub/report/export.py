@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.repeats import repeated_scores
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
-from metrichub.report.notes import notes_of
+from metrichub.report.notes import note_lines, notes_of
 from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns, rows_of
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 from metrichub.report.tables import Table, csv_text
@@ -90,12 +91,14 @@ def readable_table(report: Measurement) -> Table:
 
 
 def readable_text(report: Measurement) -> str:
-    """The same table as text; below it, why a metric scored no sample at all."""
-    size = report.size
-    empty = [name for name, result in report.results.items() if size and result.unscored == size]
-    notes = notes_of(report) if empty else {}
-    lines = [f"{name}: {note}" for name in empty for note in notes.get(name, ())]
-    return "\n".join([readable_table(report).text(), *map(printable, lines)])
+    """The same table as text, with the notes below it."""
+    return "\n".join([readable_table(report).text(), *map(printable, note_lines({"": report}))])
+
+
+def readable_html(report: Measurement) -> str:
+    """The same table for a page, with the notes below it."""
+    notes = "".join(f"<li>{escape(printable(line))}</li>" for line in note_lines({"": report}))
+    return readable_table(report).html() + (f"<ul>{notes}</ul>" if notes else "")
 
 
 def paper_table(
@@ -104,7 +107,9 @@ def paper_table(
     """The same with what a paper says below it; see `Report.to_markdown`."""
     drawn = intervals_of(report) if intervals else {}
     form = ScoreFormat(outputs, percent)
-    return captioned({"": report}, None, {"": drawn}, form)
+    table = captioned({"": report}, None, {"": drawn}, form)
+    notes = " ".join(f"Note: {line}." for line in note_lines({"": report}))
+    return table._replace(method=f"{table.method} {notes}".strip())
 
 
 def frame(report: Measurement) -> DataFrame:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import currentframe
 from itertools import chain, zip_longest
 from math import isnan
 from typing import NamedTuple
 
 from metrichub.data.columns import column_of, holds_passages
 from metrichub.data.samples import IN_QUOTES
-from metrichub.errors import listed
+from metrichub.errors import DOUBTS, Doubt, DoubtfulScore, listed
 from metrichub.evaluation import script_coverage, significance
+from metrichub.evaluation.doubts import worded_doubts
 from metrichub.evaluation.explanation import Trace, agreement_notes
 from metrichub.evaluation.lengths import LENGTHS_UNKNOWN
 from metrichub.evaluation.measurement import Measurement
@@ -30,7 +33,7 @@ class SharedNote(NamedTuple):
 
 
 def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
-    """The notes of every metric, in the order in which systems have them; each text once."""
+    """The notes of every metric, doubts first, then as systems have them; each text once."""
     owners: dict[tuple[str, str], list[str]] = {}
     for name, measurement in systems.items():
         for metric, texts in notes_of(measurement).items():
@@ -40,13 +43,21 @@ def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
     for (metric, text), names in owners.items():
         shown = () if len(names) == len(systems) else tuple(names)
         metrics.setdefault((text, shown), []).append(metric)
+    notes = [SharedNote(", ".join(m), text, [*own] or ()) for (text, own), m in metrics.items()]
+    return sorted(notes, key=lambda note: not isinstance(note.text, Doubt))
+
+
+def note_lines(systems: Mapping[str, Measurement], kinds: str = "doubts facts") -> list[str]:
+    """The same in a line each: of which systems, if not of all, of which metrics, and what."""
     return [
-        SharedNote(", ".join(own), text, [*shown] or ()) for (text, shown), own in metrics.items()
+        ": ".join([*filter(None, [", ".join(names)]), metrics, text])
+        for metrics, text, names in shared_notes(systems)
+        if ("doubts" if isinstance(text, Doubt) else "facts") in kinds
     ]
 
 
 def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
-    """The notes of every metric that has any; see `Report.notes`."""
+    """The notes of every metric that has any, doubts first; see `Report.notes`."""
     by_metric: dict[str, Sequence[str]] = {}
     for name, result in measurement.results.items():
         trace = measurement.traces.get(name, Trace())
@@ -72,20 +83,55 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
                 f"nothing was extracted from {lost} of {measurement.size} predictions "
                 f"({extraction}), which count as the worst score"
             )
-        why += script_coverage.notes(result.metric, measurement.letters.get(name, {}))
-        if mixed := measurement.mixed_forms.get(name):
-            why.append(
-                f"the texts write {', '.join(mixed[:3])} in several Unicode forms, as one "
-                "character and as a letter with marks, which don't match; normalize all texts, "
-                "for example to NFC"
-            )
         if not result.signature.prompts and result.metric.templates():
             why.append(PROMPTS_UNKNOWN)
         if measurement.size and measurement.lengths is None and _bound_to_length(result.metric):
             why.append(LENGTHS_UNKNOWN)
-        if notes := [*why, *result.notes()]:
+        own = [note for note in result.notes() if not isinstance(note, Doubt)]
+        if notes := [*doubts_of(measurement, name), *why, *own]:
             by_metric[name] = notes
     return by_metric
+
+
+def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
+    """The notes that say why a number of one metric may mislead."""
+    metric = measurement.results[name].metric
+    if letters := measurement.letters.get(name):
+        for text in script_coverage.notes(metric, letters):
+            yield Doubt(text, "letters")
+    if mixed := measurement.mixed_forms.get(name):
+        yield Doubt(
+            f"the texts write {', '.join(mixed[:3])} in several Unicode forms, as one "
+            "character and as a letter with marks, which don't match; normalize all texts, "
+            "for example to NFC",
+            "forms",
+        )
+    read = {*map(column_of, metric.inputs())} if measurement.blanks else ()
+    for column, counts in measurement.blanks.items():
+        if column in read:
+            yield from (Doubt(text, "blanks") for text in _of_blanks(column, counts))
+    yield from worded_doubts(measurement, name)
+    yield from (n for n in measurement.results[name].notes() if isinstance(n, Doubt))
+
+
+def warn_of(systems: Iterable[Measurement], once: set[str] | None = None) -> None:
+    """Warn of each doubt at the line of the user's code, of one in `once` not again."""
+    if DOUBTS.get() != "warned":
+        return
+    texts: dict[str, list[str]] = {}
+    for measurement in systems:
+        for name in measurement.results:
+            for doubt in doubts_of(measurement, name):
+                key = f"{name}: {doubt.check}"
+                if once is None or key not in once:
+                    texts.setdefault(doubt, []).append(name)
+                    (once if once is not None else set()).add(key)
+    level, frame = 0, currentframe()
+    while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "metrichub":
+        level, frame = level + 1, frame.f_back
+    for text, names in texts.items():
+        about = ", ".join(dict.fromkeys(names))
+        warnings.warn(f"{about}: {text}", DoubtfulScore, stacklevel=level + 1)
 
 
 def _of_columns(measurement: Measurement, result: Result) -> list[str]:
@@ -94,8 +140,6 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     read = {*map(column_of, inputs)}
     found_in = {column: n for column, n in measurement.read_from.items() if column in read}
     why = [_of_fallback(column, names) for column, names in found_in.items()]
-    for column, counts in measurement.blanks.items():
-        why += _of_blanks(column, counts) if column in read else ()
     if result.adds_up:  # Other metrics see all items together.
         why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
     return why

@@ -24,6 +24,7 @@ from metrichub.report.captions import (
     without_intervals,
 )
 from metrichub.report.headline import Headline, headline, short_label
+from metrichub.report.notes import warn_of
 from metrichub.report.rows import (
     HEADLINES,
     Intervals,
@@ -347,4 +348,6 @@ def compare_all(
             raise ReportError(f"{name} is {what(report)}, not a report")
     check_positive("resamples", resamples)
     options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
-    return Ranking.of(paired_tests(systems, options, metrics))
+    ranking = Ranking.of(paired_tests(systems, options, metrics))
+    warn_of(systems.values())
+    return ranking

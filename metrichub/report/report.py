@@ -73,7 +73,10 @@ class Report(Measurement):
         )
 
     def notes(self) -> dict[str, Sequence[str]]:
-        """Notes for the reader of the scores, by metric, such as why samples are unscored."""
+        """Notes for the reader of the scores, by metric, such as why samples are unscored.
+
+        Those that say why a number may mislead come first, and are `metrichub.errors.Doubt`s.
+        """
         return notes_of(self)
 
     def compare(
@@ -343,8 +346,8 @@ class Report(Measurement):
         return isinstance(other, Report) and statistics(self) == statistics(other)
 
     def _repr_html_(self) -> str:
-        """The scores as a table, for notebooks."""
-        return export.readable_table(self).html()
+        """The scores as a table with the notes below it, for notebooks."""
+        return export.readable_html(self)
 
     def __repr__(self) -> str:
         """The size and the main scores."""
@@ -352,5 +355,5 @@ class Report(Measurement):
         return f"<Report of {self.size} samples: {', '.join(scores)}>"
 
     def __str__(self) -> str:
-        """The scores as a plain table."""
+        """The scores as a plain table with the notes below it."""
         return export.readable_text(self)

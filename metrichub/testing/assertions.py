@@ -12,7 +12,7 @@ import numpy as np
 from metrichub import Interval, Report, compare_all
 from metrichub.catalog.kinds import choices_of
 from metrichub.data.columns import column_of
-from metrichub.errors import ParameterError, ReportError, SpecError, what
+from metrichub.errors import ParameterError, ReportError, SpecError, what, without_warnings
 from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.thresholds import Threshold, finite_number
 from metrichub.metric import Metric
@@ -81,7 +81,8 @@ def assert_scores(
             for threshold in thresholds
         }
     failed = {threshold: bound for threshold, bound in bounds.items() if not threshold.holds(bound)}
-    beyond = [*_beyond_margins(report, baseline, limits, how)]
+    with without_warnings():
+        beyond = [*_beyond_margins(report, baseline, limits, how)]
     if failed or beyond:
         raise AssertionError("\n".join(_message(report, len(limits), failed, beyond, on, how)))
 

@@ -12,6 +12,7 @@ from metrichub import Entry, Hub, Report, Scale
 from metrichub.catalog.parameters import parameters_of
 from metrichub.catalog.spec import Spec
 from metrichub.data.columns import CONVERSATIONS, column_of
+from metrichub.errors import without_warnings
 from metrichub.metric import Metric
 
 WORDS = (
@@ -132,7 +133,8 @@ class MetricUnderTest:
     def evaluate(self, columns: Mapping[str, Any], **parameters: Any) -> Report:
         """The report of the metric on some columns, with some parameters changed."""
         metric = replace(self.metric, **parameters)
-        return Hub(metric, block_characters=400).evaluate(**columns)
+        with without_warnings():
+            return Hub(metric, block_characters=400).evaluate(**columns)
 
     @staticmethod
     def _ordinary(column: str) -> list[Any]:

@@ -129,6 +129,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", [*TABLES, *STREAMS])
+@pytest.mark.filterwarnings("ignore::metrichub.DoubtfulScore")
 @pytest.mark.filterwarnings("error")
 def test_every_reader_gives_the_scores_and_samples_of_one_table(kind: str) -> None:
     expected = HUB.evaluate(TABLE)

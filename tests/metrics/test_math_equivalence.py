@@ -220,7 +220,7 @@ def test_texts_that_are_read_in_part_or_not_at_all_are_noted() -> None:
         return report.notes().get("math_equivalence", [])
 
     good = ["3 apples", ".5", r"45 \text{ units}^2", "9 * 2 = 18\n#### 18", r"So \boxed{2}, not 3"]
-    assert notes(good, ["7"] * len(good)) == []
+    assert notes(good, ["7"] * 4 + ["2"]) == []
     # Nothing, the second number alone, another number; the same text is right whatever it is.
     assert notes(["x", "3 or 4", "2,6", r"\frac{1", "yes"], [*["$7$"] * 4, "yes"]) == [
         "4 references couldn't be read, or only in part; put formulas between $ signs"

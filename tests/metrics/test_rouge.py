@@ -217,7 +217,7 @@ def test_a_text_that_is_not_read_leaves_its_sample_unscored(text: str) -> None:
     # The second has a reference that is read, and that alone counts.
     assert report.scores()["rouge"]["score"] == 1
     assert report.scores()["rouge"]["unscored"] == 1
-    unscored, dropped = report.notes()["rouge"]
+    dropped, unscored = report.notes()["rouge"]
     assert (
         unscored
         == "1 unscored: the tokenizer drops over half of every reference's letters and digits"

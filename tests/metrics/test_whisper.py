@@ -7,7 +7,7 @@ from math import isnan, nan
 import pytest
 
 from metric_cards._bases.whisper import NORMALIZERS
-from metrichub import Hub, load_metric
+from metrichub import Hub, Report, load_metric
 from metrichub.errors import Doubt
 from tests.vectors import whisper_texts
 
@@ -62,6 +62,12 @@ VOWELS = [
 ]
 
 
+def marks_doubted(report: Report, metric: str) -> list[str]:
+    """The doubts about marks, which the letters of some scripts have beside others."""
+    notes = report.notes().get(metric, ())
+    return [note for note in notes if isinstance(note, Doubt) and "vowel marks" in note]
+
+
 @pytest.mark.parametrize(("language", "reference", "prediction"), VOWELS)
 def test_vowels_that_are_marks_can_be_kept_and_else_leave_the_sample_unscored(
     language: str, reference: str, prediction: str
@@ -80,11 +86,10 @@ def test_vowels_that_are_marks_can_be_kept_and_else_leave_the_sample_unscored(
         {"drop": nan, "official": 0, "keep": 0.5, "english": 0.5}, nan_ok=True
     )
     assert report.scores()["drop"]["unscored"] == 1
-    assert "drops vowel marks of over half" in report.notes()["drop"][0]
-    (doubt,) = (note for note in report.notes()["official"] if isinstance(note, Doubt))
+    assert any("drops vowel marks of over half" in note for note in report.notes()["drop"])
+    (doubt,) = marks_doubted(report, "official")
     assert doubt.startswith("the normalizer drops vowel marks in 1 sample, ")
-    kept = (report.notes().get(name, ()) for name in ("keep", "english"))
-    assert not any(isinstance(note, Doubt) for notes in kept for note in notes)
+    assert marks_doubted(report, "keep") + marks_doubted(report, "english") == []
 
 
 @pytest.mark.parametrize(
@@ -103,8 +108,7 @@ def test_few_marks_are_scored_and_counted(reference: str, doubted: int) -> None:
         report = Hub(metric).evaluate(predictions=[reference], references=[reference])
         assert report.scores()["wer"]["score"] == 0
         assert "unscored" not in report.scores()["wer"]
-        notes = report.notes().get("wer", ())
-        assert sum(isinstance(note, Doubt) for note in notes) == doubted
+        assert len(marks_doubted(report, "wer")) == doubted
 
 
 def test_over_half_of_such_samples_withhold_the_mean() -> None:

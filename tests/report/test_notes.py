@@ -121,11 +121,10 @@ def test_samples_without_a_score_are_counted_with_their_reasons(
     report = Hub(metric).evaluate(predictions=texts)
     (notes,) = report.notes().values()
     assert list(notes) == said
-    # As text a report says why, where a metric scored no sample at all.
+    # As text a report says it below the table.
     (name,) = report.results
     below = [line for line in str(report).splitlines() if line.startswith(f"{name}: ")]
-    silent = bool(texts) and report.results[name].unscored == len(texts)
-    assert below == [f"{name}: {note}" for note in said] * silent
+    assert below == [f"{name}: {note}" for note in said]
 
 
 def test_a_metric_with_a_card_that_gave_no_score_is_not_asked_for_its_return() -> None:
@@ -245,12 +244,13 @@ def test_merged_reports_add_their_counts(path: Path, tmp_path: Path) -> None:
     assert merged.notes()["wer"] == [NOTES[0].replace("2 'NaN'", "3 'NaN'"), NOTES[1]]
 
 
-def test_texts_given_by_name_or_in_json_are_meant(tmp_path: Path) -> None:
+def test_texts_given_by_name_or_in_json_are_counted_as_texts(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"prediction": "NaN", "reference": "null"}', "utf-8")
     hub = Hub("wer")
     assert hub.evaluate(path).notes() == {}
-    assert hub.evaluate(predictions=["NaN", ""], references=["a", "b"]).notes() == {}
+    (told,) = hub.evaluate(predictions=["NaN", ""], references=["a", "b"]).notes()["wer"]
+    assert told.startswith("1 of 2 predictions are a word for a missing value (first: sample 0")
 
 
 # Texts in several forms of Unicode.

@@ -59,7 +59,7 @@ def test_digits_and_names_alone_score_nothing() -> None:
         report = scored("rouge", RUSSIAN, predictions)
         assert np.isnan(report["rouge"]["rouge1"])
         assert report["rouge"]["unscored"] == 3
-        assert report.notes()["rouge"][:2] == [f"3 unscored: {UNREAD}", f"no score: {WITHHELD}"]
+        assert report.notes()["rouge"][1:] == [f"3 unscored: {UNREAD}", f"no score: {WITHHELD}"]
     assert scored("rouge(tokenizer='unicode')", RUSSIAN)["rouge"]["rouge1"] == 1
 
 
@@ -121,8 +121,9 @@ def test_the_official_number_is_rouge_scores() -> None:
 )
 def test_readability_reads_latin_letters(text: str) -> None:
     assert unscored("readability", [text, *ENGLISH]) == [True] + [False] * 3
-    (first, *_) = scored("readability", [text]).notes()["readability"]
-    assert first.startswith("1 unanswered: the tokenizer drops over half of the prediction's")
+    begin = "1 unanswered: the tokenizer drops over half of the prediction's"
+    notes = scored("readability", [text]).notes()["readability"]
+    assert any(note.startswith(begin) for note in notes)
     # textstat has no such rule, and its convention gives its number.
     official = scored("t = readability(convention='textstat')", [text])["t"]
     assert not np.isnan(official["score"])
@@ -143,7 +144,7 @@ def test_the_mean_is_withheld_over_half_and_not_at_half() -> None:
     assert "– · 49 of 100" in str(more)
     for shown in (str(half), half.to_markdown(), half.to_latex()):
         assert "1.000 · 50 of 100" in shown.replace("{\\textperiodcentered}", "·")
-    assert " of 100" not in str(scored("rouge", mixed(0)))
+    assert "· 100 of 100" not in str(scored("rouge", mixed(0)))
 
 
 def test_systems_are_ranked_over_the_samples_whose_references_are_read() -> None:
@@ -293,7 +294,7 @@ def test_a_prediction_is_unscored_for_its_letters_only_if_the_card_says_so() -> 
     report = scored(changed(Longer, **unread), ["hello", "Привет"], ["Привет", "hello"])
     ((name, result),) = report.results.items()
     assert np.isnan(report.samples()[name]["score"]).tolist() == [False, True]
-    assert report.notes()[name][0] == f"1 unscored: {UNREAD}"
+    assert f"1 unscored: {UNREAD}" in report.notes()[name]
     assert not result.unanswered
 
 

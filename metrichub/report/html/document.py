@@ -53,7 +53,7 @@ from metrichub.report.html.records import (
     script_json,
 )
 from metrichub.report.html.theme import THEME
-from metrichub.report.notes import shared_notes
+from metrichub.report.notes import note_lines
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.rows import ScoreFormat
 from metrichub.report.scoreboard import differences, rows_of_scores, rows_of_tests, scoreboard
@@ -197,7 +197,8 @@ def report_page(
             dash_of=charts.dash_of,
             quartiles=quartiles([scores for _, scores in main]),
             correlations=correlations([s for _, s in main]) if len(main) > 1 else None,
-            notes=_notes(systems),
+            doubts=note_lines(systems, "doubts"),
+            notes=note_lines(systems, "facts"),
             sentence_level=_sentence_level(systems),
             titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
             signatures=_signatures(systems),
@@ -414,14 +415,6 @@ def _ranks(values: Values) -> Values:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Values = (np.cumsum(counts) - (counts - 1) / 2)[place]
     return ranks
-
-
-def _notes(systems: Mapping[str, Measurement]) -> list[str]:
-    """The notes of every metric, those of all systems told once and without naming them."""
-    return [
-        f"{', '.join(names)}, {metric}: {text}" if names else f"{metric}: {text}"
-        for metric, text, names in shared_notes(systems)
-    ]
 
 
 def _signatures(systems: Mapping[str, Measurement]) -> dict[str, list[str]]:

@@ -1,0 +1,322 @@
+"""The checks that every metric of texts gets; checks.toml has their words, patterns and bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from metrichub.metric.checks import DISTRIBUTION, Check, Rows, word_set
+from metrichub.text import Texts
+
+Found = Sequence[bool]
+_NEAR, _APART, _FEW, _SHORT, _SOME = 0.6, 0.3, 5, 15, 0.15
+_LENGTHS = (len, lambda text: len(text.split()))
+_ENDS = re.compile(r"[.!?…。！？\"'”’»)\]}:;]\s*$")
+_NUMBER = re.compile(r"\d+")
+_MARK = re.compile(r"[.,;:!?](?=\s|$)")
+_TOKENIZED = re.compile(r"\w (?:[.,](?=\s|$)|n't\b)")
+_SIGN = re.compile(r"[^\0-\x7f]|[<\[#&`~\\]|@@|^\s*(?:n|N|$|undefined)|^.{0,30}:", re.MULTILINE)
+
+
+def nothing_to_find(rows: Rows) -> bool:
+    """Whether no check of a few rows would find anything, seen at a glance."""
+    return not any(_SIGN.search(rows.joined(name)) for name in ("predictions", "references"))
+
+
+def _share(first: frozenset[str], second: frozenset[str]) -> float:
+    """How many words both have, of those of the smaller."""
+    return len(first & second) / max(min(len(first), len(second)), 1)
+
+
+def _mean(numbers: Iterable[float]) -> float:
+    values = [*numbers]
+    return sum(values) / max(len(values), 1)
+
+
+def _holds(pattern: str, *signs: str) -> Callable[[Rows], Found]:
+    """Rows whose prediction has a pattern that none of its references has; it needs a sign."""
+    compiled, anywhere = re.compile(pattern), re.compile(pattern, re.MULTILINE)
+
+    def rows_of(rows: Rows) -> Found:
+        texts = rows.joined("predictions")
+        if not any(sign in texts for sign in signs) or not anywhere.search(texts):
+            return ()
+        return [
+            bool(compiled.search(text)) and not any(map(compiled.search, references))
+            for text, references in zip(
+                rows.first("predictions"), rows.all("references"), strict=True
+            )
+        ]
+
+    return rows_of
+
+
+def _repeated(rows: Rows) -> Found:
+    seen = set[object]()
+    columns = [rows.all(name) for name in sorted(rows.columns)]
+    keys = [tuple(map(tuple, row)) for row in zip(*columns, strict=True)]
+    found = []
+    for key in keys:
+        found.append(key in seen)
+        seen.add(key)
+    return found
+
+
+def _empty(rows: Rows) -> Found:
+    pairs = zip(rows.first("predictions"), rows.all("references"), strict=True)
+    return [not text.strip() and all(r.strip() for r in references) for text, references in pairs]
+
+
+def _no_reference(rows: Rows) -> Found:
+    pairs = zip(rows.first("predictions"), rows.all("references"), strict=True)
+    return [
+        bool(references) and bool(text.strip()) and not any(r.strip() for r in references)
+        for text, references in pairs
+    ]
+
+
+def _alike(column: str, other: str) -> Callable[[Rows], Found]:
+    """Rows that begin as most of a column do, while the rest and the other column differ."""
+
+    def rows_of(rows: Rows) -> Found:
+        starts = [_start(text) for text in rows.first(column)]
+        ((common, times),) = Counter(filter(None, starts)).most_common(1) or [((), 0)]
+        alike = [start == common for start in starts]
+        rest = [start for start in starts if start != common]
+        others = zip(rows.first(other), alike, strict=True)
+        beside = {_start(text) for text, same in others if same}
+        repeats = len({*rest}) < 0.8 * len(rest)
+        return () if times < 2 or repeats or len(beside) < times / 2 else alike
+
+    return rows_of
+
+
+def _start(text: str) -> tuple[str, ...]:
+    return tuple(_NUMBER.sub("0", " ".join(text.split(maxsplit=_FEW)[:_FEW])).split())
+
+
+def _equal(rows: Rows) -> Found:
+    """Rows equal to a reference, where the others are far from theirs or none is left."""
+    texts, references = rows.first("predictions"), rows.all("references")
+    equal = [t in r and bool(t.strip()) for t, r in zip(texts, references, strict=True)]
+    pairs = zip(equal, rows.words("predictions"), rows.words("references"), strict=True)
+    alike = _mean(len(a & b) / max(len(a | b), 1) for same, a, b in pairs if not same)
+    return () if alike > _NEAR else equal
+
+
+def _copied(column: str) -> Callable[[Rows], Found]:
+    """Rows that begin with a text of another column, which their references don't do.
+
+    Where references say the same at the same length, as in simplification, some copies are right.
+    """
+
+    def rows_of(rows: Rows) -> Found:
+        copies = [
+            len(start) > _SHORT and text.startswith(start) and not any(map(start.__eq__, others))
+            for text, start, others in zip(
+                rows.first("predictions"), rows.first(column), rows.all("references"), strict=True
+            )
+        ]
+        words = [*zip(rows.words(column), rows.words("references"), strict=True)]
+        alike = _mean(len(a & b) / max(len(a | b), 1) for a, b in words)
+        return () if alike > _NEAR / 2 and _mean(copies) < _SOME else copies
+
+    return rows_of
+
+
+def _shifted(rows: Rows) -> Found:
+    """Rows whose prediction belongs to the reference of the row before or after."""
+    predictions, references = rows.words("predictions"), rows.words("references")
+    numbers = rows.numbers
+    found = [False] * len(rows)
+    for (i, row), (j, after) in pairwise(enumerate(numbers)):
+        if after != row + 1 or references[i] == references[j]:
+            continue
+        for mine, other in ((i, j), (j, i)):
+            words = predictions[mine]
+            if len(words) > PAIR:
+                far = _share(words, references[other]) - _share(words, references[mine])
+                found[mine] |= far > _APART
+    return found
+
+
+PAIR = 3
+"""A text of so few words may fit another row by chance."""
+
+
+def _tokenized(column: str, other: str) -> Callable[[Rows], Found]:
+    """Rows with spaces before their marks, where the other column has none."""
+
+    def rows_of(rows: Rows) -> Found:
+        if " ." not in rows.joined(column) and " ," not in rows.joined(column):
+            return ()
+        own, others = (
+            [bool(_TOKENIZED.search(text)) for text in rows.first(name)] for name in (column, other)
+        )
+        alone = [mine and not its for mine, its in zip(own, others, strict=True)]
+        return alone if sum(others) < sum(own) / 2 else ()
+
+    return rows_of
+
+
+def _script(rows: Rows) -> Found:
+    """Rows whose letters are in another script than those of their reference."""
+    first, second = rows.first("predictions"), rows.first("references")
+    if rows.joined("predictions").isascii() and rows.joined("references").isascii():
+        return ()
+    both = [Texts(["".join(filter(str.isalpha, t)) for t in texts]) for texts in (first, second)]
+    scripts = {*both[0].letters.whole, *both[1].letters.whole} - {"Latin", "emoji"}
+    if not scripts:
+        return ()
+    found = [False] * len(rows)
+    for script in scripts:
+        here, there = (texts.mostly({script}).tolist() for texts in both)
+        for row, (mine, other) in enumerate(zip(here, there, strict=True)):
+            found[row] |= mine != other and bool(both[0][row]) and bool(both[1][row])
+    return found
+
+
+def _language(rows: Rows) -> Found:
+    """Rows with none of the most frequent words of the references, of which their own has two."""
+    predictions, references = rows.words("predictions"), rows.words("references")
+    times = Counter(
+        word for words in references for word in words if len(word) > 1 and not word.isdigit()
+    )
+    common = {word for word, n in times.most_common(25) if n >= 0.1 * len(rows)}
+    return [
+        len(words) > 4 and len(own & common) > 1 and not words & common
+        for words, own in zip(predictions, references, strict=True)
+    ]
+
+
+def _cut_off(rows: Rows) -> Found:
+    """Rows of one length, in characters or words, that end in mid-sentence unlike references."""
+    texts, references = rows.first("predictions"), rows.first("references")
+    open_ended = [
+        bool(t) and not _ENDS.search(t) and bool(_ENDS.search(r))
+        for t, r in zip(texts, references, strict=True)
+    ]
+    best: Found = ()
+    for length in _LENGTHS:
+        lengths = [length(t) if end else 0 for t, end in zip(texts, open_ended, strict=True)]
+        ((common, _),) = Counter(filter(None, lengths)).most_common(1) or [(0, 0)]
+        at = [n == common > PAIR for n in lengths]
+        best = max(best, at, key=sum)
+    return best if sum(best) >= _FEW else ()
+
+
+def _unpunctuated(rows: Rows) -> Found:
+    """Rows without a mark whose reference has several."""
+    texts, references = rows.first("predictions"), rows.first("references")
+    return [
+        len(text.split()) > _FEW and not _MARK.search(text) and len(_MARK.findall(reference)) > 1
+        for text, reference in zip(texts, references, strict=True)
+    ]
+
+
+def _unused(rows: Rows) -> Found:
+    """Rows whose keywords have no word that any prediction has."""
+    known = frozenset[str]().union(*rows.words("predictions"))
+    return [
+        bool(row) and known.isdisjoint(word_set(" ".join(_values(row))))
+        for row in rows.all("keywords")
+    ]
+
+
+def _one_reference(rows: Rows) -> Found:
+    return [len(r) > 1 and len({*r}) == 1 for r in rows.all("references")]
+
+
+def _never_meet(column: str, other: str) -> Callable[[Rows], Found]:
+    """Rows none of whose values any row has in the other column.
+
+    Where some do meet, only values of another form are counted: others may be wrong, not doubtful.
+    """
+
+    def rows_of(rows: Rows) -> Found:
+        own, others = ([_values(row) for row in rows.all(name)] for name in (column, other))
+        values = set().union(*others)
+        never = [bool(row) and values.isdisjoint(row) for row in own]
+        if not values or all(never) or len(rows) < DISTRIBUTION:
+            return never if values and all(never) else ()
+        forms = set(map(_form, values))
+        return [
+            alone and forms.isdisjoint(map(_form, row))
+            for alone, row in zip(never, own, strict=True)
+        ]
+
+    return rows_of
+
+
+def _values(texts: Sequence[str]) -> set[str]:
+    """The labels or ids of a row, which may be one text of JSON: a list, or grades by id."""
+    values = set(texts)
+    for text in texts:
+        if text[:1] in ("[", "{"):
+            with suppress(ValueError):
+                values = set(map(str, json.loads(text)))
+    return values
+
+
+def _form(value: str) -> str:
+    """How a value is written: "doc_12" is "a_9"."""
+    return _NUMBER.sub("9", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", value)))
+
+
+def _same_as_sources(rows: Rows) -> Found:
+    pairs = zip(rows.all("references"), rows.first("sources"), strict=True)
+    return [bool(source.strip()) and {*own} == {source} for own, source in pairs]
+
+
+_FUNCTIONS: Mapping[str, Callable[[Rows], Found]] = {
+    "empty": _empty,
+    "constant": _alike("predictions", "references"),
+    "equal": _equal,
+    "copied source": _copied("sources"),
+    "copied prompt": _copied("questions"),
+    "shifted": _shifted,
+    "tokenized": _tokenized("predictions", "references"),
+    "tokenized references": _tokenized("references", "predictions"),
+    "script": _script,
+    "language": _language,
+    "cut off": _cut_off,
+    "unpunctuated": _unpunctuated,
+    "keywords": _unused,
+    "repeated": _repeated,
+    "empty references": _no_reference,
+    "constant references": _alike("references", "predictions"),
+    "one reference": _one_reference,
+    "sources as references": _same_as_sources,
+    "labels": _never_meet("predictions", "references"),
+    "ids": _never_meet("retrieved", "relevants"),
+}
+
+
+NO_TEXTS = {"labels", "structure", "tries", "ranking", "recorded"}
+"""The families of metrics that read no prose, for which only their own checks hold."""
+
+
+@cache
+def usual_checks(family: str) -> tuple[Check, ...]:
+    """The checks of the metrics of a family, in the order in which they are said."""
+    import tomllib
+
+    table = tomllib.loads(Path(__file__).with_name("checks.toml").read_text(encoding="utf-8"))
+    own = family if family in NO_TEXTS else ""
+    return tuple(
+        _check(name, fields) for name, fields in table.items() if fields.pop("family", "") == own
+    )
+
+
+def _check(name: str, fields: dict[str, Any]) -> Check:
+    pattern, signs = fields.pop("pattern", None), fields.pop("signs", ())
+    if pattern is None:
+        return Check(name, _FUNCTIONS[name], **fields)
+    return Check(name, _holds(pattern, *signs), **fields, everywhere=True)
