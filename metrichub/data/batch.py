@@ -162,7 +162,7 @@ class Batch:
             unread=names.read_unread(chosen, fallbacks, table.names, table.column, checked.size),
             beside={
                 column: partial(table.column, name)
-                for name in table.names
+                for name in table.plain_names()
                 if (column := names.column_of_alias(name)) in ("sources", "questions")
                 and column not in chosen
             },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from heapq import nsmallest
@@ -21,7 +22,7 @@ from metrichub.data.columns import TEXT, column_of
 from metrichub.data.extracted import PREFIX
 from metrichub.data.samples import quoted_apart
 from metrichub.data.values import as_list
-from metrichub.errors import Doubt, listed, printable
+from metrichub.errors import Doubt, InputError, listed, printable
 from metrichub.evaluation.facts import DoubtfulRows, Heaviest
 from metrichub.evaluation.mismatches import PARAMETERS, USUAL, after, made_of
 from metrichub.evaluation.observation import is_async
@@ -76,14 +77,14 @@ class Reader:
 
     def _columns(self, batch: Batch) -> Iterator[Sequence[Any]]:
         """The columns that checks read, those that no metric reads last."""
-        beside = {name: read for name, read in batch.beside.items() if name not in batch.columns}
+        beside = (name for name in batch.beside if name not in batch.columns)
         self._names = self._names or (*(name for name in READ_BY if name in batch.columns), *beside)
         for name in self._names:
             if name in batch.columns:
                 column = batch.columns[name]
                 yield column.items if column.offsets is None else lists_of(column)
             else:
-                yield as_list(name, beside[name]())
+                yield _beside(batch, name)
 
     def rows(self) -> Rows:
         """The rows, in the order of the run."""
@@ -95,6 +96,15 @@ class Reader:
 
 
 _Row = tuple[Sequence[str], ...]
+
+
+def _beside(batch: Batch, name: str) -> Sequence[Any]:
+    """A column that no metric reads, or nothing a row where it can't be read."""
+    with suppress(InputError, KeyError, TypeError, ValueError):
+        values = as_list(name, batch.beside[name]())
+        if len(values) == batch.size:
+            return values
+    return [()] * batch.size
 
 
 def _texts(value: object) -> Sequence[str]:
