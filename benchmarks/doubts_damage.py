@@ -133,19 +133,19 @@ def references_alike(columns: Columns, rows: list[int], random: Random) -> Colum
 
 
 def cut(unit: str) -> Damage:
-    """Outputs cut off where two of five end, in characters or words."""
+    """All outputs cut off at one length, in characters or words, that so many exceed."""
 
     def damage(columns: Columns, rows: list[int], random: Random) -> Columns:
         split = (lambda text: text.split()) if unit == "words" else list
         lengths = sorted(len(split(text)) for text in columns["predictions"])
-        limit = max(1, lengths[len(lengths) * 2 // 5])
+        limit = max(1, lengths[max(len(lengths) - len(rows) - 1, len(lengths) * 2 // 5)])
         join = " " if unit == "words" else ""
 
         def shortened(text: str) -> str:
             parts = split(text)
             return text if len(parts) <= limit else join.join(parts[:limit])
 
-        return edited(shortened)(columns, rows, random)
+        return edited(shortened)(columns, [*range(len(lengths))], random)
 
     return damage
 

@@ -15,7 +15,7 @@ from metrichub.data.samples import Reading
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
-from metrichub.errors import InputError, ParameterError, ScoringError, without_warnings
+from metrichub.errors import DOUBTS, InputError, ParameterError, ScoringError, without_warnings
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
@@ -160,10 +160,10 @@ class Hub:
         """
         self._calls += 1
         looks = self._calls <= _LOOKED_AT or not self._calls % _LOOKED_AT
-        with without_warnings(notes=looks):
+        with without_warnings(notes=looks and DOUBTS.get() != "unseen"):
             report = self.evaluate(data, *more, columns=columns, reduce=reduce, **by_name)
         if looks:
-            warn_of([report], self._warned)
+            warn_of({"": report}, self._warned)
         return report.scores()
 
     @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
@@ -265,7 +265,7 @@ class Hub:
             report = Report.of(measured_again(run, measure, list(batches), again, repeats))
             report = report if samples else report.pool()
         finish_rounds(rounds, batch, report)
-        warn_of([report])
+        warn_of({"": report})
         return report
 
     def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
@@ -284,7 +284,8 @@ class Hub:
         for name, data in systems_of(systems).items():
             reading = data if isinstance(data, Reading) else None
             try:
-                reports[str(name)] = self.evaluate(data, **options)
+                with without_warnings(notes=DOUBTS.get() != "unseen"):
+                    reports[str(name)] = self.evaluate(data, **options)
             except InputError as error:
                 if reading:
                     raise reading.located(error) from error
@@ -297,6 +298,7 @@ class Hub:
                 located = ScoringError(f"{where}: {error.metric}", error.problem, error.sample)
                 raise located from error.__cause__
         finish_rounds(rounds, batch, reports)
+        warn_of(reports)
         return reports
 
     def estimate(
@@ -334,7 +336,10 @@ class Hub:
         """
         from metrichub.models.loop import threaded
 
-        return await threaded(partial(self.evaluate, data, **by_name))
+        with without_warnings(notes=DOUBTS.get() != "unseen"):
+            report = await threaded(partial(self.evaluate, data, **by_name))
+        warn_of({"": report})
+        return report
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that needs it."""

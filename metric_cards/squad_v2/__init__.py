@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from metric_cards._bases.answer_texts import loose_matches
 from metric_cards._bases.squad_answers import answered, probability, texts_of_answers
-from metrichub.authoring import Array, Metric, Range, Row, Scores
+from metrichub.authoring import Array, Check, Metric, Range, Row, Scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,10 @@ class SquadV2(Metric):
     def system_inputs(self) -> tuple[str, ...]:
         """The probability."""
         return self.inputs()[2:]
+
+    def text_checks(self, usual: Sequence[Check]) -> Sequence[Check]:
+        """All but those of empty texts, which are the answers to some questions here."""
+        return [check for check in usual if check.name not in ("empty", "empty references")]
 
     def observe(
         self,

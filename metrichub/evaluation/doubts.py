@@ -22,7 +22,7 @@ from metrichub.data.columns import TEXT, column_of
 from metrichub.data.extracted import PREFIX
 from metrichub.data.samples import quoted_apart
 from metrichub.data.values import as_list
-from metrichub.errors import Doubt, InputError, listed, printable
+from metrichub.errors import Doubt, InputError, MetricError, MetrichubError, listed, printable
 from metrichub.evaluation.facts import DoubtfulRows, Heaviest
 from metrichub.evaluation.mismatches import PARAMETERS, USUAL, after, made_of
 from metrichub.evaluation.observation import is_async
@@ -38,6 +38,8 @@ READ = 2000
 """So many rows are read from the beginning of a run, and so many more drawn from the rest."""
 READ_BY = (*TEXT, "retrieved", "relevants", "keywords")
 """The columns that checks read."""
+_OF_WHOLE = ("cut off", "unpunctuated")
+"""The checks of whole predictions, not of answers that were read from them."""
 _BLANKS = ("empty", "missing", "empty references")
 """The checks of what a file may lack, which are told of its cells."""
 MADE_OF, WORST = "mismatches", "worst"
@@ -45,6 +47,8 @@ _MISMATCHES, _TRIED, _SHARE, _OF_PROSE, _RARE = 200, 50, 0.1, 0.12, 0.03
 """How many mismatches are looked at and scored again, and which share of them is worth a word."""
 _THIRD, _EVERY = 1 / 3, 5
 _LONGEST = 60
+_LONG, _HALF = 4000, 1990
+"""Of a text of more characters, checks read both ends."""
 
 
 class Reader:
@@ -110,7 +114,7 @@ def _beside(batch: Batch, name: str) -> Sequence[Any]:
 def _texts(value: object) -> Sequence[str]:
     """The texts of a cell; a number is one, as it is written."""
     if isinstance(value, str):
-        return (value,)
+        return (value if len(value) <= _LONG else f"{value[:_HALF]} … {value[-_HALF:]}",)
     if isinstance(value, (int, float)):
         return (f"{value:g}",)
     parts = value if isinstance(value, (list, tuple, dict)) else ()
@@ -129,8 +133,9 @@ def findings_of(again: Again, whole: Measurement, rows: Rows) -> dict[str, dict[
         found = dict(_found(own, result, whole))
         found |= dict(_made_of(again, result, own)) if _is_compared(result.metric) else {}
         if own and result.count >= _EVERY:
-            pair = quoted_apart(own.first("predictions")[0], own.first("references")[0])
-            found[WORST] = DoubtfulRows(0, whole.size, own.numbers[0], " for ".join(pair))
+            pair = (own.first("predictions")[0], own.first("references")[0])
+            shown = " for ".join(quoted_apart(*pair)) if own.columns.get("references") else ""
+            found[WORST] = DoubtfulRows(0, whole.size, own.numbers[0], shown)
         findings[name] = found
     return {name: found for name, found in findings.items() if found}
 
@@ -146,7 +151,9 @@ def _answers(rows: Rows, metric: Metric, whole: Measurement) -> Rows:
 
 def _is_compared(metric: Metric) -> bool:
     columns = {column_of(name) for name in metric.inputs()}
-    other = is_async(metric) or metric.one_process() or metric.card.tags.family == "structure"
+    # A function may be about anything, and may do more than score.
+    other = is_async(metric) or metric.one_process() or not metric.card.path
+    other = other or metric.card.tags.family == "structure"
     return columns == {"predictions", "references"} and not other
 
 
@@ -175,7 +182,9 @@ def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str
             or (check.name == "repeated" and whole.questions)
         ):
             continue
-        doubtful = seen.cached(check, partial(check.rows, seen))
+        if metric.extraction and check.name in _OF_WHOLE:
+            continue
+        doubtful = seen.cached(check, partial(_applied, check, seen, metric.name))
         if result.unscored and any(doubtful) and not result.pooled:
             scored = result.scored()[seen.numbers].tolist()
             doubtful = [*map(and_, doubtful, scored)]
@@ -185,9 +194,21 @@ def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str
             yield check.name, DoubtfulRows(hits, len(seen), seen.numbers[place], text)
 
 
+def _applied(check: Check, rows: Rows, name: str) -> list[bool]:
+    """Which rows a check doubts."""
+    try:
+        doubtful = [*map(bool, check.rows(rows))]
+    except Exception as error:
+        raise MetricError(f"{name}: its check {check.name!r} failed: {error!r}") from error
+    if doubtful and len(doubtful) != len(rows):
+        problem = f"gave {len(doubtful)} values for {len(rows)} rows"
+        raise MetricError(f"{name}: its check {check.name!r} {problem}")
+    return doubtful
+
+
 def _made_of(again: Again, result: Result, rows: Rows) -> Iterator[tuple[str, DoubtfulRows]]:
     """What mismatches are made of, where a metric's score is better without it."""
-    pairs = [*_mismatches(result, rows)]
+    pairs = [pair for pair in _mismatches(result, rows) if len(pair[1]) < _LONG]
     nearly = len(rows) >= DISTRIBUTION and all(map(rows.is_prose, ("predictions", "references")))
     steps = [
         (place, p, r, rows.cached((place, nearly), partial(made_of, p, r, nearly)))
@@ -205,7 +226,11 @@ def _made_of(again: Again, result: Result, rows: Rows) -> Iterator[tuple[str, Do
             few = max(_SHARE * min(len(pairs), right or len(pairs)), _RARE * len(rows))
         if times < few:
             continue
-        if _better(again, result.metric, before, mended):
+        # Whatever a metric can't read isn't worth a word.
+        with suppress(MetrichubError):
+            better = False
+            better = _better(again, result.metric, before, mended)
+        if better:
             vanish = "vanish" if equal else "vanish or shrink"
             place, p, r = cases[0]
             name = f"{MADE_OF} {vanish} after {listed(names)}"
@@ -295,9 +320,11 @@ def _of_result(measurement: Measurement, result: Result) -> Iterator[Doubt]:
             where = f"outside of {scale.interval}, its range"
             where = where if isfinite(score) else "so a sample's is too large to be added"
             yield Doubt(f"{output} is {score:g}, {where}", "range")
-    if _is_worst(result):
+    # Where all rows are doubtful, it is said why.
+    known = measurement.doubts.get(result.metric.name, {}).values()
+    if _is_worst(result) and not any(found.rows == found.of for found in known):
         pair = measurement.doubts.get(result.metric.name, {}).get(WORST)
-        shown = f" (sample {pair.first}: {pair.text})" if pair else ""
+        shown = f" (sample {pair.first}: {pair.text})" if pair and pair.text else ""
         yield Doubt(
             f"the score is {result.scores()['score']:g}, the worst there is{shown}; see whether "
             "the columns hold what the metric compares",

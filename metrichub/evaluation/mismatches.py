@@ -11,7 +11,7 @@ _CEDILLAS = str.maketrans("ţşŢŞ", "țșȚȘ")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _BREAKS = re.compile(r"[\r\n\u2028\u2029]+|\\n")
 # The signs and points of numbers stay.
-_MARKS = re.compile(r"(?![-+]\d)(?!(?<=\d)[.,]\d)[^\w\s]|_")
+_MARKS = re.compile(r"\*\*|(?!-\d)(?!(?<=\d)[.,]\d)[^\w\s+#*/<>=%$&@^~|\\]|_")
 
 STEPS: Mapping[str, Callable[[str], str]] = {
     "removing zero-width characters": lambda text: _UNSEEN.sub("", text),

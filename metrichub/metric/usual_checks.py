@@ -16,9 +16,7 @@ from metrichub.metric.checks import DISTRIBUTION, Check, Rows, word_set
 from metrichub.text import Texts
 
 Found = Sequence[bool]
-_NEAR, _APART, _FEW, _SHORT, _SOME = 0.6, 0.3, 5, 15, 0.15
-_LENGTHS = (len, lambda text: len(text.split()))
-_ENDS = re.compile(r"[.!?…。！？\"'”’»)\]}:;]\s*$")
+_NEAR, _APART, _FEW, _SHORT, _SOME, _STYLE = 0.6, 0.3, 5, 15, 0.15, 0.9
 _NUMBER = re.compile(r"\d+")
 _MARK = re.compile(r"[.,;:!?](?=\s|$)")
 _TOKENIZED = re.compile(r"\w (?:[.,](?=\s|$)|n't\b)")
@@ -173,14 +171,17 @@ def _script(rows: Rows) -> Found:
         return ()
     both = [Texts(["".join(filter(str.isalpha, t)) for t in texts]) for texts in (first, second)]
     scripts = {*both[0].letters.whole, *both[1].letters.whole} - {"Latin", "emoji"}
-    if not scripts:
-        return ()
     found = [False] * len(rows)
     for script in scripts:
         here, there = (texts.mostly({script}).tolist() for texts in both)
         for row, (mine, other) in enumerate(zip(here, there, strict=True)):
-            found[row] |= mine != other and bool(both[0][row]) and bool(both[1][row])
-    return found
+            # Where any letters are of one block, both may be, as in Japanese.
+            found[row] |= mine != other and _blocks(both[0][row]).isdisjoint(_blocks(both[1][row]))
+    return [apart and bool(text) for apart, text in zip(found, both[0], strict=True)]
+
+
+def _blocks(letters: str) -> frozenset[int]:
+    return frozenset(ord(letter) >> 7 for letter in letters)
 
 
 def _language(rows: Rows) -> Found:
@@ -197,19 +198,22 @@ def _language(rows: Rows) -> Found:
 
 
 def _cut_off(rows: Rows) -> Found:
-    """Rows of one length, in characters or words, that end in mid-sentence unlike references."""
+    """Rows as long as the longest, in characters or words, that end in a word unlike references."""
     texts, references = rows.first("predictions"), rows.first("references")
     open_ended = [
-        bool(t) and not _ENDS.search(t) and bool(_ENDS.search(r))
+        t.rstrip()[-1:].isalnum() and not r.rstrip()[-1:].isalnum()
         for t, r in zip(texts, references, strict=True)
     ]
     best: Found = ()
-    for length in _LENGTHS:
-        lengths = [length(t) if end else 0 for t, end in zip(texts, open_ended, strict=True)]
-        ((common, _),) = Counter(filter(None, lengths)).most_common(1) or [(0, 0)]
-        at = [n == common > PAIR for n in lengths]
-        best = max(best, at, key=sum)
-    return best if sum(best) >= _FEW else ()
+    for lengths in ([*map(len, texts)], [len(text.split()) for text in texts]):
+        longest = max(lengths)
+        at = [n == longest and end for n, end in zip(lengths, open_ended, strict=True)]
+        # A few short texts are as long as the longest by chance.
+        if longest > _SHORT or 2 * sum(at) > len(at):
+            best = max(best, at, key=sum)
+    # Where hardly any text has a mark at its end, that is how they are written.
+    style = sum(open_ended) > _STYLE * len(rows) and 2 * sum(best) < len(rows)
+    return best if sum(best) >= _FEW and not style else ()
 
 
 def _unpunctuated(rows: Rows) -> Found:
@@ -222,10 +226,13 @@ def _unpunctuated(rows: Rows) -> Found:
 
 
 def _unused(rows: Rows) -> Found:
-    """Rows whose keywords have no word that any prediction has."""
+    """Rows whose keywords have no word that any prediction has, and are in none as they stand."""
     known = frozenset[str]().union(*rows.words("predictions"))
+    texts = rows.joined("predictions").lower()
     return [
-        bool(row) and known.isdisjoint(word_set(" ".join(_values(row))))
+        bool(row)
+        and known.isdisjoint(word_set(" ".join(_values(row))))
+        and not any(word.lower() in texts for word in _values(row))
         for row in rows.all("keywords")
     ]
 
@@ -260,7 +267,7 @@ def _values(texts: Sequence[str]) -> set[str]:
     values = set(texts)
     for text in texts:
         if text[:1] in ("[", "{"):
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 values = set(map(str, json.loads(text)))
     return values
 

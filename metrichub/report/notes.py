@@ -114,24 +114,19 @@ def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
     yield from (n for n in measurement.results[name].notes() if isinstance(n, Doubt))
 
 
-def warn_of(systems: Iterable[Measurement], once: set[str] | None = None) -> None:
+def warn_of(systems: Mapping[str, Measurement], once: set[str] | None = None) -> None:
     """Warn of each doubt at the line of the user's code, of one in `once` not again."""
     if DOUBTS.get() != "warned":
         return
-    texts: dict[str, list[str]] = {}
-    for measurement in systems:
-        for name in measurement.results:
-            for doubt in doubts_of(measurement, name):
-                key = f"{name}: {doubt.check}"
-                if once is None or key not in once:
-                    texts.setdefault(doubt, []).append(name)
-                    (once if once is not None else set()).add(key)
     level, frame = 0, currentframe()
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "metrichub":
         level, frame = level + 1, frame.f_back
-    for text, names in texts.items():
-        about = ", ".join(dict.fromkeys(names))
-        warnings.warn(f"{about}: {text}", DoubtfulScore, stacklevel=level + 1)
+    for metrics, text, names in shared_notes(systems):
+        key = f"{metrics}: {text.check}" if isinstance(text, Doubt) else ""
+        if key and (once is None or key not in once):
+            line = ": ".join([*filter(None, [", ".join(names)]), metrics, text])
+            warnings.warn(line, DoubtfulScore, stacklevel=level + 1)
+            (once if once is not None else set()).add(key)
 
 
 def _of_columns(measurement: Measurement, result: Result) -> list[str]:

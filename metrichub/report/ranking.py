@@ -349,5 +349,5 @@ def compare_all(
     check_positive("resamples", resamples)
     options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
     ranking = Ranking.of(paired_tests(systems, options, metrics))
-    warn_of(systems.values())
+    warn_of(systems)
     return ranking
