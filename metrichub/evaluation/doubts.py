@@ -132,7 +132,7 @@ def findings_of(again: Again, whole: Measurement, rows: Rows) -> dict[str, dict[
         own = _answers(rows, result.metric, whole) if result.metric.extraction else rows
         found = dict(_found(own, result, whole))
         found |= dict(_made_of(again, result, own)) if _is_compared(result.metric) else {}
-        if own and result.count >= _EVERY:
+        if own and result.count >= _EVERY and not is_async(result.metric):
             pair = (own.first("predictions")[0], own.first("references")[0])
             shown = " for ".join(quoted_apart(*pair)) if own.columns.get("references") else ""
             found[WORST] = DoubtfulRows(0, whole.size, own.numbers[0], shown)

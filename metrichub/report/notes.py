@@ -32,11 +32,14 @@ class SharedNote(NamedTuple):
     systems: Sequence[str]
 
 
-def shared_notes(systems: Mapping[str, Measurement]) -> list[SharedNote]:
+def shared_notes(
+    systems: Mapping[str, Measurement], doubts_alone: bool = False
+) -> list[SharedNote]:
     """The notes of every metric, doubts first, then as systems have them; each text once."""
     owners: dict[tuple[str, str], list[str]] = {}
     for name, measurement in systems.items():
-        for metric, texts in notes_of(measurement).items():
+        of_all = _doubts_of_all if doubts_alone else notes_of
+        for metric, texts in of_all(measurement).items():
             for text in texts:
                 owners.setdefault((metric, text), []).append(name)
     metrics: dict[tuple[str, Sequence[str]], list[str]] = {}
@@ -93,6 +96,10 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
     return by_metric
 
 
+def _doubts_of_all(measurement: Measurement) -> dict[str, Sequence[str]]:
+    return {name: [*doubts_of(measurement, name)] for name in measurement.results}
+
+
 def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
     """The notes that say why a number of one metric may mislead."""
     metric = measurement.results[name].metric
@@ -121,9 +128,9 @@ def warn_of(systems: Mapping[str, Measurement], once: set[str] | None = None) ->
     level, frame = 0, currentframe()
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "metrichub":
         level, frame = level + 1, frame.f_back
-    for metrics, text, names in shared_notes(systems):
-        key = f"{metrics}: {text.check}" if isinstance(text, Doubt) else ""
-        if key and (once is None or key not in once):
+    for metrics, text, names in shared_notes(systems, doubts_alone=True):
+        key = f"{metrics}: {text.check if isinstance(text, Doubt) else text}"
+        if once is None or key not in once:
             line = ": ".join([*filter(None, [", ".join(names)]), metrics, text])
             warnings.warn(line, DoubtfulScore, stacklevel=level + 1)
             (once if once is not None else set()).add(key)
