@@ -43,7 +43,7 @@ _OF_WHOLE = ("cut off", "unpunctuated")
 _BLANKS = ("empty", "missing", "empty references")
 """The checks of what a file may lack, which are told of its cells."""
 MADE_OF, WORST = "mismatches", "worst"
-_MISMATCHES, _TRIED, _SHARE, _OF_PROSE, _RARE = 200, 50, 0.1, 0.12, 0.03
+_MISMATCHES, _TRIED, _SHARE, _OF_PROSE, _RARE = 150, 50, 0.1, 0.12, 0.03
 """How many mismatches are looked at and scored again, and which share of them is worth a word."""
 _THIRD, _EVERY = 1 / 3, 5
 _LONGEST = 60

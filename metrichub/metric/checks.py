@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 DISTRIBUTION = 20
 """From so many rows on, checks of distributions say something."""
-FEW = 500
+FEW = 300
 """So many rows are enough for checks that aren't about a pattern."""
 PROSE = 3
 """Texts of a median of more words are prose; others may be labels, ids, numbers or names."""

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,8 @@ def _alike(column: str, other: str) -> Callable[[Rows], Found]:
         others = zip(rows.first(other), alike, strict=True)
         beside = {_start(text) for text, same in others if same}
         repeats = len({*rest}) < 0.8 * len(rest)
-        return () if times < 2 or repeats or len(beside) < times / 2 else alike
+        same = other in rows.columns and len(beside) < times / 2
+        return () if times < 2 or repeats or same else alike
 
     return rows_of
 
@@ -149,6 +150,10 @@ PAIR = 3
 """A text of so few words may fit another row by chance."""
 
 
+def _tokenized_rows(texts: Iterable[str]) -> list[bool]:
+    return [bool(_TOKENIZED.search(text)) for text in texts]
+
+
 def _tokenized(column: str, other: str) -> Callable[[Rows], Found]:
     """Rows with spaces before their marks, where the other column has none."""
 
@@ -156,7 +161,8 @@ def _tokenized(column: str, other: str) -> Callable[[Rows], Found]:
         if " ." not in rows.joined(column) and " ," not in rows.joined(column):
             return ()
         own, others = (
-            [bool(_TOKENIZED.search(text)) for text in rows.first(name)] for name in (column, other)
+            rows.cached(("tokenized", name), partial(_tokenized_rows, rows.first(name)))
+            for name in (column, other)
         )
         alone = [mine and not its for mine, its in zip(own, others, strict=True)]
         return alone if sum(others) < sum(own) / 2 else ()
@@ -169,7 +175,7 @@ def _script(rows: Rows) -> Found:
     first, second = rows.first("predictions"), rows.first("references")
     if rows.joined("predictions").isascii() and rows.joined("references").isascii():
         return ()
-    both = [Texts(["".join(filter(str.isalpha, t)) for t in texts]) for texts in (first, second)]
+    both = [Texts([*map(_letters, texts)]) for texts in (first, second)]
     scripts = {*both[0].letters.whole, *both[1].letters.whole} - {"Latin", "emoji"}
     found = [False] * len(rows)
     for script in scripts:
@@ -178,6 +184,12 @@ def _script(rows: Rows) -> Found:
             # Where any letters are of one block, both may be, as in Japanese.
             found[row] |= mine != other and _blocks(both[0][row]).isdisjoint(_blocks(both[1][row]))
     return [apart and bool(text) for apart, text in zip(found, both[0], strict=True)]
+
+
+def _letters(text: str) -> str:
+    """The letters of a text; one for all that are ASCII."""
+    letters = filter(str.isalpha, text)
+    return next(letters, "") if text.isascii() else "".join(letters)
 
 
 def _blocks(letters: str) -> frozenset[int]:
