@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from metrichub.data.columns import column_of, holds_passages
 from metrichub.data.samples import IN_QUOTES
-from metrichub.errors import DOUBTS, Doubt, DoubtfulScore, listed
+from metrichub.errors import DOUBTS, Doubt, DoubtfulScore, listed, printable
 from metrichub.evaluation import script_coverage, significance
 from metrichub.evaluation.doubts import worded_doubts
 from metrichub.evaluation.explanation import Trace, agreement_notes
@@ -132,7 +132,8 @@ def warn_of(systems: Mapping[str, Measurement], once: set[str] | None = None) ->
         key = f"{metrics}: {text.check if isinstance(text, Doubt) else text}"
         if once is None or key not in once:
             line = ": ".join([*filter(None, [", ".join(names)]), metrics, text])
-            warnings.warn(line, DoubtfulScore, stacklevel=level + 1)
+            # Whoever collects warnings may write them as UTF-8.
+            warnings.warn(printable(line), DoubtfulScore, stacklevel=level + 1)
             (once if once is not None else set()).add(key)
 
 
