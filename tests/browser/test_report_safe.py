@@ -46,7 +46,7 @@ def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path:
     page.get_by_label("Output", exact=True).select_option(index=1)
     for i, start in enumerate(STARTS):
         expect(opened(page, i)).to_contain_text(start)
-    expect(page.locator("#samples")).to_contain_text(f"no score: {ATTACKS[0]}")
+    expect(page.locator("#samples")).to_contain_text(f"unscored: {ATTACKS[0]}")
     heading = page.locator("h1")
     for name in (ATTACKS[1], ATTACKS[4]):
         expect(heading).to_contain_text(name)
