@@ -17,7 +17,14 @@ import pytest
 import metrichub
 from metrichub import Hub, Report
 from metrichub.catalog.card import Card
-from metrichub.errors import InputError, MetricError, MissingColumn, ReportError, ScoringError
+from metrichub.errors import (
+    Doubt,
+    InputError,
+    MetricError,
+    MissingColumn,
+    ReportError,
+    ScoringError,
+)
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric, Row, Unscored
 from tests.toy_metrics import Overlap, Variety, card
@@ -211,7 +218,12 @@ class OnMachines:
         report = self.evaluate("bleu", parts, key="group")
         one = Hub("bleu").evaluate([r for p in parts for r in p], samples=False, key="group")
         assert report.intervals(resamples=50) == one.intervals(resamples=50)
-        assert report.notes() == one.notes()
+        # Which rows checks read depends on the parts.
+        facts, of_one = (
+            [note for note in of.notes()["bleu"] if not isinstance(note, Doubt)]
+            for of in (report, one)
+        )
+        assert facts == of_one != []
 
     def test_a_metric_that_a_notebook_defines_travels(self) -> None:
         @dataclass(frozen=True, kw_only=True)
