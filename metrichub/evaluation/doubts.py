@@ -121,7 +121,7 @@ def _texts(value: object) -> Sequence[str]:
     return [*chain.from_iterable(map(_texts, parts))]
 
 
-Again = Callable[["Metric", Batch], "Measurement"]
+Again = Callable[[Metric, Batch], "Measurement"]
 """Measures some samples by one metric alone."""
 
 
@@ -132,7 +132,7 @@ def findings_of(again: Again, whole: Measurement, rows: Rows) -> dict[str, dict[
         own = _answers(rows, result.metric, whole) if result.metric.extraction else rows
         found = dict(_found(own, result, whole))
         found |= dict(_made_of(again, result, own)) if _is_compared(result.metric) else {}
-        if own and result.count >= _EVERY and not is_async(result.metric):
+        if own and _is_worst(result):
             pair = (own.first("predictions")[0], own.first("references")[0])
             shown = " for ".join(quoted_apart(*pair)) if own.columns.get("references") else ""
             found[WORST] = DoubtfulRows(0, whole.size, own.numbers[0], shown)
@@ -189,7 +189,7 @@ def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str
             scored = result.scored()[seen.numbers].tolist()
             doubtful = [*map(and_, doubtful, scored)]
         if (hits := sum(doubtful)) > (result.unscored if result.pooled else 0):
-            place = [*doubtful].index(True)
+            place = doubtful.index(True)
             text = seen.first(check.column)[place][:_LONGEST]
             yield check.name, DoubtfulRows(hits, len(seen), seen.numbers[place], text)
 
@@ -246,7 +246,7 @@ def _mismatches(result: Result, rows: Rows) -> Iterator[tuple[int, str, str]]:
     """The rows without the perfect score whose prediction equals no reference, with the first."""
     places = [*range(len(rows))]
     # A few texts are scored again sooner than they are asked for their scores.
-    if not result.pooled and len(rows) >= DISTRIBUTION:
+    if result.adds_up and not result.pooled and len(rows) >= DISTRIBUTION:
         scale, scores = result.scale("score"), result.samples()["score"][rows.numbers]
         best = scale and (scale.low if scale.better == "lower" else scale.high)
         places = np.flatnonzero(~(scores == best)).tolist()
@@ -343,9 +343,11 @@ def _is_worst(result: Result) -> bool:
     scale = result.scale("score") if result.count >= _EVERY else None
     if scale is None or scale.better == "neither":
         return False
-    return result.scores().get("score", nan) == (
-        scale.high if scale.better == "lower" else scale.low
-    )
+    worst = scale.high if scale.better == "lower" else scale.low
+    # What has a wrong shape is told where it is read.
+    with suppress(TypeError):
+        return result.scores().get("score", nan) == worst
+    return False
 
 
 def heaviest_of(results: Mapping[str, Result]) -> dict[str, Heaviest]:

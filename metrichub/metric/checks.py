@@ -73,10 +73,7 @@ class Rows:
 
     def words(self, column: str) -> list[frozenset[str]]:
         """The words of each row's first text, in lower case."""
-        return self.cached(
-            ("words", column),
-            lambda: [*map(word_set, self.first(column))],
-        )
+        return self.cached(("words", column), lambda: [*map(word_set, self.first(column))])
 
     def is_prose(self, column: str) -> bool:
         """Whether texts have a median of more than three words, or nine letters without spaces."""

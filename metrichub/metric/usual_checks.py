@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from metrichub.metric.checks import DISTRIBUTION, Check, Rows, word_set
+from metrichub.metric.checks import DISTRIBUTION, PROSE, Check, Rows, word_set
 from metrichub.text import Texts
 
 Found = Sequence[bool]
@@ -140,14 +140,11 @@ def _shifted(rows: Rows) -> Found:
             continue
         for mine, other in ((i, j), (j, i)):
             words = predictions[mine]
-            if len(words) > PAIR:
+            # A text of few words may fit another row by chance.
+            if len(words) > PROSE:
                 far = _share(words, references[other]) - _share(words, references[mine])
                 found[mine] |= far > _APART
     return found
-
-
-PAIR = 3
-"""A text of so few words may fit another row by chance."""
 
 
 def _tokenized_rows(texts: Iterable[str]) -> list[bool]:
