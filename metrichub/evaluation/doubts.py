@@ -286,11 +286,11 @@ def worded_doubts(measurement: Measurement, name: str) -> Iterator[Doubt]:
 
 
 def _worded(check: Check, finding: DoubtfulRows, size: int) -> Doubt:
-    of = f"{finding.of:,}{' that were read' * (finding.of < size)}"
+    read = "of the rows that were read; " * (finding.of < size)
     shown = f", {printable(repr(finding.text))}" if finding.text.strip() else ""
     return Doubt(
-        f"{finding.rows:,} of {of} {check.says} (first: sample {finding.first}{shown}); "
-        f"{check.advice}",
+        f"{finding.rows:,} of {finding.of:,} {check.says} "
+        f"({read}first: sample {finding.first}{shown}); {check.advice}",
         check.name,
     )
 
