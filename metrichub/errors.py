@@ -43,7 +43,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
     "read_quotes", "open_report", "save_report", "list_metrics", "give_votes", "set_service",
-    "reduce_in_hub",
+    "reduce_in_hub", "compare_common", "name_key",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -63,6 +63,8 @@ _PYTHON: Words = {
     "give_votes": "give their votes as preferences=",
     "set_service": "pass {0.subject}={0.value}",
     "reduce_in_hub": "give it to the hub: Hub(metrics, reduce='mean')",
+    "compare_common": "common=True compares on those",
+    "name_key": "name the column that identifies a sample, key='NAME'",
 }
 
 

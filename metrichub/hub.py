@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
-from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of, systems_of
+from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of
 from metrichub.data.samples import Reading
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
-from metrichub.errors import DOUBTS, InputError, ParameterError, ScoringError, without_warnings
+from metrichub.errors import (
+    DOUBTS,
+    InputError,
+    ParameterError,
+    ScoringError,
+    what,
+    without_warnings,
+)
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Nested
 from metrichub.evaluation.observation import Progress, is_async
@@ -268,24 +275,52 @@ class Hub:
         warn_of({"": report})
         return report
 
-    def evaluate_all(self, systems: Mapping[str, Data], /, **options: Any) -> dict[str, Report]:
+    def evaluate_all(
+        self,
+        data: Mapping[str, Data] | Data,
+        /,
+        *,
+        systems: str | None = None,
+        common: bool = False,
+        **options: Any,
+    ) -> dict[str, Report]:
         """The reports of several systems, files, or splits of a data set, by name.
 
         Takes the options of `evaluate`. To test the differences, pass the result to `compare_all`:
         `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
 
+        One table may hold all systems, a row for each sample of each: `systems` is then the column
+        of their names, as in `hub.evaluate_all(frame, systems="model", key="doc_id")`. The rows are
+        matched by the `key`, or else by `id`; without both, each system has the samples in the same
+        order. With `common`, those samples are scored that all systems have, and the reports'
+        notes say how many are left out.
+
         Raises:
-            InputError: as `evaluate`; the message names the system, or its file and line.
+            InputError: as `evaluate`; the message names the system, or its file and line. Systems
+                of one table have different samples, and `common` isn't set.
         """
+        by_name: Mapping[str, Any] = data  # type: ignore[assignment]
+        if systems is not None or common:
+            from metrichub.data.systems import matched_systems
+
+            key = names_of("key", options.get("key"))
+            if options.get("samples", True):
+                options.pop("key", None)
+            by_name = matched_systems(data, systems, key, common)
+        elif not isinstance(data, Mapping):
+            raise InputError(
+                f'systems have names: pass {{"ours": "ours.jsonl", "theirs": table}}, not '
+                f"{what(data)}; of one table with all, name the column: systems='model'"
+            )
         reports: dict[str, Report] = {}
         batch = options.get("batch")
         if rounds := rounds_of(batch, options.get("workers", 1)):
             options["batch"] = rounds
-        for name, data in systems_of(systems).items():
-            reading = data if isinstance(data, Reading) else None
+        for name, own in by_name.items():
+            reading = own if isinstance(own, Reading) else None
             try:
                 with without_warnings(notes=DOUBTS.get() != "unseen"):
-                    reports[str(name)] = self.evaluate(data, **options)
+                    reports[str(name)] = self.evaluate(own, **options)
             except InputError as error:
                 if reading:
                     raise reading.located(error) from error

@@ -66,6 +66,10 @@ def test_the_commands_without_their_output_run_in_turn(page: str, tmp_path: Path
     rows = [json.loads(line) for line in (examples / "summaries.jsonl").open(encoding="utf-8")]
     rated = [json.dumps({**row, "quality": n % 5}) for n, row in enumerate(rows)]
     (tmp_path / "rated.jsonl").write_text("\n".join(rated), encoding="utf-8")
+    tidy = [
+        json.dumps({**row, "model": m, "doc_id": n}) for m in "ab" for n, row in enumerate(rows)
+    ]
+    (tmp_path / "all.jsonl").write_text("\n".join(tidy), encoding="utf-8")
     for name in (
         "outputs.txt",
         "references.txt",

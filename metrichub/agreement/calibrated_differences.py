@@ -21,6 +21,7 @@ from metrichub.agreement.ratings import Array, read_ratings
 from metrichub.cli.output import emit, result_format
 from metrichub.data.files import Samples, as_one, read
 from metrichub.data.samples import check_same_samples
+from metrichub.data.systems import in_order
 from metrichub.errors import InputError, listed
 from metrichub.evaluation.distributions import student, t_tail
 from metrichub.evaluation.measurement import Measurement
@@ -143,7 +144,7 @@ def show_for_labels(
     Raises:
         InputError: the systems have different samples, or ids that repeat.
     """
-    samples = {name: as_one([*batches]) for name, batches in systems.items()}
+    samples = in_order({name: as_one([*batches]) for name, batches in systems.items()})
     check_same_samples(samples, {}, {})
     first = next(iter(samples.values()))
     _check_single(first)

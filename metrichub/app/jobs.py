@@ -22,6 +22,7 @@ from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.location import short_names
 from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
 from metrichub.data.source import open_source
+from metrichub.data.systems import in_order
 from metrichub.data.values import json_value
 from metrichub.errors import (
     InputError,
@@ -237,7 +238,7 @@ def score_files(job: FileJob) -> Summary | Refusal:
         }
         if len(batches) > 1:
             # As a whole, once it is sure that they are about the same samples.
-            whole = {name: as_one(list(parts)) for name, parts in batches.items()}
+            whole = in_order({name: as_one(list(parts)) for name, parts in batches.items()})
             check_same_samples(whole, hub.needs(), job.mapping, hub.made_by_systems())
             batches = {name: [samples] for name, samples in whole.items()}
         return _written(_measured(hub, batches, job), job)

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from metrichub import Hub, Report
@@ -26,7 +26,7 @@ from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
 from metrichub.data.inputs import batches_of
-from metrichub.data.values import column_of_path
+from metrichub.data.values import columns_of_path
 from metrichub.errors import (
     InputError,
     MetricError,
@@ -95,7 +95,7 @@ class Parts:
                     f"the key names the column {name!r}, which doesn't exist"
                     f"{did_you_mean(name, available)} (columns: {', '.join(available)})"
                 )
-        read = [column_of_path(name, available) or name for name in chosen.values()]
+        read = chain.from_iterable(columns_of_path(n, available) for n in chosen.values())
         return list(dict.fromkeys([*read, *self.key]))
 
     def measure(self, batches: Iterable[Any]) -> bytes:

@@ -45,6 +45,7 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import as_one, format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
+from metrichub.data.systems import in_order, matched, split_systems
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
@@ -75,6 +76,17 @@ MOST_DOUBTS = 3
     default=10_000,
     show_default=True,
     help="The number of random swaps in the test; McNemar's mid-p needs none.",
+)
+@click.option(
+    "--systems",
+    "column",
+    metavar="COLUMN",
+    help="FILE is one table of all systems, whose names are in COLUMN; the first is the baseline.",
+)
+@click.option(
+    "--common",
+    is_flag=True,
+    help="Compare on the samples that all systems have, and leave out the others.",
 )
 @key_option
 @report_option
@@ -116,6 +128,8 @@ def compare(
     output: str | None,
     resampling: ResamplingOptions,
     trials: int,
+    column: str | None,
+    common: bool,
     key: Sequence[str],
     page: str | None,
     title: str | None,
@@ -145,18 +159,23 @@ def compare(
     metrichub compare base.txt ours.txt -r ref.txt -m bleu -m chrf -m ter
 
     metrichub compare results/ --as-recorded
+
+    metrichub compare all.jsonl --systems model --key doc_id -m chrf
     """
     files = chosen.addresses(files)
     named = named_files(files)
     systems: Mapping[str, str | Samples] = named
     plain = texts.are_beside(files, chosen.input_format)
-    if plain:
+    if column:
+        systems = _of_column(files, column, chosen)
+    elif plain:
         read_systems = texts.read(named, chosen.where)
         systems = {name: as_one([*samples]) for name, samples in read_systems.items()}
     elif as_recorded or may_be_logs(named.values()):
         from metrichub.cli.logs import with_logs
 
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
+    match, key = (key, ()) if column or common else ((), key)
     if len(systems) < 2:
         if any(isinstance(samples, Samples) for samples in systems.values()):
             (name,) = systems
@@ -165,7 +184,8 @@ def compare(
                 "another FILE, the baseline first, or use 'metrichub score'"
             )
         raise click.UsageError(
-            "give at least two files, the baseline first, or a folder with logs of several systems"
+            "give at least two files, the baseline first, or a folder with logs of several "
+            "systems; of one table with all of them, name the column: --systems COLUMN"
         )
     if key and (page or by is not None):
         option = "--report" if page else "--by"
@@ -175,6 +195,8 @@ def compare(
     if calibrate and (key or max_drop or page or by is not None):
         raise click.UsageError("--calibrate doesn't go with --key, --by, --max-drop or --report")
     example = f"metrichub compare {' '.join(files)}"
+    if column or common:
+        systems = _matched(systems, chosen, match, common)
     reports, ids = _reports(systems, chosen, judging, key, example, texts if plain else None)
     from metrichub.report.headline import headline
     from metrichub.report.ranking import compare_all
@@ -212,6 +234,31 @@ def compare(
     for text in noted:
         note(text)
     context.exit(1 if failed else 0)
+
+
+def _of_column(files: Sequence[str], column: str, chosen: MetricOptions) -> dict[str, Samples]:
+    """The samples of each system of a table, by the column with their names."""
+    if len(files) != 1:
+        raise click.UsageError("--systems takes one FILE, a table of all systems")
+    return split_systems(read(files[0], where=chosen.where, **chosen.reading()), column)
+
+
+def _matched(
+    systems: Mapping[str, str | Samples], chosen: MetricOptions, key: Sequence[str], common: bool
+) -> Mapping[str, Samples]:
+    """The samples of each system in one order; with `common`, those that all have."""
+    if saved := _saved(systems):
+        name = next(iter(saved))
+        raise click.UsageError(
+            f"{name} is a saved report, whose samples can't be matched; give the samples"
+        )
+    return matched({name: _read(file, chosen) for name, file in systems.items()}, key, common)
+
+
+def _read(file: str | Samples, chosen: MetricOptions) -> Samples:
+    if isinstance(file, Samples):
+        return file
+    return read(file, where=chosen.where, **chosen.reading())
 
 
 def _slices(
@@ -287,12 +334,8 @@ def _reports(
         }
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
-        systems = {
-            name: file
-            if isinstance(file, Samples)
-            else read(file, where=chosen.where, **chosen.reading())
-            for name, file in fresh.items()
-        }
+        systems: Mapping[str, Samples] = {name: _read(file, chosen) for name, file in fresh.items()}
+        systems = systems if saved else in_order(systems)
         if not check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems()):
             note(
                 "samples are paired by their position: the files have no ids, nor a column that "

@@ -19,7 +19,7 @@ from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.columns import column_of
 from metrichub.data.files import Where, read_chosen, read_log
 from metrichub.data.location import Location
-from metrichub.data.samples import Samples, conditions, ids_of, samples_where
+from metrichub.data.samples import Samples, conditions, samples_where
 from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -81,9 +81,8 @@ def with_logs(
             f"one task with --where task={one}"
         )
     joined = {name: _joined(parts, metrics) for name, parts in read.items()}
-    first = next(iter(joined.values()))
     return {
-        name: file if isinstance(file, str) else _in_order_of(first, joined[name])
+        name: file if isinstance(file, str) else joined[name]
         for name, file in systems.items()
         if isinstance(file, str) or name in joined
     }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
@@ -175,20 +174,6 @@ def _joined(read: Mapping[SystemLog, Samples], columns: Iterable[str]) -> Sample
         for name in names
     }
     return replace(parts[0], columns=joined, lines=None)
-
-
-def _in_order_of(first: Samples, other: Samples) -> Samples:
-    """The samples of `other` in the order of `first`, if both have the same ids, each once.
-
-    Otherwise they stay as they are.
-    """
-    mine, theirs = ids_of(first, other)
-    places = {one: row for row, one in enumerate(theirs)}
-    if mine == theirs or len(places) < len(theirs) or sorted(mine) != sorted(theirs):
-        return other
-    rows = [places[one] for one in mine]
-    columns = {name: [values[row] for row in rows] for name, values in other.items()}
-    return replace(other, columns=columns, lines=other.lines and [other.lines[r] for r in rows])
 
 
 def _same_tasks(
@@ -288,9 +273,7 @@ def _once(part: SystemLog, samples: Samples) -> Samples:
     kept = set(first.values()).union(
         row for values in numbers for row, number in enumerate(values) if number is not None
     )
-    rows = sorted(kept)
-    columns = {name: [values[row] for row in rows] for name, values in samples.items()}
-    return replace(samples, columns=columns, lines=None)
+    return replace(samples, lines=None).take(sorted(kept))
 
 
 def _check_names(specs: Iterable[str], recorded: Collection[str]) -> None:

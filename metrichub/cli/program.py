@@ -64,6 +64,8 @@ REMEDIES: Words = {
     "give_votes": "give both columns as --pair",
     "set_service": "add --{0.subject} {0.value}",
     "reduce_in_hub": "give it as --reduce",
+    "compare_common": "--common compares on those",
+    "name_key": "name the column that identifies a sample: --key NAME",
 }
 """How the command line says what the user can do about an error."""
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from metrichub.data import columns as names
 from metrichub.data.metadata import Frame, read_keys, read_metadata, read_questions
 from metrichub.data.samples import Samples, blanks_of
-from metrichub.data.values import TextOf, as_list, check_texts, inner_list
-from metrichub.errors import InputError, MissingColumn
+from metrichub.data.values import TextOf, as_list, check_texts, inner_list, paths_of
+from metrichub.errors import InputError, MissingColumn, listed
 from metrichub.text import RaggedTexts, Texts
 from metrichub.text.ragged import offsets_of, positions_within, row_sums, take_rows
 
@@ -133,8 +133,10 @@ class Batch:
         fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
         known = {} if known is None else known
-        # A path is written by a mapping alone.
-        values_of = table.column if mapping else table.source.__getitem__
+        # A path is written by a mapping, or numbers in names.
+        read_as_one = {c: paths_of(n, table.names) for c, n in chosen.items() if "+" in n}
+        several = {column: paths for column, paths in read_as_one.items() if paths[1:]}
+        values_of = table.column if mapping or several else table.source.__getitem__
         if table.classes:
             values_of = table.by_numbers(chosen, known).column
         # A question that messages are made of may be a conversation.
@@ -150,10 +152,20 @@ class Batch:
         available = table.names if table.by_name or keep is not None else table.plain_names()
         facts = {
             "read_from": fallbacks,
-            "metadata": read_metadata(available, chosen.values(), table.column, checked.size, keep),
+            "metadata": read_metadata(
+                available,
+                [*chosen.values(), *chain.from_iterable(several.values())],
+                table.column,
+                checked.size,
+                keep,
+            ),
             "questions": read_questions(table, mapping or {}),
             "blanks": blanks_of(data, chosen) if isinstance(data, Samples) else {},
             "index": table.index,
+            "remarks": (
+                *(data.remarks if isinstance(data, Samples) else ()),
+                *(f"{c} were read from {listed(n)}" for c, n in several.items()),
+            ),
         }
         return cls(
             dict(islice(checked.columns.items(), len(read))),

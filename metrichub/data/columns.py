@@ -16,6 +16,7 @@ from metrichub.data.values import (
     as_list,
     as_texts,
     column_of_path,
+    columns_of_path,
     joined,
     sample_error,
 )
@@ -101,6 +102,7 @@ _RETRIEVED = ("retrieval_context",)
 
 _BEGINS_AS_TEXT = re.compile(r"\s*[^\s\[{(aN<n]")
 """No list, and no word for a missing value."""
+_NUMBERED = re.compile(r"(.*[^\W\d_])[-_. ]?(\d{1,3})")
 _SHOWN = 4
 """So many aliases an error names."""
 _COLUMN_OF = {alias: column for column, aliases in ALIASES.items() for alias in aliases}
@@ -154,7 +156,7 @@ def resolve(
                 f"{column!r} is mapped to {name!r}, but no chosen metric reads it"
                 f"{near} (they read: {', '.join(needed)})"
             )
-        if column_of_path(name, names) is None:
+        if not columns_of_path(name, names):
             near = _other_way_round(column, name, names) or did_you_mean(name, names)
             error = MissingColumn(
                 f"{column} is mapped to {name!r}, which doesn't exist{near}"
@@ -227,7 +229,7 @@ def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
     """A hint for a mapping of a file's name to a column: "answer=predictions"."""
     meant = column_of_alias(name)
     own = [known for known in names if known == column or column_of_alias(known) == column]
-    if meant not in ALIASES or not own:
+    if meant not in ALIASES or not own or own[0] == meant:
         return ""
     return f"; the name in the file goes last: {meant}={own[0]}"
 
@@ -274,11 +276,11 @@ def column_of_alias(name: str) -> str:
 def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]) -> str:
     free = shared = names
     if chosen:
-        roles = {role: column_of_path(name, names) for role, name in chosen.items()}
-        free = [n for n in names if n not in roles.values()]
+        roles = {role: columns_of_path(name, names) for role, name in chosen.items()}
+        free = [n for n in names if n not in chain.from_iterable(roles.values())]
         # Texts that are compared with themselves are always right.
         other = {"predictions": "references", "references": "predictions"}.get(column, "")
-        shared = [n for n in names if n != roles.get(other)]
+        shared = [n for n in names if n not in roles.get(other, ())]
     singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
     matches: list[str] = []
     for known in (free, shared):
@@ -287,6 +289,7 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
         matches = [name for name in others if name in known]
         rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
         matches = [singular, *rivals] if singular in known else matches
+        matches = _with_numbered(matches, known) if column == "references" else matches
         if matches:
             break
     instead = FALLBACKS.get(column, ())
@@ -297,6 +300,28 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
     if not matches:
         raise missing_column(column, metric, names)
     return matches[0]
+
+
+def _with_numbered(matches: Sequence[str], names: Iterable[str]) -> list[str]:
+    """These references, and those of numbered columns such as ref0 and ref1, which are one.
+
+    A column without a number is the first of them, if they are numbered from 2.
+    """
+    numbered: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        if found and column_of_alias(found[1]) == "references":
+            numbered.setdefault(found[1], []).append((int(found[2]), name))
+    others = [name for name in matches if name not in numbered]
+    for stem, columns in numbered.items():
+        several = "+".join(name for _, name in sorted(columns))
+        if stem in matches and min(columns)[0] == 2:
+            several = f"{stem}+{several}"
+        elif stem in matches:
+            others.append(stem)
+        if not matches or stem in matches:
+            others.append(several)
+    return others
 
 
 def _singulars(column: str) -> Iterator[str]:

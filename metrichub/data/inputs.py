@@ -101,16 +101,6 @@ def _checked(batch: Batch, unreduced: Iterable[Any]) -> Batch:
     return batch
 
 
-def systems_of(systems: Mapping[str, Data]) -> Mapping[str, Data]:
-    """The same; `InputError` unless they have names."""
-    if not isinstance(systems, Mapping):
-        raise InputError(
-            'systems have names: pass {"ours": "ours.jsonl", "theirs": table}, '
-            f"not {what(systems)}"
-        )
-    return systems
-
-
 def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     """How objects in a column become text, where all metrics that read it take the same.
 
@@ -250,12 +240,11 @@ def _table_batches(
     if isinstance(data, (str, Path)):
         yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)
         return
-    parts = _parts(data)
-    if parts is None:
+    if _parts(data) is None:
         yield read(data)
         return
     empty = True
-    for part in _parts_of(data, parts):
+    for part in parts_of(data):
         if isinstance(part, Mapping) and any(isinstance(value, str) for value in part.values()):
             raise InputError(
                 "the iterator yields single rows; pass a list of them, list(rows), or an "
@@ -316,16 +305,18 @@ def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
     return _arrow_stream(data) if hasattr(kind, "__arrow_c_stream__") else None
 
 
-def _parts_of(data: object, parts: Callable[[], Iterable[Tabular]]) -> Iterator[Tabular]:
-    """The parts; what a library says of a plan that it can't run is one line of an `InputError`.
+def parts_of(data: Any) -> Iterator[Tabular]:
+    """The parts of data that comes in parts.
 
-    What the caller's own iterator raises is the caller's.
+    What a library says of a plan that it can't run is one line of an `InputError`; what the
+    caller's own iterator raises is the caller's.
     """
     if isinstance(data, Iterator):
         yield from data
         return
+    parts = _parts(data)
     try:
-        yield from parts()
+        yield from parts() if parts else ()
     except MetrichubError:
         raise
     except Exception as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from metrichub.data.location import PIECE
 from metrichub.data.readers import known_logs
 from metrichub.data.samples import Samples
 from metrichub.data.source import Source, too_large
-from metrichub.data.values import as_list, column_of_path
+from metrichub.data.values import as_list, columns_of_path
 from metrichub.errors import FileError, InputError, MissingDependency
 
 _MOST_ROWS = 100_000
@@ -155,9 +156,10 @@ def _is_data(path: Path, folder: Path) -> bool:
 
 def _chosen(file: str, names: Sequence[str], paths: Sequence[str] | None) -> list[str]:
     """The columns to read: all, or those that the paths start at."""
-    first = [column_of_path(path, names) for path in paths or ()]
+    first = [columns_of_path(path, names) for path in paths or ()]
     # For a column that doesn't exist, the first batch raises an error that lists all columns.
-    chosen = list(names) if paths is None or None in first else [n for n in first if n is not None]
+    whole = paths is None or [] in first
+    chosen = list(names) if whole else list(chain.from_iterable(first))
     check_width(file, len(chosen))
     return list(dict.fromkeys(chosen))
 

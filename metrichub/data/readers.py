@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from metrichub.data.samples import Samples, samples_where
 from metrichub.data.source import Source
-from metrichub.data.values import column_of_path
+from metrichub.data.values import columns_of_path
 from metrichub.errors import MetrichubError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def with_readers(
                 whole = _translated(point, reader.expand, whole)
                 first = next(whole, first)
                 whole = chain([first], whole)
-            before = {name: value for name, value in where.items() if column_of_path(name, first)}
+            before = {name: value for name, value in where.items() if columns_of_path(name, first)}
             where = {name: value for name, value in where.items() if name not in before}
             once = getattr(reader, "ALTERNATIVES", ())
             several = [n for n in once if not isinstance(before.get(n, ""), str)]

@@ -19,7 +19,7 @@ from metrichub.data.columns import (
     resolve,
     retrieved,
 )
-from metrichub.data.values import column_of_path, named_values, values_at
+from metrichub.data.values import as_list, columns_of_path, named_values, values_at
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 from metrichub.text.cells import BLANKS, cell_or_text
 
@@ -28,6 +28,8 @@ ROWS = 2_048
 """How many rows of a data set or a table in parts are held at a time."""
 IN_QUOTES = '"…"'
 """How cells in quotes are counted that may be none of the text."""
+NOT_IN_ALL = "not all systems have them"
+"""Why samples are left out."""
 _QUOTED = 40
 """The most characters of a value that a message quotes."""
 _SAME = "a comparison needs the same samples in the same order"
@@ -48,6 +50,8 @@ class Samples(Mapping[str, list[Any]]):
         quotes: Whether quotes around a cell, which are read as text, may be none.
         log: Whether they are from a log of another tool.
         classes: The names of classes by column, if the file has any.
+        index: The index of the pandas frame that they are from.
+        remarks: What a report has to say of how they were read.
     """
 
     path: str
@@ -59,6 +63,8 @@ class Samples(Mapping[str, list[Any]]):
     quotes: bool = field(default=False, repr=False)
     log: bool = field(default=False, repr=False)
     classes: Mapping[str, Classes] = field(default_factory=dict, repr=False)
+    index: Any = field(default=None, repr=False)
+    remarks: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
@@ -82,7 +88,7 @@ class Samples(Mapping[str, list[Any]]):
             FileError: a path ends before its last step.
         """
         for name in columns.values():
-            if column_of_path(name, self.columns) is None:
+            if not columns_of_path(name, self.columns):
                 near = did_you_mean(name.partition(".")[0], self.columns)
                 known = ", ".join(self.columns)
                 raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {known})")
@@ -97,6 +103,17 @@ class Samples(Mapping[str, list[Any]]):
             raise self.error(message, error.sample) from None
         classes = {new: classes_at(self.classes, path) for new, path in columns.items()}
         return replace(self, columns=chosen, classes=classes)
+
+    def column(self, path: str) -> Sequence[Any]:
+        """The values of a column, or at a path; see `values_at`."""
+        return as_list(path, values_at(path, self.columns, self.columns.__getitem__))
+
+    def take(self, rows: Sequence[int]) -> Samples:
+        """The samples at some places, in that order."""
+        columns = {name: [values[row] for row in rows] for name, values in self.items()}
+        lines = self.lines and [self.lines[row] for row in rows]
+        index = None if self.index is None else self.index[rows]
+        return replace(self, columns=columns, lines=lines, index=index)
 
     def error(self, message: str, sample: int | None = None) -> FileError:
         """The error that names this file and, for a sample with a known place, its line."""
@@ -138,9 +155,7 @@ def samples_where(
             allowed = [value] if isinstance(value, str) else value
             values = named_values("where", name, samples, samples.__getitem__, samples.size)
             rows = [row for row in rows if not _texts(values[row]).isdisjoint(allowed)]
-        columns = {name: [values[row] for row in rows] for name, values in samples.items()}
-        lines = samples.lines and [samples.lines[row] for row in rows]
-        yield replace(samples, columns=columns, lines=lines, start=start)
+        yield replace(samples.take(rows), start=start)
         start += len(rows)
 
 
@@ -273,20 +288,6 @@ class Reading(Iterator[Samples]):
         self._chosen = chosen
 
 
-def ids_of(first: Samples, other: Samples) -> list[list[tuple[str, ...]]]:
-    """What identifies each sample of both, as texts; nothing where one has no ids.
-
-    Of logs, these are the task, the id and the epoch.
-    """
-    names = [name for name in ("task", "id", "epoch") if name in first and name in other]
-    if "id" not in names:
-        return [[], []]
-    return [
-        [tuple(map(str, values)) for values in zip(*(s[name] for name in names), strict=True)]
-        for s in (first, other)
-    ]
-
-
 def _way_out(samples: Samples, name: str, sample: int) -> str:
     """What to do about a missing value; in logs, a whole task may have none."""
     if samples.log and "task" in samples:
@@ -320,9 +321,9 @@ def check_same_samples(
 ) -> bool:
     """Whether ids, or a column that the metrics read, show that all systems have the same samples.
 
-    The systems' `own` columns show nothing, but contexts that must be equal where no other column
-    shows it. `needs` maps each column to a metric that asks for it, `columns` to its name in the
-    files.
+    Those with ids are in the same order. The systems' `own` columns show nothing, but contexts that
+    must be equal where no other column shows it. `needs` maps each column to a metric that asks for
+    it, `columns` to its name in the files.
 
     Raises:
         FileError: a row isn't about the baseline's sample; the text names the first.
@@ -333,7 +334,7 @@ def check_same_samples(
     first, *others = systems.values()
     needed = {c: metric for c, metric in needs.items() if c == "contexts" or c not in own}
     for other in others:
-        pairs = [("id", "id")] if "id" in first and "id" in other else []
+        ids = "id" in first and "id" in other
         try:
             mine = resolve(needed, first, columns)
             theirs = resolve(needed, other, columns)
@@ -341,11 +342,11 @@ def check_same_samples(
             return shown  # Measuring says it, with the file.
         read_from = fallbacks(mine, columns)
         passages = retrieved(read_from) & mine.keys()
-        pairs += [(mine[c], theirs[c]) for c in needed if c not in passages]
-        advice, shown = _SAME, shown and bool(pairs or passages)
+        pairs = [(mine[c], theirs[c]) for c in needed if c not in passages]
+        advice, shown = _SAME, shown and bool(ids or pairs or passages)
         # One value for all tells no sample from another.
-        told = [name for name, _ in pairs if len({*map(str, first[name])}) >= min(first.size, 2)]
-        if passages and not told:
+        told = [n for n, _ in pairs if len({*map(str, first.column(n))}) >= min(first.size, 2)]
+        if passages and not (told or ids):
             unread = [
                 read_unread(mine, read_from, s, s.__getitem__, s.size) for s in (first, other)
             ]
@@ -357,38 +358,23 @@ def check_same_samples(
         if first.size != other.size:
             raise other.error(
                 f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
-                f"{first.size}{_shared(first, other)}; {_SAME}"
-            )
+                f"{first.size}; {_SAME}"
+            ).with_remedy("compare_common")
     return shown
 
 
 def _same_column(first: Samples, other: Samples, name: str, other_name: str, advice: str) -> None:
     size = min(first.size, other.size)
-    pairs = islice(zip_longest(first[name], other[other_name]), size)
+    pairs = islice(zip_longest(first.column(name), other.column(other_name)), size)
     for i, (value, other_value) in enumerate(pairs):
-        if value == other_value:
-            continue
         # A number in JSON is a text in CSV, and so are a conversation and other objects.
-        if name == "id" and str(value) == str(other_value):
+        if value == other_value or cell_or_text(value) == cell_or_text(other_value):
             continue
-        if cell_or_text(value) == cell_or_text(other_value):
-            continue
-        ids = [sorted(map(str, values)) for values in (first[name], other[other_name])]
-        order = name == "id" and ids[0] == ids[1]
-        advice = "sort both files by id" if order else advice
-        shared = _shared(first, other) if name == "id" and not order else ""
         theirs, mine = quoted_apart(other_value, value)
         raise other.error(
-            f"{other_name!r} of sample {i} is {theirs}, but in {first.path} it is {mine}{shared}; "
-            f"{advice}",
+            f"{other_name!r} of sample {i} is {theirs}, but in {first.path} it is {mine}; {advice}",
             i,
         )
-
-
-def _shared(first: Samples, other: Samples) -> str:
-    """How many samples are in both by their ids, if they have any."""
-    mine, theirs = map(set, ids_of(first, other))
-    return f" ({len(mine & theirs)} ids are in both)" if mine else ""
 
 
 def quoted_apart(*values: object) -> Iterator[str]:

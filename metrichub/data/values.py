@@ -188,14 +188,32 @@ def column_of_path(path: str, names: Iterable[str]) -> str | None:
     return path
 
 
+def paths_of(path: str, names: Iterable[str]) -> list[str]:
+    """The paths of several columns that are read as one, as in "ref1+ref2"; else this one."""
+    known = set(names)
+    several = path.split("+")
+    apart = path not in known and all(column_of_path(own, known) for own in several)
+    return several if apart else [path]
+
+
+def columns_of_path(path: str, names: Iterable[str]) -> list[str]:
+    """The columns that a path starts at, of several paths all; none where there is none."""
+    known = set(names)
+    return [own for part in paths_of(path, known) if (own := column_of_path(part, known))]
+
+
 def values_at(
-    path: str, names: Iterable[str], values_of: Callable[[str], Iterable[Any]]
+    path: str, names: Collection[str], values_of: Callable[[str], Iterable[Any]]
 ) -> Iterable[Any]:
-    """The values of a column, or what a path finds in each of them.
+    """The values of a column, or what a path finds in each of them; of several, in a list.
 
     Raises:
         InputError: the path ends before its last step; the text says where, and what is there.
     """
+    paths = paths_of(path, names)
+    if len(paths) > 1:
+        read = [as_list(own, values_at(own, names, values_of)) for own in paths]
+        return list(map(_several, zip(*read, strict=True)))
     column = column_of_path(path, names) or path
     values = values_of(column)
     steps = path.removeprefix(column).removeprefix(".").split(".") if path != column else []
@@ -205,6 +223,14 @@ def values_at(
         _value(value, path, column, steps, sample)
         for sample, value in enumerate(as_list(column, values))
     ]
+
+
+def _several(cells: Sequence[Any]) -> Any:
+    """What a sample has in several columns, but for the cells in which it has nothing."""
+    lists = [inner_list(cell) for cell in cells]
+    items = [own if own is not None else [c] for own, c in zip(lists, cells, strict=True)]
+    there = [item for own in items for item in own if not (is_missing(item) or item == "")]
+    return there or cells[0]
 
 
 def named_values(
@@ -220,7 +246,7 @@ def named_values(
         MissingColumn: it isn't there.
         InputError: it has other than `size` values, or a sample has no such path.
     """
-    if column_of_path(name, available) is None:
+    if not columns_of_path(name, available):
         raise MissingColumn(
             f"{by} names the column {name!r}, which doesn't exist{did_you_mean(name, available)} "
             f"(columns: {', '.join(available) or 'none'})"

@@ -185,6 +185,10 @@ def _heaviest(parts: Parts) -> Mapping[str, Heaviest]:
     return joined
 
 
+def _each_once(parts: Parts) -> Sequence[str]:
+    return tuple(dict.fromkeys(text for _, texts in parts for text in texts))
+
+
 class Facts:
     """The facts of a measurement, in the order of its file.
 
@@ -199,8 +203,8 @@ class Facts:
     predictions, where an output depends on them. `unextracted` counts, by the extraction, the
     samples from whose predictions no answer was read. `doubts` is what checks found in the
     columns that each metric reads, `heaviest` the sample with the most errors of each error
-    rate. `index` is that of the pandas frame that was
-    scored.
+    rate. `index` is that of the pandas frame that was scored. `remarks` say how the data was
+    read.
     """
 
     segments = Rule[Segments]([], read=_segments, take=_segment)
@@ -221,6 +225,7 @@ class Facts:
         {}, read=lambda saved: {n: tuple(h) for n, h in saved.items()}, join=_heaviest, rare=True
     )
     index = Rule[Any](None, join=joined_index, take=_rows, pool=None)
+    remarks = Rule[Sequence[str]]((), read=tuple, join=_each_once, take=_same, rare=True)
 
 
 FACTS: Sequence[Rule[Any]] = [fact for fact in vars(Facts).values() if isinstance(fact, Rule)]

@@ -72,6 +72,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += agreement_notes(trace.votes) if trace.votes else []
         if trace.steps:
             why += result.metric.step_notes(list(chain.from_iterable(trace.steps.values())))
+        why += measurement.remarks
         why += _of_columns(measurement, result)
         why += _of_questions(measurement, result)
         if measurement.buckets is not None:

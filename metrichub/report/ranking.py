@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from metrichub.data.samples import NOT_IN_ALL
 from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, printable, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
@@ -268,7 +270,9 @@ class Ranking(PairedTests):
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
         lines = [*self.doubts, power_line(self, form), *[about] * self.left_out, *lacking]
-        first = " · ".join(filter(None, [f"{size:,} sample{'s' * (size != 1)}", *marks]))
+        remarks = chain.from_iterable(report.remarks for report in self.reports.values())
+        common = " that all systems have" * any(NOT_IN_ALL in remark for remark in remarks)
+        first = " · ".join([f"{size:,} sample{'s' * (size != 1)}{common}", *filter(None, marks)])
         return [first, *filter(None, lines)]
 
     def _repr_html_(self) -> str:

@@ -221,11 +221,11 @@ def test_settings_that_come_from_a_saved_report_are_told() -> None:
             [ROWS[0], {**ROWS[1], "reference": "e"}],
             "c.jsonl:2: 'reference' of sample 1 is ",
         ),
+        (ROWS[:1], "c lacks 1 of the 2 samples of a (first: y); 1 is in all systems; --common"),
         (
-            [ROWS[1], ROWS[0]],
-            "c.jsonl:1: 'id' of sample 0 is 'y', but in a.jsonl it is 'x'; sort both",
+            [{**ROWS[0], "id": "z"}],
+            "c lacks 2 of the 2 samples of a and has 1 that isn't in a (first: x); none is in all",
         ),
-        (ROWS[:1], "c.jsonl: has 1 sample, but a.jsonl has 2"),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
     ],
 )
