@@ -43,7 +43,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
     "read_quotes", "open_report", "save_report", "list_metrics", "give_votes", "set_service",
-    "reduce_in_hub", "compare_common", "name_key",
+    "reduce_in_hub", "compare_common", "name_key", "name_tries",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -64,6 +64,7 @@ _PYTHON: Words = {
     "set_service": "pass {0.subject}={0.value}",
     "reduce_in_hub": "give it to the hub: Hub(metrics, reduce='mean')",
     "compare_common": "common=True compares on those",
+    "name_tries": "or, if each row is a try, name the column of the tasks, tries='NAME'",
     "name_key": "name the column that identifies a sample, key='NAME'",
 }
 

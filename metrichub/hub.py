@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
 from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of
-from metrichub.data.samples import Reading
+from metrichub.data.samples import Reading, Samples
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.deprecation import renamed_parameter
@@ -192,6 +192,7 @@ class Hub:
         repeats: int = 1,
         keep: str | Iterable[str] | None = None,
         key: str | Sequence[str] | None = None,
+        tries: str | None = None,
         batch: str | PathLike[str] | None = None,
         **by_name: Any,
     ) -> Report:
@@ -216,6 +217,10 @@ class Hub:
         Columns that no metric reads stay in `report.metadata` if they hold numbers, texts of at
         most 200 characters, or short lists of these: ids, systems, ratings. `keep` names the
         columns to keep instead, of any length, or beside them with "*"; keep=[] keeps none.
+
+        A table may have a row for each try of a task. `tries` names the column that says which rows
+        are of one task: each is one sample then, with a list of what the system made. For metrics
+        of tries alone, such as `pass_at_k`, it is `task_id`, if there is such a column.
 
         `texts` says whether the report keeps the samples' texts; by default it does, unless the
         data comes in parts. `workers` is the number of processes; results are the same, but each
@@ -244,6 +249,8 @@ class Hub:
             BudgetSpent: the next call would exceed the run's budget.
             Pending: answers have to come from a batch first.
         """
+        if tries is not None or self.reads_tries():
+            data, by_name = self.by_task(by_name if data is None else data, tries, columns), {}
         reduction = self.reduce if reduce is None else reduce
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
         metrics, again = self._repeated(repeats)
@@ -301,7 +308,7 @@ class Hub:
         """
         by_name: Mapping[str, Any] = data  # type: ignore[assignment]
         if systems is not None or common:
-            from metrichub.data.systems import matched_systems
+            from metrichub.data.tidy import matched_systems
 
             key = names_of("key", options.get("key"))
             if options.get("samples", True):
@@ -387,6 +394,22 @@ class Hub:
     def made_by_systems(self) -> set[str]:
         """The columns in which systems may differ on the same samples: predictions and others."""
         return made_by_systems(self.metrics)
+
+    def reads_tries(self) -> bool:
+        """Whether all metrics are about several tries of a task."""
+        return all(getattr(metric, "reads_tries", False) for metric in self.metrics)
+
+    def by_task(
+        self, data: Data, tries: str | None = None, columns: Mapping[str, str] | None = None
+    ) -> Samples:
+        """The samples of data with a row for each try, a row for each task; see `evaluate`.
+
+        Raises:
+            InputError: tries of a task differ in what isn't the system's, such as the reference.
+        """
+        from metrichub.data.tidy import by_task
+
+        return by_task(data, tries, self.needs(), self.made_by_systems(), columns)
 
     def cite(self) -> str:
         """The BibTeX of all metrics in the hub, each entry once."""

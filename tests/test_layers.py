@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 27_864, 8_768
+CORE, OPTIONAL = 27_937, 8_768
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -262,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 34, 514), ("judge", 39, 871), ("compare", 66, 13_320)]
+    ("call", "files", "calls"), [("score", 34, 518), ("judge", 39, 875), ("compare", 66, 13_340)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

@@ -42,6 +42,7 @@ class TriedTasks(Metric):
     averaging = "macro"
     text_of_objects = staticmethod(json_text)
     whole_objects = True
+    reads_tries = True
 
     def __post_init__(self) -> None:
         """Check the columns."""
@@ -73,7 +74,7 @@ class TriedTasks(Metric):
             number = "1 try" if few.min() == 1 else f"{int(few.min())} tries"
             raise InputError(
                 f"{self.name}: a task has {number}, fewer than k={self.k}; choose a lower k"
-            )
+            ).with_remedy("name_tries")
         none = np.flatnonzero(tries == 0)
         tries[none] = self.k
         chances = self.chance(tries, passed)

@@ -25,6 +25,7 @@ class MajorityVote(Metric):
     text_of_objects = staticmethod(texts_of_numbers)
     whole_objects = True
     several_objects = True
+    reads_tries = True
 
     takes_nothing: ClassVar[bool] = True
     normalizes_unicode: ClassVar[bool] = True

@@ -21,7 +21,7 @@ from metrichub.agreement.ratings import Array, read_ratings
 from metrichub.cli.output import emit, result_format
 from metrichub.data.files import Samples, as_one, read
 from metrichub.data.samples import check_same_samples
-from metrichub.data.systems import in_order
+from metrichub.data.tidy import in_order
 from metrichub.errors import InputError, listed
 from metrichub.evaluation.distributions import student, t_tail
 from metrichub.evaluation.measurement import Measurement

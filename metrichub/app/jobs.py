@@ -22,7 +22,7 @@ from metrichub.data.files import as_one, read_bounded, write_text
 from metrichub.data.location import short_names
 from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
 from metrichub.data.source import open_source
-from metrichub.data.systems import in_order
+from metrichub.data.tidy import in_order
 from metrichub.data.values import json_value
 from metrichub.errors import (
     InputError,

@@ -45,7 +45,7 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import as_one, format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
-from metrichub.data.systems import in_order, matched, split_systems
+from metrichub.data.tidy import in_order, matched, split_systems
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
@@ -175,7 +175,7 @@ def compare(
         from metrichub.cli.logs import with_logs
 
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
-    match, key = (key, ()) if column or common else ((), key)
+    match, key = (key, ()) if column or common else (None, key)
     if len(systems) < 2:
         if any(isinstance(samples, Samples) for samples in systems.values()):
             (name,) = systems
@@ -195,9 +195,8 @@ def compare(
     if calibrate and (key or max_drop or page or by is not None):
         raise click.UsageError("--calibrate doesn't go with --key, --by, --max-drop or --report")
     example = f"metrichub compare {' '.join(files)}"
-    if column or common:
-        systems = _matched(systems, chosen, match, common)
-    reports, ids = _reports(systems, chosen, judging, key, example, texts if plain else None)
+    shared = texts if plain else None
+    reports, ids = _reports(systems, chosen, judging, key, example, shared, match, common)
     from metrichub.report.headline import headline
     from metrichub.report.ranking import compare_all
 
@@ -241,18 +240,6 @@ def _of_column(files: Sequence[str], column: str, chosen: MetricOptions) -> dict
     if len(files) != 1:
         raise click.UsageError("--systems takes one FILE, a table of all systems")
     return split_systems(read(files[0], where=chosen.where, **chosen.reading()), column)
-
-
-def _matched(
-    systems: Mapping[str, str | Samples], chosen: MetricOptions, key: Sequence[str], common: bool
-) -> Mapping[str, Samples]:
-    """The samples of each system in one order; with `common`, those that all have."""
-    if saved := _saved(systems):
-        name = next(iter(saved))
-        raise click.UsageError(
-            f"{name} is a saved report, whose samples can't be matched; give the samples"
-        )
-    return matched({name: _read(file, chosen) for name, file in systems.items()}, key, common)
 
 
 def _read(file: str | Samples, chosen: MetricOptions) -> Samples:
@@ -305,9 +292,19 @@ def _reports(
     key: Sequence[str],
     example: str,
     texts: TextFiles | None,
+    match: Sequence[str] | None,
+    common: bool,
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
-    """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
+    """The report of every file, and the samples' ids: a saved one is read, samples are measured.
+
+    Samples are matched if there is a key to `match`, which may be none; `common` ones are kept.
+    """
     saved = _saved(files)
+    if saved and match is not None:
+        raise click.UsageError(
+            f"{next(iter(saved))} is a saved report, whose samples --common can't choose; give the "
+            "samples"
+        )
     fresh = {name: file for name, file in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
     if saved and chosen.where:
@@ -335,7 +332,15 @@ def _reports(
         measured = measure(hub, parts, chosen, judging, samples=False, key=key)
     else:
         systems: Mapping[str, Samples] = {name: _read(file, chosen) for name, file in fresh.items()}
-        systems = systems if saved else in_order(systems)
+        if chosen.tries or hub.reads_tries():
+            systems = {
+                name: hub.by_task(samples, chosen.tries, chosen.columns)
+                for name, samples in systems.items()
+            }
+        if match is not None:
+            systems = matched(systems, match, common)
+        elif not saved:
+            systems = in_order(systems)
         if not check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems()):
             note(
                 "samples are paired by their position: the files have no ids, nor a column that "

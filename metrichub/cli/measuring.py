@@ -213,6 +213,7 @@ def measure(
             workers=chosen.workers,
             keep=[*(chosen.keep or "*"), *clusters],
             key=key,
+            tries=chosen.tries,
             progress=advance,
             **judging.for_run(),
         )

@@ -65,6 +65,7 @@ REMEDIES: Words = {
     "set_service": "add --{0.subject} {0.value}",
     "reduce_in_hub": "give it as --reduce",
     "compare_common": "--common compares on those",
+    "name_tries": "or, if each row is a try, name the column of the tasks: --tries NAME",
     "name_key": "name the column that identifies a sample: --key NAME",
 }
 """How the command line says what the user can do about an error."""

@@ -104,6 +104,7 @@ class MetricOptions:
     workers: int
     input_format: str | None
     quoting: Quoting | None
+    tries: str | None
     split: str | None
     subset: str | None
     where: Mapping[str, Sequence[str]]
@@ -200,6 +201,12 @@ metric_options = option_group(
     ),
     input_format_option,
     quoting_option,
+    click.option(
+        "--tries",
+        metavar="COLUMN",
+        help="A row is a try of the task that COLUMN names.  [default: task_id for pass_at_k, "
+        "pass_hat_k and majority_vote]",
+    ),
     click.option("--split", metavar="NAME", help="The split of the data set hf://NAME to read."),
     click.option(
         "--subset", metavar="NAME", help="The subset (configuration) of the data set to read."

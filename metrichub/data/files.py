@@ -60,7 +60,9 @@ def read(
 ) -> Samples:
     """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
 
-    Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst; a folder of
+    Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst. JSON holds
+    rows or columns in any of the forms that tools write: [{…}, …], {"results": [{…}, …], …},
+    {"columns": […], "data": [[…], …]}, {id: {…}, …}, or lists by column. Reads also a folder of
     Parquet files, or one written by `save_to_disk` of `datasets`; or "hf://NAME?split=test", a data
     set on the Hugging Face Hub. A file may be at an address such as "s3://bucket/a.jsonl", which
     fsspec opens. `format` is by default that of the suffix; "-" is standard input (JSONL).

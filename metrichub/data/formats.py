@@ -89,7 +89,7 @@ def _whole(source: Source, text: str) -> Samples:
     if isinstance(content, dict) and is_log(content):
         content = [content]
     if isinstance(content, dict):
-        content = _only_list(content)
+        content = _rows_in(content)
     if isinstance(content, dict) and all(isinstance(values, list) for values in content.values()):
         check_width(source.name, len(content))
         return Samples(source.name, content)
@@ -111,11 +111,27 @@ def _other(source: Source, message: str) -> FileError:
     return error
 
 
-def _only_list(content: dict[str, Any]) -> object:
-    """The rows of {"data": [{…}, …]}, whose one key isn't a column; anything else as it is."""
-    key, rows = next(iter(content.items()), ("", None))
-    nested = len(content) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], dict)
-    return rows if nested and column_of_alias(key) not in ALIASES else content
+def _rows_in(content: dict[str, Any]) -> object:
+    """The rows or columns in one of the forms in which tools write a table; others as they are.
+
+    These are one list of rows beside what tells of them, {"results": [{…}, …], "model": …};
+    {"columns": [name, …], "data": [[cell, …], …]}; and rows or columns by their names, {id: {…}}.
+    """
+    lists = {n: rows for n, rows in content.items() if isinstance(rows, list) and rows}
+    of_rows = [name for name, rows in lists.items() if all(isinstance(r, dict) for r in rows)]
+    beside = len(lists) == 1 or not all(isinstance(own, list) for own in content.values())
+    if len(of_rows) == 1 and beside and column_of_alias(of_rows[0]) not in ALIASES:
+        return lists[of_rows[0]]
+    names, rows = lists.get("columns", []), lists.get("data", [])
+    if names and rows and all(isinstance(r, list) and len(r) == len(names) for r in rows):
+        return [dict(zip(names, row, strict=True)) for row in rows]
+    if content and all(isinstance(own, dict) and own for own in content.values()):
+        # pandas' to_json writes columns, by the rows' names.
+        if not any(column_of_alias(name) in ALIASES for name in content):
+            return [{"id": name, **row} for name, row in content.items()]
+        if len({tuple(own) for own in content.values()}) == 1:
+            return {name: [*own.values()] for name, own in content.items()}
+    return content
 
 
 def check_width(name: str, columns: int, line: int | None = None) -> None:

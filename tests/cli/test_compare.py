@@ -224,7 +224,7 @@ def test_settings_that_come_from_a_saved_report_are_told() -> None:
         (ROWS[:1], "c lacks 1 of the 2 samples of a (first: y); 1 is in all systems; --common"),
         (
             [{**ROWS[0], "id": "z"}],
-            "c lacks 2 of the 2 samples of a and has 1 that isn't in a (first: x); none is in all",
+            "c lacks 2 of the 2 samples of a and has 1 that a lacks (first: x); none is in all",
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
     ],

@@ -49,6 +49,50 @@ def test_every_text_format_gives_the_same_columns(tmp_path: Path, name: str, con
     assert files.read(with_mark) == expected
 
 
+ROW, OTHER = {"prediction": "a", "gold": "é"}, {"prediction": "", "gold": "d"}
+TABLE = {"prediction": ["a", ""], "gold": ["é", "d"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"model": "m", "results": [ROW, OTHER], "errors": []}, TABLE),
+        ({"model": "m", "tags": ["x"], "rows": [ROW, OTHER]}, TABLE),
+        # W&B's table.json; MLflow, and pandas' to_json(orient="split"), have it too.
+        ({"columns": ["prediction", "gold"], "data": [["a", "é"], ["", "d"]], "ncols": 2}, TABLE),
+        # By ids, as OpenCompass writes; pandas' orient="index".
+        ({"7": ROW, "9": OTHER}, {"id": ["7", "9"], **TABLE}),
+        ({"7": {**ROW, "id": "x"}, "9": {**OTHER, "id": "y"}}, {"id": ["x", "y"], **TABLE}),
+        # pandas' to_json, as it is by default.
+        ({"prediction": {"0": "a", "1": ""}, "gold": {"0": "é", "1": "d"}}, TABLE),
+        # A conversation, or columns that hold objects, are no rows.
+        ({"messages": [ROW]}, {"messages": [ROW]}),
+        ({"x": [{"a": 1}, {}], "y": [1, 2]}, {"x": [{"a": 1}, {}], "y": [1, 2]}),
+    ],
+)
+def test_json_holds_a_table_in_many_forms(tmp_path: Path, content: Any, expected: Any) -> None:
+    path = written(tmp_path, "a.json", json.dumps(content))
+    assert files.read(path) == expected
+    if "prediction" in expected:
+        scores = Hub("exact_match")(str(path), columns={"references": "gold"})
+        assert scores["exact_match"]["score"] == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"model": "m", "results": [ROW], "config": [ROW]},
+        {"columns": ["a"], "data": [["x", "y"]], "v": 1},
+        {"a": {"b": 1}, "c": 2},
+        {},
+    ],
+)
+def test_other_json_is_no_table(tmp_path: Path, content: Any) -> None:
+    path = written(tmp_path, "a.json", json.dumps(content))
+    with pytest.raises(FileError, match=r"a\.json: (holds an object, not a list|the file has no)"):
+        files.read(path)
+
+
 def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

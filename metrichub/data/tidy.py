@@ -1,15 +1,15 @@
-"""Systems on the same samples: those in one table, matched by what identifies a sample."""
+"""Tidy tables, which have a row for each system or each try of a sample: what belongs together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metrichub.data.columns import ASKED, column_of_alias
+from metrichub.data.columns import ASKED, column_of_alias, resolve
 from metrichub.data.files import as_one, read
 from metrichub.data.inputs import is_stream, parts_of
 from metrichub.data.metadata import Frame
@@ -19,6 +19,8 @@ from metrichub.errors import InputError, listed
 
 _IDENTIFY = ("subset", "task", "id", "epoch")
 """What identifies a sample, if it has an id."""
+TASK = "task_id"
+"""What identifies a task in the results of HumanEval, MBPP and others, which have a row a try."""
 _SHOWN = 60
 """So many characters of what identifies a sample are shown."""
 _Key: TypeAlias = tuple[Any, ...]
@@ -31,6 +33,53 @@ def matched_systems(
     if column is not None:
         return matched(split_systems(samples_of(data), column), key, common)
     return matched({str(name): samples_of(own) for name, own in data.items()}, key, common)
+
+
+def by_task(
+    data: Any,
+    column: str | None,
+    needed: Mapping[str, str],
+    made: Collection[str],
+    mapping: Mapping[str, str] | None = None,
+) -> Samples:
+    """The samples with a row for each task, where the data has one for each try.
+
+    What systems have `made` of a task is a list of its tries. `column` says which rows are of one
+    task; by default it is `task_id`, if there is one. `needed` maps a column to a metric that asks
+    for it, `mapping` a column to its name in the data.
+
+    Raises:
+        MissingColumn: there is no such column.
+        InputError: what isn't the system's own, such as a reference, differs between tries.
+    """
+    samples = samples_of(data)
+    name = column or TASK
+    if column is None and name not in samples:
+        return samples
+    rows = _rows_by_value("tries", samples, name)
+    if len(rows) == samples.size:
+        return replace(samples, columns={"id": [*rows], **samples})
+    chosen = resolve(needed, samples, mapping)
+    own = {chosen[column] for column in made if column in chosen}
+    columns = {n: [[v[row] for row in at] for at in rows.values()] for n, v in samples.items()}
+    for shared in columns.keys() - own:
+        same = [all(value == tries[0] for value in tries) for tries in columns[shared]]
+        if all(same):
+            columns[shared] = [tries[0] for tries in columns[shared]]
+        elif shared in chosen.values():
+            task = [*rows][same.index(False)]
+            raise InputError(f"the tries of {name} {task} differ in {shared!r}")
+    numbers = sorted({*map(len, rows.values())})
+    each = f"{numbers[0]} to {numbers[-1]}" if numbers[1:] else f"{numbers[0]}"
+    tasks = f"{len(rows)} task{'s' * (len(rows) > 1)}"
+    remark = f"{samples.size} rows are tries of {tasks} by {name}, {each} of each"
+    return Samples(
+        samples.path,
+        {"id": [*rows], **columns},
+        log=samples.log,
+        classes=samples.classes,
+        remarks=(*samples.remarks, remark),
+    )
 
 
 def samples_of(data: Any) -> Samples:
@@ -57,16 +106,20 @@ def split_systems(samples: Samples, column: str) -> dict[str, Samples]:
         MissingColumn: there is no such column.
         InputError: it holds one system.
     """
-    values = named_values("systems", column, samples, samples.__getitem__, samples.size)
-    rows: dict[str, list[int]] = {}
-    for row, value in enumerate(values):
-        rows.setdefault(str(value), []).append(row)
+    rows = _rows_by_value("systems", samples, column)
     if len(rows) < 2:
         shown = f", {next(iter(rows))!r}" if rows else ""
-        raise InputError(
-            f"{samples.path}: {column!r} has one system{shown}; a comparison needs two"
-        )
+        raise InputError(f"{column!r} has one system{shown}; a comparison needs two")
     return {name: samples.take(own) for name, own in rows.items()}
+
+
+def _rows_by_value(option: str, samples: Samples, column: str) -> dict[str, list[int]]:
+    """The rows of every value of a column that an option names, in the order of appearance."""
+    values = named_values(option, column, samples, samples.__getitem__, samples.size)
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        rows.setdefault(_text(value), []).append(row)
+    return rows
 
 
 def in_order(systems: Mapping[str, Samples]) -> Mapping[str, Samples]:
@@ -140,8 +193,7 @@ def _check_equal(rows: Mapping[str, Mapping[_Key, int]], shared: int) -> None:
     other, own = next((n, o) for n, o in others if o.keys() != first.keys())
     missing, more = first.keys() - own.keys(), own.keys() - first.keys()
     differs = [f"lacks {len(missing)} of the {len(first)} samples of {name}"] * bool(missing)
-    others = f"has {len(more)} that {'isn' if len(more) == 1 else 'aren'}'t in {name}"
-    differs += [others] * bool(more)
+    differs += [f"has {len(more)} that {name} lacks"] * bool(more)
     one = " ".join(map(str, min(missing or more)[:-1]))[:_SHOWN]
     error = InputError(
         f"{other} {' and '.join(differs)} (first: {one}); "
