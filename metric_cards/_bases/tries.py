@@ -72,9 +72,10 @@ class TriedTasks(Metric):
         tries, passed = np.array(counts, np.float64).reshape(len(counts), 2).T
         if (few := tries[(tries > 0) & (tries < self.k)]).size:
             number = "1 try" if few.min() == 1 else f"{int(few.min())} tries"
-            raise InputError(
+            error = InputError(
                 f"{self.name}: a task has {number}, fewer than k={self.k}; choose a lower k"
-            ).with_remedy("name_tries")
+            )
+            raise error.with_remedy("name_tries") if few.min() == 1 else error
         none = np.flatnonzero(tries == 0)
         tries[none] = self.k
         chances = self.chance(tries, passed)
