@@ -34,6 +34,7 @@ from metrichub.errors import (
 from metrichub.report import captions, export, notes
 from metrichub.report.html.provenance import Provenance
 from metrichub.report.rows import ScoreFormat
+from metrichub.report.sample_rows import sample_lines
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 
 if TYPE_CHECKING:
@@ -344,9 +345,9 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     texts = {
         "scores.json": export.json_of(scores, 2),
         "scores.csv": table,
-        "samples.jsonl": export.samples_text(reports, ".jsonl"),
-        "samples.csv": export.samples_text(reports, ".csv"),
     }
+    for suffix in (".jsonl", ".csv"):
+        write_text(job.folder / f"samples{suffix}", sample_lines(reports, suffix))
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))

@@ -154,7 +154,7 @@ def score(
         chosen,
         judging,
         samples=resampled and not results.key,
-        texts=results.page is not None,
+        texts=bool(results.page or results.samples_out),
         key=results.key,
     )
     if len(systems) == len(unread):  # Splits have samples of their own.

@@ -60,7 +60,8 @@ result_options = option_group(
         "samples_out",
         metavar="FILE",
         callback=samples_file,
-        help="Write every sample's scores (.jsonl or .csv); for bleu, sentence BLEU.",
+        help="Write every sample's texts, scores, reasons and verdicts (.jsonl or .csv); for bleu, "
+        "sentence BLEU.",
     ),
     click.option(
         "--save",

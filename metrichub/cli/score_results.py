@@ -14,9 +14,10 @@ from metrichub.cli.shared_options import Display, ResamplingOptions
 from metrichub.data.files import write_text
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.captions import captioned, signatures_of, without_intervals
-from metrichub.report.export import document, samples_text
+from metrichub.report.export import document
 from metrichub.report.headline import headline_of_one
 from metrichub.report.rows import Intervals, ScoreFormat, merged_columns, output_columns, rows_of
+from metrichub.report.sample_rows import sample_lines
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 from metrichub.report.tables import Cell, Table
 
@@ -154,7 +155,7 @@ def write_files(
 ) -> None:
     """Write the files that were asked for: scores of samples, the report, and its page."""
     if results.samples_out:
-        write_text(results.samples_out, samples_text(reports, Path(results.samples_out).suffix))
+        write_text(results.samples_out, sample_lines(reports, Path(results.samples_out).suffix))
     first = next(iter(reports.values()))
     if results.save:
         first.save(results.save)

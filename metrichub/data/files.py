@@ -356,10 +356,10 @@ def _lines_of(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a UTF-8 file whole or not at all; what was there stays until then."""
-    with replacing(path) as new:
-        new.write_text(text, encoding="utf-8", newline="")
+def write_text(path: str | Path, text: str | Iterable[str]) -> None:
+    """Write a text, or its parts, whole or not at all; what was there stays until then."""
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+        file.writelines([text] if isinstance(text, str) else text)
 
 
 def check_folder(path: str | Path) -> None:

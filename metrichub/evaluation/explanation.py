@@ -19,6 +19,9 @@ CUT = "cut"
 """The part of a step that says what a judge left out."""
 
 
+Status = Literal["ok", "unscored", "unanswered", "error", "pending"]
+
+
 class Failed(NamedTuple):
     """A row without a score because a call failed, or waits for a batch, and the cause."""
 
@@ -34,7 +37,7 @@ class Explanation(NamedTuple):
     by the metric's definition, else "unscored". `reason` says why.
     """
 
-    status: Literal["ok", "unscored", "unanswered", "error", "pending"]
+    status: Status
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[TraceItem]

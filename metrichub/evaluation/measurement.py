@@ -15,7 +15,7 @@ from metrichub.data.columns import column_of
 from metrichub.data.metadata import REPEATED
 from metrichub.errors import ReportError, did_you_mean, what
 from metrichub.evaluation.buckets import BucketSizes
-from metrichub.evaluation.explanation import Explanation, Trace
+from metrichub.evaluation.explanation import Explanation, Status, Trace
 from metrichub.evaluation.facts import FACTS, Facts, Values
 from metrichub.evaluation.resampling_units import Units, clusters, groups
 from metrichub.evaluation.result import Outputs, Result
@@ -123,14 +123,11 @@ class Measurement(Facts):
             )
         result, trace = self.results[metric], self.traces.get(metric, Trace())
         scores = {name: float(values[sample]) for name, values in result.samples().items()}
+        status, reason = status_of(self, metric, sample)
         steps = trace.steps.get(sample, ())
-        if not steps and self.texts:
+        if not steps and self.texts is not None:
             steps = self.texts.steps(result.metric, sample)
-        if why := trace.pending.get(sample) or trace.errors.get(sample):
-            return Explanation(trace.status(sample), why, scores, steps)
-        if reason := result.why(sample):
-            return Explanation(result.status(sample), reason, scores, steps)
-        return Explanation("ok", None, scores, steps)
+        return Explanation(status, reason, scores, steps)
 
     def replies(self, metric: str, sample: int) -> list[Any]:
         """The model's replies about a sample, one per call, from the call store.
@@ -222,7 +219,7 @@ class Measurement(Facts):
             results={name: result.take(index) for name, result in self.results.items()},
             size=len(index),
             traces={name: trace.take(index.tolist()) for name, trace in self.traces.items()},
-            texts=self.texts.take(index) if self.texts else None,
+            texts=None if self.texts is None else self.texts.take(index),
             runs={name: tuple(run.take(index) for run in runs) for name, runs in self.runs.items()},
             facts={
                 fact.name: fact.take(self.facts[fact.name], index, self.facts)
@@ -283,6 +280,15 @@ class Measurement(Facts):
             for column, (low, high) in self.candidates.items()
             if column in read and (column == "references" or high > 1)
         )
+
+
+def status_of(measurement: Measurement, metric: str, sample: int) -> tuple[Status, str | None]:
+    """The status of a sample, and why it has no score; see `Explanation`."""
+    result, trace = measurement.results[metric], measurement.traces.get(metric, Trace())
+    if why := trace.pending.get(sample) or trace.errors.get(sample):
+        return trace.status(sample), why
+    reason = result.why(sample)
+    return result.status(sample) if reason else "ok", reason
 
 
 def with_facts(measurement: M, **facts: Any) -> M:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -21,7 +21,7 @@ Sample = Mapping[str, Any]
 """A sample's columns: one item, or the list of them where there are several or none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StoredSamples:
     """The batches that a report was made from, in order."""
 
@@ -35,11 +35,27 @@ class StoredSamples:
     def __getitem__(self, sample: int) -> Sample:
         """The columns of one sample."""
         alone = self._alone(sample)
-        columns: dict[str, Any] = {}
-        for name, column in alone.columns.items():
-            items = list(column.items)
-            columns[name] = items[0] if column.offsets is None else items
-        return columns
+        return {name: column.by_sample()[0] for name, column in alone.columns.items()}
+
+    def __len__(self) -> int:
+        """The number of samples."""
+        return self.size
+
+    def __iter__(self) -> Iterator[Sample]:
+        """The columns of every sample, in order."""
+        for batch in self.batches:
+            columns = [column.by_sample() for column in batch.columns.values()]
+            for values in zip(*columns, strict=True):
+                yield dict(zip(batch.columns, values, strict=True))
+
+    def __repr__(self) -> str:
+        """The size and the names of the columns."""
+        return f"<Texts of {self.size} samples: {', '.join(self.names)}>"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return [*dict.fromkeys(name for batch in self.batches for name in batch.columns)]
 
     def take(self, index: NDArray[np.int64]) -> StoredSamples:
         """The samples at `index`, which is in ascending order."""

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.data.values import json_value
-from metrichub.errors import MissingDependency, UnknownParameter, printable
-from metrichub.evaluation.explanation import Trace
-from metrichub.evaluation.measurement import Measurement
+from metrichub.errors import MissingDependency, ReportError, UnknownParameter, printable
+from metrichub.evaluation.measurement import Measurement, status_of
 from metrichub.evaluation.repeats import repeated_scores
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import note_lines, notes_of
 from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns, rows_of
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
-from metrichub.report.tables import Table, csv_text
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from metrichub.evaluation.resample import Interval
     from metrichub.models.usage import Usage
-
-_OWN = ("file", "sample", "scores", "explanations")
-"""What a row of a sample has of its own."""
 
 
 def document(
@@ -112,92 +108,36 @@ def paper_table(
     return table._replace(method=f"{table.method} {notes}".strip())
 
 
-def frame(report: Measurement) -> DataFrame:
+def frame(report: Measurement, texts: bool = False, metadata: bool = True) -> DataFrame:
     """The scores of the samples as columns; see `Report.to_frame`."""
     try:
         import pandas
     except ImportError:
         raise MissingDependency("to_frame", "pandas") from None
-    samples = report.samples()
-    own = {f"{name}.{output}" for name, scores in samples.items() for output in (*scores, "reason")}
+    if texts and report.texts is None:
+        raise ReportError("the report has no texts; evaluate with samples=True, texts=True")
+    samples, stored = report.samples(), report.texts if texts else None
+    names = [] if stored is None else stored.names
+    said = ("status", "reason", "steps") if texts else ("reason",)
+    own = {f"{name}.{part}" for name, scores in samples.items() for part in (*scores, *said)}
+    kept = report.metadata if metadata else {}
     columns: dict[str, Any] = {
-        _in_utf8(f"{name} (kept)" if name in own else name): [_in_utf8(value) for value in values]
-        for name, values in report.metadata.items()
+        _in_utf8(f"{n} (kept)" if n in own.union(names) else n): [_in_utf8(v) for v in values]
+        for n, values in kept.items()
     }
+    columns |= {name: [_in_utf8(row.get(name)) for row in stored or ()] for name in names}
     for name, scores in samples.items():
-        result = report.results[name]
-        trace = report.traces.get(name) or Trace()
-        called = {**trace.errors, **trace.pending}
-        reasons = [called.get(i) or result.why(i) for i in range(report.size)]
         columns |= {f"{name}.{output}": values for output, values in scores.items()}
-        if any(reasons):
-            columns[f"{name}.reason"] = [_in_utf8(reason) for reason in reasons]
+        why = [status_of(report, name, sample) for sample in range(report.size)]
+        unscored, trace = any(reason for _, reason in why), report.traces.get(name)
+        if texts and (unscored or trace):
+            columns[f"{name}.status"] = [status for status, _ in why]
+        if unscored:
+            columns[f"{name}.reason"] = [_in_utf8(reason) for _, reason in why]
+        if texts and trace:
+            columns[f"{name}.steps"] = [trace.steps.get(i, ()) for i in range(report.size)]
     index = pandas.RangeIndex(report.size, name="sample") if report.index is None else report.index
     return pandas.DataFrame(columns, index=index)
-
-
-def samples_text(reports: Mapping[str, Measurement], suffix: str) -> str:
-    """A line a sample, with the columns that no metric read, as CSV or, for ".jsonl", JSON Lines.
-
-    JSON Lines have the explanations of judges too: status, reason, claims, verdicts.
-    """
-    rows = [
-        ({"file": name} if len(reports) > 1 else {}) | row
-        for name, report in reports.items()
-        for row in _sample_rows(report)
-    ]
-    if suffix.lower() == ".jsonl":
-        return "".join(f"{_line(row)}\n" for row in rows)
-    flat = [_flat(row) for row in rows]
-    head = list(dict.fromkeys(key for row in flat for key in row))
-    return csv_text(head, ([json_value(row.get(key)) for key in head] for row in flat))
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    """The row as readable JSON; a lone surrogate has no UTF-8, so such a row is escaped."""
-    text = json.dumps(json_value(row), ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(json_value(row))
-    return text
-
-
-def _sample_rows(report: Measurement) -> Iterator[dict[str, Any]]:
-    scores = {
-        metric: {output: values.tolist() for output, values in outputs.items()}
-        for metric, outputs in report.samples().items()
-    }
-    metadata = {
-        f"metadata.{name}" if name in _OWN else name: values
-        for name, values in report.metadata.items()
-    }
-    for i in range(report.size):
-        row: dict[str, Any] = {"sample": i} | {n: values[i] for n, values in metadata.items()}
-        row["scores"] = {
-            metric: {output: values[i] for output, values in outputs.items()}
-            for metric, outputs in scores.items()
-        }
-        yield row | _explained(report, i)
-
-
-def _explained(report: Measurement, sample: int) -> dict[str, Any]:
-    """What stands behind the scores of the metrics that ask judges."""
-    explanations = {name: report.explain(name, sample) for name in report.traces}
-    documents = {
-        name: {"status": why.status, "reason": why.reason, "steps": why.steps}
-        for name, why in explanations.items()
-    }
-    return {"explanations": documents} if documents else {}
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    flat = {name: row[name] for name in row if name not in ("scores", "explanations")}
-    for metric, outputs in row["scores"].items():
-        flat |= {f"{metric}.{output}": value for output, value in outputs.items()}
-    for metric, why in row.get("explanations", {}).items():
-        flat |= {f"{metric}.status": why["status"], f"{metric}.reason": why["reason"]}
-    return flat
 
 
 def save_page(
@@ -214,6 +154,8 @@ def save_page(
 
 def _in_utf8(value: Any) -> Any:
     """A value that pandas can hold, whose texts are UTF-8; a lone surrogate becomes U+FFFD."""
+    if isinstance(value, list):
+        return [_in_utf8(item) for item in value]
     if not isinstance(value, str) or value.isascii():
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -17,6 +17,7 @@ from metrichub.report import export
 from metrichub.report.by_output import intervals_of
 from metrichub.report.notes import notes_of
 from metrichub.report.rows import OutputChoice
+from metrichub.report.sample_rows import worst_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -255,12 +256,17 @@ class Report(Measurement):
         """The result of `to_dict` as JSON, with null where there is no score."""
         return export.json_of(self.to_dict(), indent)
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, *, texts: bool = False, metadata: bool = True) -> DataFrame:
         """A pandas data frame with a row per sample: scores ("bleu.score") and reasons for none.
 
         The columns that the report kept come first, such as ids and ratings; one with the name of a
         score becomes "bleu.score (kept)". A metric that scored every sample has no column of
-        reasons ("bleu.reason").
+        reasons ("bleu.reason"). With `texts`, the columns that were scored come before the scores,
+        and behind these the statuses of samples ("faithfulness.status") and what judges said of
+        each ("faithfulness.steps").
+
+        The frame that was scored has the kept columns already: `metadata=False` leaves them out,
+        for `df.join(report.to_frame(metadata=False))`.
 
         The rows have the index of the pandas frame or columns that were scored, so that
         `df["bleu"] = report.to_frame()["bleu.score"]` puts each score on its row, also after
@@ -268,10 +274,26 @@ class Report(Measurement):
         numbered from 0.
 
         Raises:
-            ReportError: the report is pooled.
+            ReportError: the report is pooled, or has no texts.
             MissingDependency: pandas isn't installed.
         """
-        return export.frame(self)
+        return export.frame(self, texts, metadata)
+
+    def worst(self, metric: str = "", number: int = 20) -> list[dict[str, Any]]:
+        """The samples with the worst scores of a metric, the worst first, a dict each.
+
+        Each has its number ("sample"), the columns that the report kept, its texts unless the
+        report has none, all scores ("wer.score"), and what metrics say of it, such as
+        "faithfulness.reason" and "faithfulness.steps". Samples without a score aren't among them.
+
+        `metric` is the first one's name by default. Of several outputs, "rouge.rougeL" chooses one,
+        and "rouge" is the first that its card names to be read.
+
+        Raises:
+            ReportError: there is no such metric or output, neither more nor less of it is better,
+                or the report is pooled.
+        """
+        return worst_rows(self, metric, number)
 
     def to_csv(self, *, outputs: OutputChoice = "headline", intervals: bool = False) -> str:
         """The table of scores as CSV in full precision; for samples use `to_frame().to_csv()`.

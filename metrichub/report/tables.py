@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from metrichub.errors import printable
@@ -41,7 +42,12 @@ _RULES = {ord("–"): "--", ord("↑"): "$\\uparrow$", ord("↓"): "$\\downarrow
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV; `nan` is an empty cell, and no text is a formula to a spreadsheet.
+    """The lines of `csv_lines` as one text."""
+    return "".join(csv_lines(head, rows))
+
+
+def csv_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Rows as lines of CSV; `nan` is an empty cell, and no text is a formula to a spreadsheet.
 
     A spreadsheet takes a cell that begins with one of `= + - @`, a tab or a carriage return for a
     formula, which may send what is beside it to another server; such a text, unless it is a number,
@@ -54,9 +60,9 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     # By this end of a line the module knows that a carriage return has to be quoted.
     lined = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
     writer = csv.writer(lined, lineterminator="\r\n")
-    for row in (head, *rows):
+    for row in chain([head], rows):
         writer.writerow(["" if _is_missing(cell) else _inert(cell) for cell in row])
-    return "\n".join([*lines, ""]).encode("utf-8", "replace").decode("utf-8")
+        yield f"{lines.pop()}\n".encode("utf-8", "replace").decode("utf-8")
 
 
 def _inert(cell: object) -> object:

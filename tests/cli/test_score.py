@@ -285,6 +285,8 @@ def test_sample_scores_go_to_a_file() -> None:
     assert first == {
         "sample": 0,
         "id": "x",
+        "predictions": "a b c",
+        "references": "a b d",
         "scores": {"abstractness": {"score": 1 / 3}, "p": {"score": 0.5}},
     }
     assert second["scores"] == {"abstractness": {"score": 0.0}, "p": {"score": None}}

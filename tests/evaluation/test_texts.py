@@ -40,6 +40,11 @@ def test_a_report_shows_each_sample_as_it_was_given() -> None:
     assert report.texts[1] == {"predictions": ["c d", "e"], "references": ["c", "d"]}
     # A column in which some sample has a list gives a list for all.
     assert report.texts[2] == {"predictions": ["f"], "references": ["f"]}
+    assert [*report.texts] == [report.texts[sample] for sample in range(len(report.texts))]
+    assert repr(report.texts) == "<Texts of 3 samples: predictions, references>"
+    none = report.take([]).texts
+    assert none is not None
+    assert len(none) == 0
     one = Hub("exact_match").evaluate(predictions=["a"], references=["b"])
     assert one.texts is not None
     assert one.texts[0] == {"predictions": "a", "references": "b"}

@@ -23,7 +23,8 @@ from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import NO_INTERVAL, SEED
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import ByOutput
-from metrichub.report.export import document, samples_text, usage_counts
+from metrichub.report.export import document, usage_counts
+from metrichub.report.sample_rows import sample_lines
 from metrichub.testing import Scripted
 from tests.toy_metrics import Variety
 
@@ -211,12 +212,107 @@ def test_a_frame_says_what_failed() -> None:
     assert reason == report.explain("faithfulness", 0).reason == "the judge was tired"
 
 
+def test_a_frame_has_texts_and_what_judges_said_if_asked(judged: Report, tmp_path: Path) -> None:
+    frame = judged.to_frame(texts=True)
+    said = ["score", "status", "reason", "steps"]
+    assert [*frame] == ["predictions", "contexts", *(f"faithfulness.{part}" for part in said)]
+    assert frame["predictions"].tolist() == ["It is old.", ""]
+    assert frame["faithfulness.status"].tolist() == ["ok", "unanswered"]
+    assert frame["faithfulness.steps"][0] == judged.explain("faithfulness", 0).steps
+    several = Hub("wer").evaluate(
+        predictions=["a\ud800", ""], references=[["a", "\ud800"], [""]], contexts=["mine", "x"]
+    )
+    frame = several.to_frame(texts=True)
+    assert frame["references"].tolist() == [["a", "\ufffd"], [""]]
+    # A metric that left a sample without a score says of all how they are.
+    unscored = Hub("tool_call_f1").evaluate(predictions=["[]"] * 2, references=["[]", "f("])
+    frame = unscored.to_frame(texts=True)
+    assert frame["tool_call_f1.status"].tolist() == ["ok", "unscored"]
+    assert frame["tool_call_f1.reason"][1] == unscored.explain("tool_call_f1", 1).reason
+    assert "tool_call_f1.steps" not in frame
+    ((_, first), (_, second)) = (row["explanations"].popitem() for row in rows_of({"": unscored}))
+    assert (first["status"], second["status"]) == ("ok", "unscored")
+    assert len(unscored.worst()) == 1
+    judged.save(tmp_path / "r.json")
+    with pytest.raises(ReportError, match="the report has no texts; evaluate with"):
+        Report.load(tmp_path / "r.json").to_frame(texts=True)
+
+
+def test_a_frame_joins_the_one_that_was_scored() -> None:
+    frame = _SCORED.sort_values("pred", ascending=False)
+    report = Hub("exact_match").evaluate(frame)
+    assert "system" in report.to_frame()
+    joined = frame.join(report.to_frame(metadata=False))
+    assert [*joined] == ["pred", "ref", "system", "exact_match.score"]
+    assert (joined["exact_match.score"] == (joined["pred"] == joined["ref"])).all()
+
+
+# The worst samples.
+
+
+_WORDS: dict[str, Any] = {
+    "predictions": ["a b c d", "x b c d", "x y c d", "a b c d", "x y z d"],
+    "references": ["a b c d"] * 3 + ["a", "a b c d"],
+    "id": ["u0", "u1", "u2", "u3", "u4"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "samples", "scores"),
+    [
+        # One to three of four words are wrong; the fourth has three too many.
+        ("wer", [3, 4, 2, 1, 0], [3, 0.75, 0.5, 0.25, 0]),
+        ("", [3, 4, 2, 1, 0], [3, 0.75, 0.5, 0.25, 0]),
+        ("exact_match", [1, 2, 3, 4, 0], [0.0, 0.0, 0.0, 0.0, 1.0]),
+        # F of precision 1/4 and recall 1 is 0.4.
+        ("rouge", [4, 3, 2, 1, 0], [0.25, 0.4, 0.5, 0.75, 1]),
+        ("rouge.rougeL", [4, 3, 2, 1, 0], [0.25, 0.4, 0.5, 0.75, 1]),
+        ("wer.hits", [3, 4, 2, 1, 0], [1, 1, 2, 3, 4]),
+    ],
+)
+def test_the_worst_samples_come_first(name: str, samples: list[int], scores: list[float]) -> None:
+    report = Hub(["wer", "exact_match", "rouge"]).evaluate(**_WORDS)
+    headline = {"": "wer.score", "wer": "wer.score", "rouge": "rouge.rouge1"}
+    key = headline.get(name, name if "." in name else f"{name}.score")
+    rows = report.worst(name)
+    assert [row["sample"] for row in rows] == samples
+    assert [row[key] for row in rows] == pytest.approx(scores)
+    for row in rows:
+        kept = {"id": "id", "predictions": "predictions", "references": "references"}
+        assert {n: row[n] for n in kept} == {n: _WORDS[n][row["sample"]] for n in kept}
+    assert report.worst(name, 2) == rows[:2]
+    # A frame of them has the columns of the whole.
+    assert {*rows[0]} - {"sample"} <= {*report.to_frame(texts=True)}
+
+
+def test_the_worst_samples_have_what_judges_said(judged: Report, tmp_path: Path) -> None:
+    (row,) = judged.worst("faithfulness")
+    assert row["faithfulness.steps"] == judged.explain("faithfulness", 0).steps
+    assert (row["faithfulness.status"], row["faithfulness.reason"]) == ("ok", None)
+    judged.save(tmp_path / "r.json")
+    (saved,) = Report.load(tmp_path / "r.json").worst()
+    assert {*row} - {*saved} == {"predictions", "contexts"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("blue", "no metric 'blue' is scored; did you mean 'bleu'?"),
+        ("bleu.precision_5", "bleu.precision_5: no such output"),
+        ("abstractness", "neither more nor less is better"),
+    ],
+)
+def test_only_outputs_with_a_direction_have_worst_samples(name: str, said: str) -> None:
+    with pytest.raises(ReportError, match=re.escape(said)):
+        Hub(["bleu", "abstractness"]).evaluate(**COLUMNS).worst(name)
+
+
 # A line a sample.
 
 
 def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
     """What JSON Lines have of the samples."""
-    return [json.loads(line) for line in samples_text(reports, ".jsonl").splitlines()]
+    return [json.loads(line) for line in sample_lines(reports, ".jsonl")]
 
 
 @pytest.mark.parametrize(("suffix", "second"), [(".csv", "?"), (".jsonl", "\\ud800")])
@@ -224,7 +320,7 @@ def test_samples_are_written_with_what_stands_behind_them(
     judged: Report, suffix: str, second: str
 ) -> None:
     named = with_facts(judged, metadata={"name": ["é", "\ud800"]})
-    lines = samples_text({"": named}, suffix).splitlines()[-2:]
+    lines = [*sample_lines({"": named}, suffix)][-2:]
     # A text that has no UTF-8 is written otherwise, the others as they are.
     assert "é" in lines[0]
     assert second in lines[1]
@@ -245,6 +341,8 @@ def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) ->
         "sample": 1,
         **{f"metadata.{name}": 2 for name in own},
         "id": None,
+        "predictions": "",
+        "contexts": "It is old.",
         "scores": {"faithfulness": {"score": None}},
         "explanations": {"faithfulness": explained},
     }
@@ -261,14 +359,17 @@ def test_a_table_of_samples_has_a_column_for_all_that_any_sample_has(judged: Rep
     plain = Hub("exact_match").evaluate(predictions=["a"], references=["a"], n=[7])
     both = {"a": judged, "b": plain}
     for suffix in (".csv", ".CSV"):
-        head, first, _, third = csv.reader(io.StringIO(samples_text(both, suffix)))
+        head, first, _, third = csv.reader(sample_lines(both, suffix))
         assert head == [
-            *("file", "sample", "faithfulness.score", "faithfulness.status"),
-            *("faithfulness.reason", "n", "exact_match.score"),
+            *("file", "sample", "predictions", "contexts", "faithfulness.score"),
+            *("faithfulness.status", "faithfulness.reason", "faithfulness.steps", "n"),
+            *("references", "exact_match.score"),
         ]
-        assert first == ["a", "0", "1.0", "ok", "", "", ""]
-        assert third == ["b", "0", "", "", "", "7", "1.0"]
-    assert rows_of(both) == [json.loads(line) for line in samples_text(both, ".JSONL").splitlines()]
+        steps = json.loads(first.pop(7))
+        assert [claim["verdict"] for claim in steps[0]["claims"]] == ["yes"]
+        assert first == ["a", "0", "It is old.", "It is old.", "1.0", "ok", "", "", "", ""]
+        assert third == ["b", "0", "a", "", "", "", "", "", "7", "a", "1.0"]
+    assert rows_of(both) == [json.loads(line) for line in sample_lines(both, ".JSONL")]
 
 
 # Tables.

@@ -381,7 +381,7 @@ def test_a_file_that_cannot_be_written_is_named(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "open", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*r\.json'"):
         report.save(tmp_path / "r.json")
 
