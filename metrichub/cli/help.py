@@ -24,7 +24,7 @@ _GROUPS = {
         "threshold draw draws confidence",
     ),
     "Output": (
-        "report output save samples plot",
+        "worst report output save samples plot",
         "format percent outputs all-outputs signature title cite write force",
     ),
     "Gate": ("fail-under fail-over fail-if-worse max-drop margin", ""),

@@ -198,7 +198,7 @@ report_option = click.option(
     "page",
     metavar="FILE",
     callback=_page_file,
-    help="Write an HTML page with the scores, tests, plots and all samples.",
+    help="Write an HTML page of scores, tests and all samples.",
 )
 title_option = click.option(
     "--title", metavar="TEXT", help="The title of the page.  [default: its result]"

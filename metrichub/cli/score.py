@@ -23,6 +23,7 @@ from metrichub.cli.output import (
     format_option,
     output_option,
     result_format,
+    terminal_width,
 )
 from metrichub.cli.plain_text import TextFiles, text_options
 from metrichub.cli.program import Command, note, say
@@ -136,6 +137,8 @@ def score(
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
+    shown = result_format(form, output)
+    by, number = results.worst_of(hub, shown)
     several = len(systems) > 1
     if detect and several:
         raise click.UsageError("--detect plans with one system; 'metrichub compare' with several")
@@ -154,29 +157,30 @@ def score(
         chosen,
         judging,
         samples=resampled and not results.key,
-        texts=bool(results.page or results.samples_out),
+        texts=results.need_texts,
         key=results.key,
     )
     if len(systems) == len(unread):  # Splits have samples of their own.
         _same_size(reports)
     if not resampled:  # So that no note is about intervals and tests.
         reports = {name: report.pool() for name, report in reports.items()}
-    shown = result_format(form, output)
     listed = reports if results.by is None else _grouped(reports, results.by)
     intervals = {
         name: report.intervals(**asdict(resampling))
         for name, report in listed.items()
         if display.with_intervals
     }
-    from metrichub.cli.score_results import ScoreTables, calibrated_of, write_files
+    from metrichub.cli.score_results import ScoreTables, calibrated_of, worst_of, write_files
     from metrichub.evaluation.merge import unranked
 
     score_tables = ScoreTables(listed, intervals, display, resampling)
     calibrated = calibrated_of(reports, results.calibrate, resampling.level)
+    narrow = terminal_width(shown, output) is not None
+    worst, rows = worst_of(reports, by, number, display.percent, narrow)
     emit(
         shown,
-        lambda: calibrated.beside(score_tables.tables(shown), shown),
-        lambda: {**score_tables.document(), **calibrated.document()},
+        lambda: [*calibrated.beside(score_tables.tables(shown), shown), *worst],
+        lambda: {**score_tables.document(), **calibrated.document(), **rows},
         output=output,
         top=score_tables.top() if shown == "table" else "",
         foot=score_tables.foot() if shown == "table" else (),

@@ -29,6 +29,7 @@ class Results:
     by: str | None
     key: Sequence[str]
     calibrate: str | None
+    worst: str | None
     label_samples: int | None
 
     def check(self, systems: int) -> None:
@@ -39,17 +40,43 @@ class Results:
             )
         if self.calibrate and systems > 1:
             raise click.UsageError("--calibrate works on one system; give one FILE")
-        if self.key and (self.samples_out or self.page or self.by is not None):
+        if self.key and (self.need_texts or self.by is not None):
             raise click.UsageError(
-                "--key keeps only sums, but --samples, --report and --by need the samples; leave "
-                "it out"
+                "--key keeps only sums, but --samples, --worst, --report and --by need the "
+                "samples; leave it out"
             )
+
+    def worst_of(self, hub: Hub, form: str) -> tuple[str, int]:
+        """The output by which --worst sorts, and how many samples it shows; "" and 0 without it.
+
+        Raises:
+            UsageError: it has no number, no sample is the worst by such an output, or the format
+                has one table.
+        """
+        if self.worst is None:
+            return "", 0
+        from metrichub.report.sample_rows import worst_output
+
+        if form == "csv":
+            raise click.UsageError("CSV has one table; leave out --worst, or give --samples FILE")
+        name, _, number = self.worst.rpartition("=")
+        if not number.isdecimal() or not int(number):
+            raise click.UsageError(f"--worst {self.worst!r}: write --worst 20 or METRIC=20")
+        try:
+            output = worst_output({metric.name: metric for metric in hub.metrics}, name)
+        except MetrichubError as error:
+            raise click.UsageError(f"--worst: {error}") from error
+        return ".".join(output), int(number)
 
     @property
     def need_samples(self) -> bool:
         """Whether the scores of samples are needed, and not only those of the corpus."""
-        files = self.samples_out or self.save or self.page
-        return bool(files or self.by is not None or self.calibrate)
+        return bool(self.need_texts or self.save or self.by is not None or self.calibrate)
+
+    @property
+    def need_texts(self) -> bool:
+        """Whether the texts of samples are shown or written."""
+        return bool(self.samples_out or self.page or self.worst)
 
 
 result_options = option_group(
@@ -60,8 +87,8 @@ result_options = option_group(
         "samples_out",
         metavar="FILE",
         callback=samples_file,
-        help="Write every sample's texts, scores, reasons and verdicts (.jsonl or .csv); for bleu, "
-        "sentence BLEU.",
+        help="Write all samples' texts and scores (.jsonl, .csv); also reasons and verdicts. "
+        "bleu is sentence BLEU.",
     ),
     click.option(
         "--save",
@@ -78,6 +105,12 @@ result_options = option_group(
     ),
     key_option,
     calibrate_option,
+    click.option(
+        "--worst",
+        metavar="[METRIC=]N",
+        help="Show the N worst samples and their texts; by the first metric, or by METRIC or "
+        "METRIC.OUTPUT. Below each are the verdicts of judges.",
+    ),
     click.option(
         "--sample-for-labels",
         "label_samples",

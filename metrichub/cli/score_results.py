@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from metrichub.cli.output import write_page
 from metrichub.cli.program import note
@@ -24,6 +29,8 @@ from metrichub.report.tables import Cell, Table
 if TYPE_CHECKING:
     from metrichub.report.report import Report
 
+_LONGEST = 400
+"""How many characters of a text a terminal shows: six lines or so."""
 _HEAD = ("calibrated", "calibrated low", "calibrated high", "labels")
 
 
@@ -133,6 +140,58 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, level: floa
         for output, mean in outputs.items():
             note(f"{metric}{'' if output == 'score' else f' {output}'}: {mean.lean}")
     return Calibrated(calibrated)
+
+
+def worst_of(
+    reports: Mapping[str, Report], by: str, number: int, percent: bool, narrow: bool
+) -> tuple[list[Table], dict[str, Any]]:
+    """So many samples of every report by the output "wer.score", as tables and for JSON.
+
+    A sample has a line for each of its texts. In a narrow table, long ones are cut.
+    """
+    if not number:
+        return [], {}
+    columns = output_columns(reports, ScoreFormat("all", percent))
+    column = next(c for c in columns if f"{c.metric}.{c.output}" == by)
+    systems = {name: report.worst(by, number) for name, report in reports.items()}
+    tables = []
+    for name, report in reports.items():
+        lines: list[list[Cell]] = []
+        for row in systems[name]:
+            lines.append([column.number(row[by]), "sample", _named(row)])
+            for label, text in _texts_of(row, report, column.metric):
+                short = textwrap.shorten(text, _LONGEST, placeholder=" …") if narrow else text
+                lines.append(["", label, short])
+        missing = int(np.isnan(report.samples()[column.metric][column.output]).sum())
+        of = f" of {name}" if len(reports) > 1 else ""
+        without = f"; {missing:,} of {report.size:,} have no score" if missing else ""
+        caption = f"Worst {len(systems[name]):,}{of} by {column.label}{without}"
+        tables.append(Table([column.head, "", ""], lines, caption=caption))
+    return tables, {"worst": systems if len(systems) > 1 else next(iter(systems.values()))}
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    """The number of a sample with its id, whatever comes before that in the column's name."""
+    ids = (f" ({n} {row[n]})" for n in row if re.fullmatch(r"(.*_)?id", n, re.IGNORECASE))
+    return f"{row['sample']}{next(ids, '')}"
+
+
+def _texts_of(row: Mapping[str, Any], report: Report, metric: str) -> Iterator[tuple[str, str]]:
+    """The texts of a sample, and the verdicts of a metric's judge with their reasons."""
+    for name in () if report.texts is None else report.texts.names:
+        for item in row[name] if isinstance(row[name], list) else [row[name]]:
+            present = {k: v for k, v in item.items() if v} if isinstance(item, dict) else item
+            yield name.removesuffix("s"), item if isinstance(item, str) else json.dumps(present)
+    yield from _verdicts(row.get(f"{metric}.steps", ()))
+
+
+def _verdicts(steps: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(steps, Mapping) and steps.get("reason"):
+        verdict = next((steps[k] for k in ("verdict", "outcome", "score") if k in steps), "")
+        yield str(verdict), ": ".join(filter(None, [steps.get("item"), steps["reason"]]))
+    elif isinstance(steps, (Mapping, list, tuple)):
+        for part in steps.values() if isinstance(steps, Mapping) else steps:
+            yield from _verdicts(part)
 
 
 def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table:

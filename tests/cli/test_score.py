@@ -346,3 +346,81 @@ def test_each_system_is_held_to_the_threshold() -> None:
     )
     assert result.exit_code == 1
     assert result.stderr == "metrichub: failed: b: abstractness.score is 1, over 0.5\n"
+
+
+_WORST = ("score", "words.jsonl", "-m", "abstractness", "-m", "wer", "-m", "rouge")
+
+
+def _write_words() -> None:
+    """None to three of four words are wrong."""
+    predictions = ["a b c d", "x b c d", "x y c d", "x y z d"]
+    rows = [{"utt_id": f"u{n}", "prediction": text} for n, text in enumerate(predictions)]
+    write("words.jsonl", [row | {"reference": "a b c d"} for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("worst", "head", "lines"),
+    [
+        ("wer=2", "Worst 2 by wer", [("0.750", 3), ("0.500", 2)]),
+        ("wer.hits=1", "Worst 1 by wer hits", [("1", 3)]),
+        ("rouge=1", "Worst 1 by rouge1", [("0.250", 3)]),
+    ],
+)
+def test_the_worst_samples_are_shown_with_their_texts(
+    worst: str, head: str, lines: list[tuple[str, int]]
+) -> None:
+    _write_words()
+    shown = run(*_WORST, "--worst", worst, "--format", "table").stdout
+    told = shown.partition(head)[2].splitlines()[2:]
+    for number, sample in lines:
+        label, prediction, reference = (told.pop(0).split(maxsplit=k) for k in (2, 1, 1))
+        assert label == [number, "sample", f"{sample} (utt_id u{sample})"]
+        assert prediction[0] == "prediction"
+        assert reference == ["reference", "a b c d"]
+    assert told[0] == ""
+    (document,) = [json.loads(run(*_WORST, "--worst", worst, "--format", "json").stdout)["worst"]]
+    assert [row["sample"] for row in document] == [sample for _, sample in lines]
+    assert document[0]["predictions"] == "x y z d"
+    written = run(*_WORST, "--worst", worst, "--format", "markdown").stdout
+    assert "|  | prediction | x y z d |\n" in written
+
+
+def test_the_worst_of_a_judge_have_its_verdicts_and_leave_out_the_unscored() -> None:
+    passages = {"contexts": ["It is old."], "id": 7}
+    rows = [passages | {"prediction": text} for text in ("", "It is old.", "It is green.")]
+    write("judged.jsonl", rows)
+    judged = ("judged.jsonl", "-m", "faithfulness", "--judge", "offline", "--worst", "5")
+    shown = run("score", *judged, "--format", "table").stdout
+    assert "Worst 2 by faithfulness; 1 of 3 have no score\n" in shown
+    assert re.search(
+        r"sample +2 \(id 7\)\n +prediction +It is green.\n +context +It is old.", shown
+    )
+    assert re.search(r"\n +yes +It is old.: 100% of its words", shown)
+    assert "sample      0" not in shown
+    both = run("score", "judged.jsonl", "b=judged.jsonl", *judged[1:], "--format", "json")
+    assert both.exit_code == 2  # The same file twice.
+    Path("other.jsonl").write_bytes(Path("judged.jsonl").read_bytes())
+    several = ("score", "judged.jsonl", "other.jsonl", *judged[1:])
+    assert "Worst 2 of other by faithfulness" in run(*several, "--format", "table").stdout
+    assert [*json.loads(run(*several, "--format", "json").stdout)["worst"]] == ["judged", "other"]
+
+
+@pytest.mark.parametrize(
+    ("worst", "said"),
+    [
+        ("0", "--worst '0': write --worst 20 or METRIC=20"),
+        ("wer=", "--worst 'wer=': write --worst 20"),
+        ("chrf=3", "--worst: no metric 'chrf' is scored (scored: abstractness, wer, rouge)"),
+        ("3", "no sample is the worst by abstractness, of which neither more nor less is better"),
+    ],
+)
+def test_a_worst_that_no_sample_can_be_is_refused_before_scoring(worst: str, said: str) -> None:
+    _write_words()
+    assert said in error(run(*_WORST, "--worst", worst), 2)
+
+
+def test_a_table_of_worst_samples_isn_t_in_csv_nor_of_sums() -> None:
+    _write_words()
+    assert "CSV has one table" in error(run(*_WORST, "--worst", "wer=3", "-o", "s.csv"), 2)
+    keyed = error(run(*_WORST, "--worst", "wer=3", "--key", "utt_id"), 2)
+    assert "--worst, --report and --by need the samples" in keyed
