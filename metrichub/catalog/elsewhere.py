@@ -12,18 +12,31 @@ RELEASED = False
 
 
 class Elsewhere(NamedTuple):
-    """A metric that isn't here: the letters of its name, how it is written, and where it is."""
+    """A metric that isn't here: the letters of its name, how it is written, and where it is.
+
+    `topic` says that it stands for all that its keywords name, and not for one metric.
+    """
 
     letters: str
     title: str
     where: str
     keywords: tuple[str, ...]
+    topic: bool = False
+
+    def names(self) -> set[str]:
+        """The letters of all names that mean this alone."""
+        return {self.letters, *map(bare_name, self.keywords if self.topic else ())}
 
 
 def elsewhere(name: str) -> str | None:
     """What to say to those who ask for a metric by a name of the same letters; None if unknown."""
-    letters = "".join(filter(str.isalnum, name.lower()))
-    return next((known.where for known in all_elsewhere() if known.letters == letters), None)
+    letters = bare_name(name)
+    return next((known.where for known in all_elsewhere() if letters in known.names()), None)
+
+
+def bare_name(name: str) -> str:
+    """What of a name doesn't depend on how words are joined: "tokenf1" of "TokenF1", "token_f1"."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 @cache
@@ -39,7 +52,7 @@ def _read() -> Iterator[Elsewhere]:
     for letters, facts in tomllib.loads(text).items():
         where = _where(facts["in"]) if "in" in facts else facts["why"]
         keywords = tuple(facts.get("keywords", ()))
-        yield Elsewhere(letters, facts.get("title", letters), where, keywords)
+        yield Elsewhere(letters, facts.get("title", letters), where, keywords, "topic" in facts)
 
 
 def _where(plugin: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.catalog.card import Card
-from metrichub.catalog.elsewhere import elsewhere
+from metrichub.catalog.elsewhere import bare_name, elsewhere
+from metrichub.catalog.frontmatter import pattern_of
 from metrichub.catalog.requirements import install_command, missing_requirements
 from metrichub.catalog.spec import Spec
 from metrichub.errors import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 METRICS = "metrichub.metrics"
 _OURS = "metrichub"
+_NAMES = 4
+"""How many metrics are named at most to those who ask for one by another name."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,7 @@ class Registry:
         """The entries by the letters and digits of their names, where these are of one name."""
         table: dict[str, set[str]] = {}
         for entry in self.entries:
-            table.setdefault(_letters(entry.name), set()).add(entry.name)
+            table.setdefault(bare_name(entry.name), set()).add(entry.name)
         return {
             letters: self._by_name[name] for letters, (name, *others) in table.items() if not others
         }
@@ -207,9 +210,14 @@ class Registry:
         slash = "/" in name
         known = [key for key in self._by_name if slash or "/" not in key]
         written = name if slash else _as_written_here(name)
-        is_part = any(written.lower() in key.split("_") for key in known)
-        near = "" if is_part else self._with_keyword(name)
-        near = near or did_you_mean(written, known)
+        parts = [key for key in known if written.lower() in key.split("_")]
+        having = self._having(lambda card: _has_output(card, name))
+        names = [*dict.fromkeys([*self._having(lambda card: _is_keyword(card, name)), *parts])]
+        names = (names or having)[:_NAMES]
+        near = f"; did you mean {listed(map(repr, names), 'or')}" if names else ""
+        if names and {*names} <= {*having}:
+            near += f", which {'has' if len(names) == 1 else 'have'} the output {name!r}"
+        near = f"{near}?" if names else did_you_mean(written, known)
         if self.kind != "metric":
             plain = [key for key in self._by_name if "/" not in key]
             seen = f"installed: {', '.join(plain) or 'none'}"
@@ -221,14 +229,13 @@ class Registry:
                 seen = f"'metrichub list {name}' searches the cards"
         return UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
 
-    def _with_keyword(self, name: str) -> str:
-        """The metrics whose cards have this name as a keyword: what other programs call them."""
-        asked, named = _letters(_as_written_here(name)), []
+    def _having(self, fits: Callable[[Card], bool]) -> list[str]:
+        """The metrics of which a card fits."""
+        named = []
         for entry in self.entries:
             with suppress(CardError):
-                if asked in map(_letters, entry.card.keywords):
-                    named.append(repr(entry.name))
-        return f"; did you mean {listed(named[:3], 'or')}?" if named else ""
+                named += [entry.name] if fits(entry.card) else []
+        return named
 
     def _with_preset(self, name: str) -> list[str]:
         """The specs whose preset has this name: "chrf(chrf++)" for "chrF++"."""
@@ -246,7 +253,7 @@ class Registry:
         entries = self._by_name.get(f"{_normal(distribution)}/{plain}" if slash else name, [])
         # Not "chrF++", which is chrF with another parameter.
         if not entries and re.fullmatch(r"[\w -]+", name):
-            return self._by_letters.get(_letters(name), [])
+            return self._by_letters.get(bare_name(name), [])
         return entries
 
     def shadowed(self) -> Iterable[Entry]:
@@ -273,7 +280,7 @@ def spec_of(text: str) -> Spec:
         SpecError: the text isn't a valid spec, or the metric has no such preset.
     """
     # Such a name can't be parsed, but may be found.
-    name = re.fullmatch(r"[A-Za-z][\w+-]*", text) or text in registry()
+    name = re.fullmatch(r"[A-Za-z][\w+@-]*", text) or text in registry()
     return Spec(text) if name else Spec.parse(text, _preset)
 
 
@@ -296,9 +303,15 @@ def origin(metric: type) -> Entry | None:
     return registry().by_value.get(value)
 
 
-def _letters(name: str) -> str:
-    """What of a name doesn't depend on how words are joined: "tokenf1" of "TokenF1", "token_f1"."""
-    return re.sub(r"[\W_]+", "", name).lower()
+def _is_keyword(card: Card, name: str) -> bool:
+    """Whether a card has this name as a keyword: what other programs call the metric."""
+    return bare_name(_as_written_here(name)) in map(bare_name, card.keywords)
+
+
+def _has_output(card: Card, name: str) -> bool:
+    """Whether an output of a metric has this name, in whatever letters: "ROUGE-L", "ndcg@10"."""
+    outputs = {bare_name(output) for output in card.scores}
+    return bool({bare_name(name), bare_name(pattern_of(name))} & outputs)
 
 
 def _as_written_here(name: str) -> str:

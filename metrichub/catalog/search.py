@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from metrichub.catalog.card import Card
-from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.catalog.elsewhere import all_elsewhere, bare_name
 from metrichub.catalog.guides import Guide, guides
 from metrichub.catalog.registry import Entry, Registry, registry
 
@@ -31,6 +31,8 @@ _ASIDE = ("Citation", "Further reading", "Agreement with people")
 # Weights of the fields; of several that hold a word, the heaviest counts.
 _TITLE, _SHORT_TITLE, _NAME, _KEYWORD, _SUMMARY, _TAG, _TEXT = 6, 5, 8, 8, 5, 4, 1
 _SCALE = 20
+# More than all words of a question have.
+_NAMED = 1_000_000
 # How much a mention in running text makes a word more common.
 _MENTION = 0.2
 _WORD = r"[^\W_]+"
@@ -58,7 +60,8 @@ FILLERS = frozenset(
 class SearchPage(NamedTuple):
     """Something that a question may find. `address` is where it lies in the site.
 
-    `share` is how much its words count beside those of other pages.
+    `share` is how much its words count beside those of other pages. A question that is one of
+    `names`, which are letters and digits, is about this page before others.
     """
 
     title: str
@@ -70,6 +73,7 @@ class SearchPage(NamedTuple):
     tags: Sequence[str] = ()
     text: str = ""
     share: float = 1.0
+    names: Iterable[str] = ()
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,11 @@ class SearchIndex:
         )
 
     def find(self, question: str) -> tuple[SearchPage, ...]:
-        """The pages that have a word of the question, the best first."""
+        """The pages that the question names, then those that have a word of it, the best first."""
+        whole = bare_name(question)
+        asked = {whole, whole.removesuffix("score")}
         total: dict[int, int] = defaultdict(int)
+        total |= {at: _NAMED for at, page in enumerate(self.pages) if asked & {*page.names}}
         for word in terms(question):
             for at, weight in self._having(word).items():
                 total[at] += weight
@@ -179,7 +186,7 @@ def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage
             where = known.where[0].upper() + known.where[1:]
             yield SearchPage(
                 known.title, f"elsewhere.html#{known.letters}", ELSEWHERE,
-                "", where, known.keywords, share=_ELSEWHERE_SHARE,
+                "", where, known.keywords, share=_ELSEWHERE_SHARE, names=known.names(),
             )  # fmt: skip
 
 
@@ -189,7 +196,10 @@ def page_of_metric(title: str, address: str, entry: Entry) -> SearchPage:
     tags = (*card.tags.task, *card.tags.dimension, card.tags.family)
     parts = [card.lead, *(text for head, text in card.sections.items() if head not in _ASIDE)]
     text = words_of("\n".join(parts))
-    return SearchPage(title, address, METRIC, entry.name, card.summary, card.keywords, tags, text)
+    names = [*map(bare_name, (entry.name, *card.keywords))]
+    return SearchPage(
+        title, address, METRIC, entry.name, card.summary, card.keywords, tags, text, names=names
+    )
 
 
 def page_of_guide(guide: Guide) -> SearchPage:

@@ -9,6 +9,7 @@ import pytest
 from metrichub import load_metric
 from metrichub.catalog import elsewhere
 from metrichub.catalog.registry import Registry, registry
+from metrichub.catalog.search import search_index
 from metrichub.errors import UnknownMetric
 
 KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_text())
@@ -46,9 +47,65 @@ def test_every_entry_says_one_thing_and_hides_no_metric_of_ours() -> None:
     for letters, entry in KNOWN.items():
         assert re.fullmatch(r"[a-z0-9]+", letters)
         assert len({"in", "why"} & entry.keys()) == 1
-        assert entry.keys() <= {"in", "why", "title", "keywords"}
+        assert entry.keys() <= {"in", "why", "title", "keywords", "topic"}
         assert re.sub(r"[\W_]+", "", entry["title"]).lower().startswith(letters[:9])
         assert letters == re.sub(r"[\W_]+", "", letters)
+
+
+TOPICS = [known for known in elsewhere.all_elsewhere() if known.topic]
+
+
+def test_what_metrichub_does_not_do_comes_first_for_its_names_alone() -> None:
+    assert len(TOPICS) >= 10
+    words = {
+        elsewhere.bare_name(word): entry.name
+        for entry in registry().entries
+        for word in (entry.name, *entry.card.keywords)
+    }
+    for topic in TOPICS:
+        # No name of it is one of a metric, or of another topic.
+        assert not topic.names() & words.keys(), topic.title
+        assert not [t for t in TOPICS if t is not topic and t.names() & topic.names()]
+        for name in (topic.title.partition(" (")[0], *topic.keywords):
+            first, *_ = search_index().find(name)
+            if elsewhere.bare_name(name) in topic.names():
+                assert first.title == topic.title, name
+        with pytest.raises(UnknownMetric, match=re.escape(topic.where)):
+            load_metric(topic.letters)
+
+
+def test_what_a_topic_names_to_use_instead_is_here() -> None:
+    names = {entry.name for entry in registry().entries}
+    for topic in TOPICS:
+        mentioned = {*re.findall(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", topic.where)}
+        assert mentioned <= names, topic.title
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("sql", "SQL equivalence"),
+        ("SQL equivalence", "SQL equivalence"),
+        ("CLIPScore", "Image metrics (CLIPScore, FID)"),
+        ("image", "Image metrics (CLIPScore, FID)"),
+        ("speech quality", "Speech quality (MOS, PESQ)"),
+        ("video", "Video metrics (VMAF)"),
+        ("test set generation", "Test set generation"),
+        ("red teaming", "Red teaming"),
+        ("simulate users", "User simulation"),
+        ("prompt optimizer", "Prompt optimization"),
+        ("plan quality", "Plan quality and adherence"),
+        ("does the agent follow its plan", "Plan quality and adherence"),
+        ("experiment tracking", "Tracing and experiment tracking"),
+        ("AUC", "AUROC and RMSE"),
+        ("image caption quality", "CIDEr"),
+        ("speech to text wrong words", "Word error rate (WER), with MER, WIL and WIP"),
+        ("pii", "PII (leaked personal information)"),
+        ("code works", "code_eval"),
+    ],
+)
+def test_a_question_about_another_field_is_told_first(question: str, first: str) -> None:
+    assert search_index().find(question)[0].title == first
 
 
 def test_a_judge_of_that_name_is_only_unknown() -> None:

@@ -98,9 +98,29 @@ def test_an_unknown_qualified_name_gets_qualified_near_matches() -> None:
         ("tool_correctness", "'tool_call_f1'"),
         ("ToolCorrectnessMetric", "'tool_call_f1'"),
         ("RoleAdherencMetric", "'role_adherence'"),
+        ("accuracy", "'classification', 'exact_match'"),
+        ("accuracy_score", "'classification', 'exact_match'"),
+        ("em", "'exact_match'"),
+        ("f1", "'classification', 'token_f1'"),
+        ("F1Score", "'classification', 'token_f1'"),
+        ("precision", "'classification' or 'context_precision'"),
+        ("recall", "'classification', 'rouge', 'context_entity_recall' or 'context_recall'"),
+        ("bleu4", "'bleu'"),
+        ("bleu-1", "'bleu'"),
+        ("sacrebleu", "'bleu'"),
+        ("chrf++", r"'chrf\(chrf\+\+\)'"),
+        ("pass@1", "'pass_at_k'"),
+        ("pass@k", "'pass_at_k'"),
+        ("rouge1", "'rouge', which has the output 'rouge1'"),
+        ("rougeLsum", "'rouge', which has the output 'rougeLsum'"),
+        ("ROUGE-L", "'rouge', which has the output 'ROUGE-L'"),
+        ("mer", "'cer' or 'wer', which have the output 'mer'"),
+        ("macro_f1", "'classification' or 'multi_label', which have the output 'macro_f1'"),
+        ("micro_f1", "'multi_label', which has the output"),
+        ("ndcg@10", "'ranking', which has the output 'ndcg@10'"),
     ],
 )
-def test_a_name_of_other_programs_is_looked_up_in_the_keywords(name: str, meant: str) -> None:
+def test_a_name_of_other_programs_is_a_keyword_or_an_output(name: str, meant: str) -> None:
     with pytest.raises(UnknownMetric, match=f"did you mean {meant}"):
         load_metric(name)
 

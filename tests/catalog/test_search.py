@@ -119,6 +119,24 @@ def test_what_lives_elsewhere_is_found_and_says_so() -> None:
         assert first.kind == "elsewhere" or first.name in ("bertscore", "comet")
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        *(("em", "exact_match"), ("EM", "exact_match"), ("f1", "classification, token_f1")),
+        *(("accuracy", "classification, exact_match"), ("rouge1", "rouge"), ("rougeL", "rouge")),
+        *(("f1_score", "token_f1, classification"), ("bleu4", "bleu"), ("bleu-1", "bleu")),
+        *(("precision", "classification"), ("recall", "classification"), ("mer", "wer")),
+        *(("pass@1", "pass_at_k"), ("pass@k", "pass_at_k"), ("sacrebleu", "bleu")),
+        *(("chrf++", "chrf"), ("bert_score", "elsewhere"), ("ppl", "elsewhere")),
+        *(("macro_f1", "classification"), ("micro_f1", "multi_label"), ("sql", "elsewhere")),
+    ],
+)
+def test_the_command_shows_what_a_name_means_first(name: str, first: str) -> None:
+    lines = run("list", name, "--format", "table").stdout.splitlines()
+    shown = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
+    assert ", ".join(shown).startswith(first)
+
+
 def test_the_command_answers_a_question_in_words() -> None:
     shown = run("list", "is my RAG answer grounded?", "--format", "table")
     assert shown.exit_code == 0
