@@ -143,6 +143,29 @@ def rouge_score() -> None:
     held_by("rouge(rouge-score)", official, "rougeL")
 
 
+def mixed_units() -> None:
+    # By hand: one of the six units 我, 想, buy, 一, 个, phone; test_error_rates has wenet's counts.
+    prediction, reference = "我 想 买 一 个 phone", "我想 buy 一个 phone"
+    found = score("wer(mixed)", predictions=[prediction], references=[reference])
+    assert found == pytest.approx(1 / 6)
+
+
+def letters_of_whisper() -> None:
+    """The rate is jiwer's of the graphemes of what openai-whisper made of real texts."""
+    import jiwer
+    import regex
+
+    def letters(text: str) -> str:
+        return " ".join(regex.findall(r"\X", text))
+
+    rows = whisper_texts()
+    raw = [row["text"] for row in rows]
+    normal = [letters(row["whisper-basic"]) for row in rows]
+    spec = "cer(whisper-letters, marks='official')"
+    found = score(spec, predictions=raw[1:], references=raw[:-1])
+    assert found == pytest.approx(jiwer.wer(normal[:-1], normal[1:]), abs=1e-12)
+
+
 def error_rate(metric: str, name: str) -> None:
     """The rate of texts against their neighbours is jiwer's of what openai-whisper made of them."""
     import jiwer
@@ -214,6 +237,7 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("bleu", "wmt"): bleu_wmt,
     ("cer", "whisper"): lambda: error_rate("cer", "whisper"),
     ("cer", "whisper-basic"): lambda: error_rate("cer", "whisper-basic"),
+    ("cer", "whisper-letters"): letters_of_whisper,
     ("chrf", "chrf++"): chrf_plus_plus,
     ("cider", "coco"): lambda: held_by_vectors("cider(coco)", "cider_d", key="score"),
     ("exact_match", "bbh"): bbh,
@@ -275,6 +299,7 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("token_f1", "helm"): lambda: held_by_answers("token_f1(helm)", "helm f1_score"),
     ("token_f1", "triviaqa"): lambda: held_by_answers("token_f1(triviaqa)", "triviaqa", "f1"),
     ("token_f1", "squad"): lambda: held_by_vectors("token_f1(squad)", "squad", key="f1"),
+    ("wer", "mixed"): mixed_units,
     ("wer", "whisper"): lambda: error_rate("wer", "whisper"),
     ("wer", "whisper-basic"): lambda: error_rate("wer", "whisper-basic"),
 }

@@ -58,7 +58,7 @@ class ErrorRate(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """Edits, hits and both lengths, (N,) each; no hits without an alignment."""
-        marked, units = self._marked(reference), self.units()
+        marked, units = self._marked(reference), self.declared_tokenizer()
         prediction, reference = self._prepared(prediction), self._prepared(reference)
         if self.alignment:
             counts = edit_counts(prediction, reference, units)
@@ -118,10 +118,10 @@ class ErrorRate(Metric):
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """The alignment of both texts, and the number of edits."""
         predicted, expected = self._prepared(Texts([prediction, reference]))
-        return highlight.aligned(predicted, expected, self.units())
+        return highlight.aligned(predicted, expected, self.declared_tokenizer())
 
-    def units(self) -> Tokenizer:
-        """What splits texts into the units that are compared."""
+    def declared_tokenizer(self) -> Tokenizer:
+        """The tokenizer that splits texts into the units that are compared."""
         return self.tokenizer
 
     def outputs(self) -> tuple[str, ...]:

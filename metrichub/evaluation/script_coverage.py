@@ -29,7 +29,7 @@ DROPS = ("the tokenizer drops", "the normalizer drops")
 UNREAD = "the tokenizer drops over half of every reference's letters and digits"
 _UNREAD_PREDICTION = "the tokenizer drops over half of the prediction's letters and digits"
 
-_CUTTING = ("zh", "ja-mecab", "unicode", "intl", "char")
+_CUTTING = ("zh", "ja-mecab", "unicode", "intl", "char", "mixed")
 """Tokenizers for scripts without spaces, the most fitting first."""
 _SWITCHES = (({"normalized": True, "asian_support": True}, {"Han"}),)
 """Options that split scripts, by the names that sacrebleu gives them, and these scripts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,25 @@ def test_groups_follow_the_whole_with_their_sizes() -> None:
         ["language=de", "8"],
         ["language=", "8"],
     ]
+
+
+def test_groups_have_every_kind_of_error() -> None:
+    # By hand: "please" deleted and "soon" inserted in four words; "x" for "b" and "the" in ten.
+    Path("asr.csv").write_text(
+        "prediction,reference,accent\n"
+        "call me back soon,please call me back,scottish\n"
+        "the cat sat on mat,the cat sat on the mat,irish\n"
+        "a b c d,a x c d,irish\n"
+    )
+    how = ("-m", "wer", "--by", "accent", "--outputs", "all", "--format", "table")
+    head, *rows = run("score", "asr.csv", *how).stdout.splitlines()
+    heads = re.split(" {2,}", head)
+    assert heads[-3:] == ["wer substitutions ↓", "wer deletions ↓", "wer insertions ↓"]
+    counts = {(cells := row.split())[0]: [cells[2], *cells[-3:]] for row in rows}
+    assert counts["accent=scottish"] == ["0.500", "0", "1", "1"]
+    assert counts["accent=irish"] == ["0.200", "1", "1", "0"]
+    groups = Hub("wer").evaluate(Path("asr.csv")).by("accent")
+    assert groups["irish"].scores()["wer"]["substitutions"] == 1
 
 
 def test_a_text_is_another_group_than_what_is_written_alike() -> None:

@@ -249,6 +249,44 @@ def test_graphemes_are_compared_as_one(
     assert step["edits"] == round(expected * len(graphemes(reference)))
 
 
+# Substitutions, deletions, insertions and units by wenet's compute-wer.py at 01546996 with --char=1
+# --cs=1, and by jiwer 4.0 after BasicTextNormalizer(split_letters=True), whisper-normalizer 0.1.12.
+@pytest.mark.parametrize(
+    ("spec", "prediction", "reference", "counts"),
+    [
+        ("wer(mixed)", "我想 buy 一个 phone", "我 想 buy 一 个 phone", (0, 0, 0, 6)),
+        ("wer(mixed)", "我想买一个 phone", "我想 buy 一个 phone", (1, 0, 0, 6)),
+        ("wer(mixed)", "他在 Google工作 三年", "他在google 工作了 三 年", (1, 1, 0, 8)),
+        ("wer(mixed, punctuation=False)", "你好，world！", "你好world", (0, 0, 0, 3)),
+        ("wer(mixed)", "これは pen です", "それは a pen です", (1, 1, 0, 7)),
+        ("wer(mixed)", "kitten sat", "sitting sat", (1, 0, 0, 2)),
+        ("wer(mixed)", "ผม ชอบ coffee มาก", "ผมชอบ tea มาก", (1, 0, 0, 9)),
+        ("wer(mixed)", "今天 天气 很好", "今天天气好", (0, 0, 1, 5)),
+        ("cer(spaces=False)", "今天 天气 很好", "今天天气好", (0, 0, 1, 5)),
+        ("cer(whisper-letters)", "今天，天气 很好。", "今天天气好", (0, 0, 1, 5)),
+        ("cer(whisper-letters)", "これは ペン です。", "それはペンです", (1, 0, 0, 7)),
+        ("cer(whisper-letters)", "ｱﾒﾘｶ １２", "アメリカ12", (0, 0, 0, 6)),
+        ("cer(whisper-letters)", "Hello 世界!", "hello世界", (0, 0, 0, 7)),
+        ("cer(whisper-letters)", "ผมชอบกาแฟ", "ผมชอบชา", (1, 0, 2, 7)),
+        ("cer(whisper-letters, marks='official')", "ມື້ນີ້ດີ", "ມື້ນີ້ບໍ່ດີ", (0, 1, 0, 4)),
+        ("cer(whisper-letters, marks='official')", "မြန်မာ", "မြန်ပြည်", (1, 1, 0, 4)),
+    ],
+)
+def test_speech_of_scripts_without_spaces_counts_as_in_wenet_and_whisper(
+    spec: str, prediction: str, reference: str, counts: tuple[int, ...]
+) -> None:
+    found = Hub(f"m = {spec}")(predictions=[prediction], references=[reference])["m"]
+    assert tuple(found[count] for count in COUNTS[1:]) == counts[:3]
+    assert found["score"] == pytest.approx(sum(counts[:3]) / counts[3])
+
+
+def test_words_that_have_no_spaces_get_the_advice_to_count_mixed_units() -> None:
+    report = Hub("wer").evaluate(predictions=["我想买一个"], references=["我想要一个"])
+    assert any("choose unit='mixed'" in note for note in report.notes()["wer"])
+    report = Hub("wer(mixed)").evaluate(predictions=["我想买一个"], references=["我想要一个"])
+    assert not report.notes()
+
+
 @pytest.mark.parametrize(
     "text",
     [

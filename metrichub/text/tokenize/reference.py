@@ -138,6 +138,11 @@ def jiwer_characters(text: str) -> list[str]:
     return list(text.strip())
 
 
+def mixed(text: str) -> list[str]:
+    """Characters of scripts that are written without spaces, and words elsewhere."""
+    return "".join(f" {c} " if is_unspaced(c) else c for c in text).split()
+
+
 @lru_cache(maxsize=1 << 16)
 def category(character: str) -> str:
     """The first letter of the character's Unicode category, as in "L" for letters."""
@@ -212,6 +217,7 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
     "chrf": chrf_words,
     "jiwer-words": jiwer_words,
     "jiwer-chars": jiwer_characters,
+    "mixed": mixed,
 }
 """Every tokenizer that needs no further package, by name."""
 

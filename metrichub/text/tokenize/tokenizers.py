@@ -117,6 +117,10 @@ def _letter(character: str) -> int:
     return WORD if reference.category(character) in "LMN" else GAP
 
 
+def _ideograph(character: str) -> int:
+    return ALONE if reference.is_unspaced(character) else _space(character)
+
+
 def _mark(character: str) -> int:
     return ALONE if character in string.punctuation else WORD
 
@@ -149,6 +153,7 @@ def _english(character: str) -> int:
 
 SPACES = Classes(_space)
 MARKS = Classes(_mark)
+MIXED = Classes(_ideograph)
 ROUGE = Classes(_rouge)
 LETTERS = Classes(_letter)
 THIRTEEN_A = Classes(_western)
@@ -194,6 +199,11 @@ def _letters(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
     classes = LETTERS.of(characters)
     return runs(characters, classes != GAP, around(classes == ALONE))
+
+
+def _mixed_words(texts: TextColumn) -> Tokens:
+    classes = MIXED.of(texts.characters)
+    return runs(texts.characters, classes != GAP, around(classes == ALONE))
 
 
 def _letter_stems(texts: TextColumn) -> Tokens:
@@ -336,6 +346,7 @@ TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "chrf": _chrf_words,
     "jiwer-words": _jiwer_words,
     "jiwer-chars": _jiwer_characters,
+    "mixed": _mixed_words,
 }
 """What each name does, as `metrichub.text.tokenize.reference.TOKENIZERS` defines it."""
 
