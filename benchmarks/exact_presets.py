@@ -44,6 +44,13 @@ def presets() -> list[Comparison]:
             )
             for rate, kind in (("wer", "words"), ("cer", "characters"))
         ),
+        Comparison(
+            "cer(whisper-letters)", "whisper and jiwer",
+            partial(
+                normalized, kind="words", normalizer="BasicTextNormalizer", split_letters=True
+            ),
+            _WHISPER, first=True, call="BasicTextNormalizer(split_letters=True)",
+        ),
         *answers.presets(),
     ]  # fmt: skip
 
@@ -76,9 +83,9 @@ def rouge_coco() -> Official:
     return official
 
 
-def normalized(folder: Path | None, kind: str, normalizer: str) -> Official:
+def normalized(folder: Path | None, kind: str, normalizer: str, **options: bool) -> Official:
     """A rate of jiwer on texts that a normalizer of openai-whisper has been applied to."""
-    normalize = getattr(package_of(folder, "whisper_normalizers"), normalizer)()
+    normalize = getattr(package_of(folder, "whisper_normalizers"), normalizer)(**options)
     rate = overlap.jiwer(kind)
 
     def official(corpus: Corpus) -> Found:

@@ -102,6 +102,20 @@ def _citations(source: Random, made: Words, _: Words) -> Row:
     }
 
 
+def _passages(source: Random, made: Words, gold: Words) -> Row:
+    passages = [" ".join(made), *(_span(source, gold, 20) for _ in range(4))]
+    return {"contexts": passages, "reference_contexts": [" ".join(gold), passages[-1]]}
+
+
+def _quotes(source: Random, made: Words, gold: Words) -> Row:
+    own, other = (f"it is {_span(source, words)} there" for words in (gold, made))
+    quoted = " and ".join(f'"{text}"' for text in (own, source.choice([own, other])))
+    return {
+        "predictions": f"{' '.join(made)}: {quoted}.",
+        "contexts": [f"So {own}", " ".join(gold)],
+    }
+
+
 def _label(source: Random, _: Words, __: Words) -> Row:
     right = source.choice(_LABELS)
     return {"predictions": source.choice([right, source.choice(_LABELS)]), "references": right}
@@ -229,6 +243,7 @@ MAKERS: Mapping[str, Maker] = {
     "call_repetition": _conversations,
     "citation_ids": _citations,
     "classification": _label,
+    "context_overlap": _passages,
     "drop_f1": _drop,
     "entity_f1": _entities,
     "format_checks": _checks,
@@ -242,6 +257,7 @@ MAKERS: Mapping[str, Maker] = {
     "numeric_match": _numbers,
     "pass_at_k": _passes,
     "pass_hat_k": _passes,
+    "quoted_spans": _quotes,
     "ranking": _ranks,
     "recorded": lambda source, _, __: {"scores": source.random()},
     "squad_v2": _several_answers,

@@ -143,13 +143,6 @@ def rouge_score() -> None:
     held_by("rouge(rouge-score)", official, "rougeL")
 
 
-def mixed_units() -> None:
-    # By hand: one of the six units 我, 想, buy, 一, 个, phone; test_error_rates has wenet's counts.
-    prediction, reference = "我 想 买 一 个 phone", "我想 buy 一个 phone"
-    found = score("wer(mixed)", predictions=[prediction], references=[reference])
-    assert found == pytest.approx(1 / 6)
-
-
 def letters_of_whisper() -> None:
     """The rate is jiwer's of the graphemes of what openai-whisper made of real texts."""
     import jiwer
@@ -299,7 +292,6 @@ HELD: dict[tuple[str, str], Callable[[], None]] = {
     ("token_f1", "helm"): lambda: held_by_answers("token_f1(helm)", "helm f1_score"),
     ("token_f1", "triviaqa"): lambda: held_by_answers("token_f1(triviaqa)", "triviaqa", "f1"),
     ("token_f1", "squad"): lambda: held_by_vectors("token_f1(squad)", "squad", key="f1"),
-    ("wer", "mixed"): mixed_units,
     ("wer", "whisper"): lambda: error_rate("wer", "whisper"),
     ("wer", "whisper-basic"): lambda: error_rate("wer", "whisper-basic"),
 }

@@ -27,6 +27,7 @@ UNDEFINED_FOR = MappingProxyType(
         UNREAD_LETTERS: "the prediction is mostly in letters that the metric doesn't read",
         "no_claims": "the prediction makes no claim",
         "no_contexts": "nothing was retrieved",
+        "no_quotes": "the prediction quotes nothing",
         "no_facts": "the prediction says nothing after a fact of its user",
         "no_calls": "the prediction calls no tool",
         "no_questions": "the prediction gives rise to no question",
