@@ -212,8 +212,8 @@ class Registry:
         written = name if slash else _as_written_here(name)
         parts = [key for key in known if written.lower() in key.split("_")]
         having = self._having(lambda card: _has_output(card, name))
-        names = [*dict.fromkeys([*self._having(lambda card: _is_keyword(card, name)), *parts])]
-        names = (names or having)[:_NAMES]
+        called = self._having(lambda card: _is_keyword(card, name))
+        names = ([*dict.fromkeys([*called[:2], *parts, *called])] or having)[:_NAMES]
         near = f"; did you mean {listed(map(repr, names), 'or')}" if names else ""
         if names and {*names} <= {*having}:
             near += f", which {'has' if len(names) == 1 else 'have'} the output {name!r}"

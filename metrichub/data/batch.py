@@ -41,12 +41,6 @@ class Column(NamedTuple):
         groups = [self.items[ends[i] : ends[i + 1]] for i in index.tolist()]
         return Column(list(chain.from_iterable(groups)), offsets_of(self.counts[index]))
 
-    def by_sample(self) -> Sequence[Any]:
-        """The item of every sample, or where some have several or none, the list of its items."""
-        if self.offsets is None:
-            return self.items
-        return [list(self.items[start:end]) for start, end in pairwise(self.offsets.tolist())]
-
     @property
     def counts(self) -> NDArray[np.int64]:
         """The number of items of every sample, (N,)."""

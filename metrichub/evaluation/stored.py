@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,7 @@ class StoredSamples:
 
     def __getitem__(self, sample: int) -> Sample:
         """The columns of one sample."""
-        alone = self._alone(sample)
-        return {name: column.by_sample()[0] for name, column in alone.columns.items()}
+        return next(iter(StoredSamples((self._alone(sample),))))
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -44,7 +43,12 @@ class StoredSamples:
     def __iter__(self) -> Iterator[Sample]:
         """The columns of every sample, in order."""
         for batch in self.batches:
-            columns = [column.by_sample() for column in batch.columns.values()]
+            columns = [
+                c.items
+                if c.offsets is None
+                else [list(c.items[start:end]) for start, end in pairwise(c.offsets.tolist())]
+                for c in batch.columns.values()
+            ]
             for values in zip(*columns, strict=True):
                 yield dict(zip(batch.columns, values, strict=True))
 

@@ -292,6 +292,7 @@ class Report(Measurement):
         Raises:
             ReportError: there is no such metric or output, neither more nor less of it is better,
                 or the report is pooled.
+            ParameterError: number isn't a positive whole number.
         """
         return worst_rows(self, metric, number)
 

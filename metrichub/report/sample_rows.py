@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from metrichub.data.values import json_value
-from metrichub.errors import ReportError
+from metrichub.errors import ParameterError, ReportError
 from metrichub.evaluation.measurement import Measurement, status_of
 from metrichub.evaluation.thresholds import Threshold
 from metrichub.metric import Metric
@@ -53,7 +53,7 @@ def sample_rows(report: Measurement) -> Iterator[dict[str, Any]]:
         ReportError: the report is pooled.
     """
     samples, names = report.samples(), [] if report.texts is None else report.texts.names
-    own = {*_OWN, *names}
+    own = {*_OWN, *names, *(f"{m}.{output}" for m in samples for output in samples[m])}
     metadata = {f"metadata.{n}" if n in own else n: v for n, v in report.metadata.items()}
     explaining = [n for n, r in report.results.items() if n in report.traces or r.unscored]
     for i, texts in zip(range(report.size), report.texts or repeat({}), strict=False):
@@ -108,6 +108,8 @@ def worst_rows(report: Measurement, name: str, number: int) -> list[dict[str, An
     """The flat rows of the samples with the worst scores; see `Report.worst`."""
     metrics = {name: result.metric for name, result in report.results.items()}
     metric, output = worst_output(metrics, name)
+    if not isinstance(number, int) or number < 1:
+        raise ParameterError(None, "number", number, "a whole number of samples, from 1")
     values = report.samples()[metric][output]
     lower = metrics[metric].card.better(output) == "lower"
     order = np.argsort(-values if lower else values, kind="stable").tolist()

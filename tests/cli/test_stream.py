@@ -142,7 +142,8 @@ def test_ids_stay_with_their_samples_where_some_have_none() -> None:
     write("d.jsonl", [plain])
     run("score", "d.jsonl", "-m", "wer", "--samples", "s.csv")
     with Path("s.csv").open(encoding="utf-8", newline="") as file:
-        assert next(csv.reader(file))[:2] == ["sample", "wer.score"]
+        head = ["sample", "predictions", "references", "wer.score"]
+        assert next(csv.reader(file))[:4] == head
 
 
 def test_a_saved_report_of_a_stream_knows_the_samples_that_it_read() -> None:

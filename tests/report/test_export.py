@@ -17,7 +17,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.authoring import Metric, Secret
-from metrichub.errors import JudgeError, ReportError, UnknownParameter
+from metrichub.errors import JudgeError, ParameterError, ReportError, UnknownParameter
 from metrichub.evaluation import significance
 from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import NO_INTERVAL, SEED
@@ -292,6 +292,16 @@ def test_the_worst_samples_have_what_judges_said(judged: Report, tmp_path: Path)
     judged.save(tmp_path / "r.json")
     (saved,) = Report.load(tmp_path / "r.json").worst()
     assert {*row} - {*saved} == {"predictions", "contexts"}
+
+
+def test_kept_columns_that_are_named_as_scores_stay_beside_them() -> None:
+    scored = {"predictions": ["a"], "references": ["b"], "wer.score": [0.25], "scores": ["x"]}
+    report = Hub("wer").evaluate(**scored)
+    (row,) = report.worst()
+    assert (row["wer.score"], row["metadata.wer.score"], row["metadata.scores"]) == (1, 0.25, "x")
+    for number in (0, -1, "20"):
+        with pytest.raises(ParameterError, match="a whole number of samples, from 1"):
+            report.worst("wer", number)  # type: ignore[arg-type]  # people give texts
 
 
 @pytest.mark.parametrize(
