@@ -310,7 +310,7 @@ def _is_keyword(card: Card, name: str) -> bool:
 
 def _has_output(card: Card, name: str) -> bool:
     """Whether an output of a metric has this name, in whatever letters: "ROUGE-L", "ndcg@10"."""
-    outputs = {bare_name(output) for output in card.scores}
+    outputs = {bare_name(output) for output in card.scores} - {"score"}
     return bool({bare_name(name), bare_name(pattern_of(name))} & outputs)
 
 

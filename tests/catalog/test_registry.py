@@ -118,6 +118,7 @@ def test_an_unknown_qualified_name_gets_qualified_near_matches() -> None:
         ("macro_f1", "'classification' or 'multi_label', which have the output 'macro_f1'"),
         ("micro_f1", "'multi_label', which has the output"),
         ("ndcg@10", "'ranking', which has the output 'ndcg@10'"),
+        ("score", "'summarization_score'"),
     ],
 )
 def test_a_name_of_other_programs_is_a_keyword_or_an_output(name: str, meant: str) -> None:
