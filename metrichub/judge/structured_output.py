@@ -55,8 +55,11 @@ class PromptRequest(NamedTuple):
         """The same request after a reply that is of no use, with what is wrong with it."""
         return self._replace(before=(content[:_QUOTED], problem))
 
-    def messages(self, with_schema: bool) -> list[dict[str, str]]:
-        """The messages; `with_schema` the instructions hold it, for servers that take none."""
+    def messages(self, with_schema: bool, with_system: bool = True) -> list[dict[str, str]]:
+        """The messages; `with_schema` the instructions hold it, for servers that take none.
+
+        Without a role of their own the instructions stand before the first of the user's messages.
+        """
         system = f"{self.system} {EXAMPLES_RULE}" if self.examples else self.system
         if with_schema:
             system += (
@@ -71,8 +74,12 @@ class PromptRequest(NamedTuple):
         messages.append({"role": "user", "content": data})
         if self.before:
             content, problem = self.before
-            messages += [{"role": "assistant", "content": content}] if content else []
+            # Some templates refuse messages that don't take turns.
+            messages.append({"role": "assistant", "content": content or "(an empty reply)"})
             messages.append({"role": "user", "content": _AGAIN.format(problem)})
+        if not with_system:
+            instructions = messages.pop(0)["content"]
+            messages[0]["content"] = f"{instructions}\n\nUser message:\n{messages[0]['content']}"
         return messages
 
     def sent(self) -> object:
@@ -164,19 +171,24 @@ class ChatConnection(Connection):
     async def _completed(
         self, live: Session, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        """What the server sent in one form; a schema that is refused for its bounds goes without.
+        """What the server sent in one form, without what it refuses.
+
+        A schema goes without bounds then, and instructions as part of the user's message.
 
         Raises:
             Refused: the server takes no such form.
         """
-        bounded = live.bounded
+        bounded, system = live.bounded, live.system
         try:
             return await self._replied(live, request, form)
         except Refused as error:
             error.form = form
-            if not (error.for_bounds and bounded and form == "json_schema"):
+            if error.for_roles and system:
+                live.system = False
+            elif error.for_bounds and bounded and form == "json_schema":
+                live.bounded = False
+            else:
                 raise
-            live.bounded = False
         return await self._completed(live, request, form)
 
     async def _replied(
@@ -185,7 +197,7 @@ class ChatConnection(Connection):
         from metrichub.judge.replies import Reply, completion_of, is_reply, repeats_itself
 
         parameters = self._parameters() | dict(request.more)
-        messages: Any = request.messages(with_schema=form != "json_schema")
+        messages: Any = request.messages(form != "json_schema", live.system)
         done = await self._sent(
             live,
             lambda client: client.chat.completions.create(

@@ -37,6 +37,11 @@ _UNREADABLE_CODE = "json_validate_failed"
 """Of a server that reads the model's reply itself, and found none of the form it was asked for."""
 _FORM_TROUBLE = re.compile("schema|response_format", re.IGNORECASE)
 _BOUNDS_TROUBLE = re.compile(r"\b((min|max)_?items|enum)\b", re.IGNORECASE)
+_ROLE_TROUBLE = re.compile(
+    r"system role|role does not support system|roles? must alternate|user and assistant roles|"
+    r"developer instruction",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w+")
 
 
@@ -60,13 +65,14 @@ class Refused(JudgeError):
     """The server took the request for a bad one; another form of it may do.
 
     `for_its_texts` is whether they are the cause, being too long or filtered: other texts may do.
-    `for_bounds` is whether it is that a schema bounds a list or lists the values of a field.
+    `for_bounds` is whether it is that a schema bounds a list or lists the values of a field, and
+    `for_roles` whether it is the roles of its messages.
     """
 
     def __init__(self, message: str, for_its_texts: bool, for_bounds: bool = False) -> None:
         super().__init__(message)
         self.for_its_texts, self.for_bounds = for_its_texts, for_bounds
-        self.form = ""
+        self.form, self.for_roles = "", False
 
 
 def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
@@ -74,11 +80,13 @@ def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
     own = _own_words(_said(error), _texts_of(error.request.content))
     coded = error.status_code == _TOO_LARGE or {str(error.code), str(error.type)} & _TEXT_CODES
     worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
-    return Refused(
+    refused = Refused(
         f"{who} refused the request: {text}",
         for_its_texts=bool(coded or worded),
         for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
     )
+    refused.for_roles = bool(_ROLE_TROUBLE.search(own))
+    return refused
 
 
 def _said(error: openai.APIStatusError) -> str:
@@ -142,7 +150,11 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
     status = error.status_code
     if PENDING in error.response.headers:
         return AnswerPending("the answer is still to come from a batch")
-    if status in (*_REFUSED, _FORBIDDEN) and (refusal := _of_one_request(error, who, text)):
+    # Servers that fill in a chat template may fail on a role instead of refusing it.
+    of_role = status == _SERVER_ERRORS and _ROLE_TROUBLE.search(text)
+    if (status in (*_REFUSED, _FORBIDDEN) or of_role) and (
+        refusal := _of_one_request(error, who, text)
+    ):
         return refusal
     if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
         return JudgeUnavailable(

@@ -84,6 +84,8 @@ class Session:
     """The row of the request that it refused in every form, while it had accepted none."""
     bounded: bool = True
     """Whether schemas bound lists and numbers; some servers know no such words."""
+    system: bool = True
+    """Whether there is a role for instructions; some models know users and assistants alone."""
     largest_reply: int = 0
     """The tokens of the largest reply so far."""
     most_texts: int | None = None

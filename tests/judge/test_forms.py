@@ -14,6 +14,7 @@ import pytest
 from metrichub import Hub, OpenAIJudge, Report
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError, JudgeUnavailable
+from metrichub.judge.prompt_files import FewShot
 from metrichub.models.loop import run
 from tests import judge_toys
 from tests.judge_stub import (
@@ -356,3 +357,76 @@ def test_a_model_that_repeats_itself_is_not_told_to_go_on(stub: Stub) -> None:
     stub.always = says('{"items": [' + '"the same words", ' * 100, finish_reason="length")
     with pytest.raises(JudgeError, match="cut off; the model repeats itself"):
         run(judge(stub).extract(CLAIMS, {"text": "One."}))
+
+
+# Without a role for instructions.
+
+SYSTEM_REFUSED = {
+    "vLLM": (400, "System role not supported"),
+    "o1-mini": (
+        400,
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    ),
+    "Mistral": (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+    "Gemini": (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+    "llama.cpp": (500, "Error: Jinja Exception: System role not supported"),
+}
+
+
+def in_turns(status: int, said: str) -> Fault:
+    """A model that knows users and assistants alone, in turns."""
+
+    def fault(asked: Asked) -> Reply:
+        roles = [message["role"] for message in asked.body["messages"]]
+        if roles != [("user", "assistant")[i % 2] for i in range(len(roles))]:
+            return failure(status, said)(asked)
+        return completion(json.dumps({"items": ["One."]}))
+
+    return fault
+
+
+@pytest.mark.parametrize(("status", "said"), SYSTEM_REFUSED.values(), ids=SYSTEM_REFUSED)
+def test_instructions_go_with_the_users_message_where_a_model_has_no_role_for_them(
+    stub: Stub, status: int, said: str
+) -> None:
+    stub.always = in_turns(status, said)
+    shown = FewShot('{"text": "Ann sings."}', '{"items": ["Ann sings."]}', "extract")
+    prompt = Prompt("claims", "List the claims.", examples=(shown,))
+    one = judge(stub)
+    asks = [lambda i=i: one.extract(prompt, {"text": f"Text {i}."}) for i in range(5)]
+
+    async def ask_all() -> list[list[str]]:
+        return await asyncio.gather(*(each() for each in asks))
+
+    assert run(ask_all()) == [["One."]] * 5
+    # The first is refused once, and the rest know.
+    assert len(stub.asked) == 6
+    first, reply, data = stub.asked[-1].body["messages"]
+    assert first["content"].startswith("List the claims.")
+    assert first["content"].endswith('User message:\n{"text": "Ann sings."}')
+    assert reply == {"role": "assistant", "content": '{"items": ["Ann sings."]}'}
+    assert json.loads(data["content"])["text"].startswith("Text ")
+
+
+def test_a_second_try_keeps_the_turns(stub: Stub) -> None:
+    stub.always = in_turns(400, "System role not supported")
+    one = judge(stub)
+    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    stub.faults = [says("")]
+    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    roles = [message["role"] for message in stub.asked[-1].body["messages"]]
+    assert roles == ["user", "assistant", "user"]
+
+
+def test_a_run_learns_the_roles_and_the_form(stub: Stub) -> None:
+    def odd(asked: Asked) -> Reply:
+        if asked.body["messages"][0]["role"] == "system":
+            return failure(400, "System role not supported")(asked)
+        if asked.form == "json_schema":
+            return failure(400, "unknown response_format")(asked)
+        return completion('{"reason": "r", "score": 4}')
+
+    stub.always = odd
+    report = Hub("rubric", judge=judge(stub)).evaluate(predictions=["A.", "B.", "C."])
+    assert report.scores()["rubric"]["grade"] == 4.0
+    assert len(stub.asked) == 3 + 2
