@@ -84,13 +84,18 @@ def answer(asked: Asked) -> dict[str, Any]:
 
 
 def completion(content: str | None, **message: Any) -> Reply:
-    """A chat completion with this content; `finish_reason` and parts of the message by name."""
+    """A chat completion with this content; `finish_reason` and parts of the message by name.
+
+    `model` and `system_fingerprint` are what the server says of who replied.
+    """
     finish = message.pop("finish_reason", "stop")
+    replied = {"model": message.pop("model", "stub")}
+    replied["system_fingerprint"] = message.pop("system_fingerprint", None)
     body = {
         "id": "1",
         "object": "chat.completion",
         "created": 0,
-        "model": "stub",
+        **replied,
         "choices": [
             {
                 "index": 0,

@@ -85,6 +85,10 @@ def _each_counted(saved: Mapping[str, Mapping[str, object]]) -> dict[str, Counte
     return {name: counts_of(counts) for name, counts in saved.items()}
 
 
+def _usage(saved: Mapping[str, Any]) -> Usage:
+    return Usage(**{**saved, "models": _each_counted(saved.get("models", {}))})
+
+
 def _letters(saved: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ByTokenizer]:
     for letters in (counts for by_tokenizer in saved.values() for counts in by_tokenizer.values()):
         counts_of({"total": letters["total"]})
@@ -209,7 +213,7 @@ class Facts:
 
     segments = Rule[Segments]([], read=_segments, take=_segment)
     candidates = Rule[Mapping[str, tuple[int, int]]]({}, read=_ranges, join=_widest, take=_same)
-    usage = Rule(Usage(), read=lambda saved: Usage(**saved))
+    usage = Rule(Usage(), read=_usage)
     letters = Rule[Mapping[str, ByTokenizer]]({}, read=_letters)
     mixed_forms = Rule[Names]({}, read=_names)
     read_from = Rule[Names]({}, read=_names, take=_same)

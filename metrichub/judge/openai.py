@@ -17,7 +17,7 @@ from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 from metrichub.judge.structured_output import ChatConnection, PromptRequest, both
 from metrichub.models.session import Request, Session
-from metrichub.models.usage import Answer, cuts_of_row
+from metrichub.models.usage import Answer, count_replies, cuts_of_row
 
 if TYPE_CHECKING:
     from metrichub.judge.replies import Completion, Reply
@@ -218,10 +218,14 @@ class OpenAIJudge(ChatConnection):
         )
 
         async def answers(_: object) -> list[Answer]:
-            return [await ask(live)]
+            answer = await ask(live)
+            kept = json.loads(answer.reply) | {"models": answer.models}
+            return [answer._replace(reply=json.dumps(kept, ensure_ascii=False))]
 
         made = Request(body, self.model, request.likely, partial(is_reply, reply))
-        return await live.once(made, answers, self._store)
+        kept = await live.once(made, answers, self._store)
+        count_replies(self.model, json.loads(kept))
+        return kept
 
     def _parameters(self) -> dict[str, Any]:
         names = (

@@ -257,5 +257,6 @@ def _response_format(schema: Mapping[str, Any], form: str, bounded: bool) -> dic
 
 def both(first: Answer, second: Answer) -> Answer:
     """What two calls took."""
+    prompt = first.prompt_tokens + second.prompt_tokens
     completion = first.completion_tokens + second.completion_tokens
-    return Answer("", first.prompt_tokens + second.prompt_tokens, completion)
+    return Answer("", prompt, completion, first.models + second.models)

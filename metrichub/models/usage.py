@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrichub.errors import (
     BudgetSpent,
@@ -16,6 +16,7 @@ from metrichub.errors import (
     JudgeUnavailable,
     ParameterError,
     TooManyErrors,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ _sharers = 1
 
 
 class Answer(NamedTuple):
-    """A whole answer as JSON, and what it took."""
+    """A whole answer as JSON, what it took, and who gave it.
+
+    `models` are the names of those that replied, as the server says them.
+    """
 
     reply: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    models: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -44,10 +49,13 @@ class Answer(NamedTuple):
 
 
 def spent_on(done: object) -> Answer:
-    """The tokens that an answer took; 0 where the server doesn't say."""
+    """The tokens that an answer took, 0 where the server doesn't say, and who gave it."""
     usage = getattr(done, "usage", None)
-    tokens = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
-    return Answer("", *(n if isinstance(n, int) else 0 for n in tokens))
+    tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    names = (getattr(done, name, None) for name in ("model", "system_fingerprint"))
+    model = " ".join(name for name in names if isinstance(name, str))
+    prompt, completion = (number if isinstance(number, int) else 0 for number in tokens)
+    return Answer("", prompt, completion, (model,) if model else ())
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,9 @@ class Usage:
 
     A call that is tried again takes several requests. `cached` counts answers from the call store
     or shared within the run. `seconds` is how long the run waited. `money` is in the currency of
-    the judge's prices, and None if a call went to a judge without prices.
+    the judge's prices, and None if a call went to a judge without prices. `models` counts the
+    replies by the model that was asked for and the one that the server says replied, with its
+    `system_fingerprint`, stored replies too.
     """
 
     calls: int = 0
@@ -66,6 +76,7 @@ class Usage:
     money: float | None = 0.0
     seconds: float = field(default=0.0, compare=False)
     requests: int = 0
+    models: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
@@ -78,6 +89,10 @@ class Usage:
             None if unknown else (self.money or 0.0) + (other.money or 0.0),
             self.seconds + other.seconds,
             self.requests + other.requests,
+            {
+                asked: Counter(self.models.get(asked, {})) + Counter(other.models.get(asked, {}))
+                for asked in {**self.models, **other.models}
+            },
         )
 
     def __str__(self) -> str:
@@ -89,7 +104,14 @@ class Usage:
         line += f", {self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.money is not None and self.calls:
             line += f", {self.money:,.4f} at the judge's prices"
-        return f"{line}, {self.seconds:,.1f} s" if self.seconds else line
+        line = f"{line}, {self.seconds:,.1f} s" if self.seconds else line
+        return f"{line}; answered by {named}" if (named := self.answered_by) else line
+
+    @property
+    def answered_by(self) -> str:
+        """The models that replied: "gpt-4o-2024-08-06 (30) and gpt-4o-2024-05-13 (10)"."""
+        counts = [count for counts in self.models.values() for count in counts.items()]
+        return listed(f"{name} ({number:,})" for name, number in counts) if counts else ""
 
 
 class Prices(NamedTuple):
@@ -280,6 +302,12 @@ _tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
 _keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
 cuts_of_row: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
 """Where judges say of a row what of its answers they left out."""
+
+
+def count_replies(asked: str, answer: Mapping[str, Any]) -> None:
+    """Count in the run who gave an answer."""
+    if (run := _tracker.get()) and (models := answer.get("models")):
+        run.usage += Usage(models={asked: Counter(models)})
 
 
 def tracker_of_run() -> UsageTracker | None:

@@ -62,6 +62,7 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
     names = ["calls", "cached", "prompt_tokens", "completion_tokens", "money"]
     names += ["seconds", "requests"] if seconds else []
     counts = {name: getattr(usage, name) for name in names}
+    counts |= {"models": usage.models} if seconds and usage.models else {}
     return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
 
 

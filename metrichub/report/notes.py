@@ -22,6 +22,7 @@ from metrichub.evaluation.repeats import repeated_scores, variance_in_words
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.metric import Metric
+from metrichub.models.usage import Usage
 
 
 class SharedNote(NamedTuple):
@@ -68,6 +69,12 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
         why += [f"{n} cut: {what}" for what, n in trace.cuts.items()] if trace.cuts else []
+        label = result.metric.label().replace("\\", "")
+        why += [
+            f"{asked} was answered by {Usage(models={asked: names}).answered_by}"
+            for asked, names in measurement.usage.models.items()
+            if len(names) > 1 and f"model={asked!r}" in label
+        ]
         why += _of_runs(measurement.runs.get(name, ()))
         why += agreement_notes(trace.votes) if trace.votes else []
         if trace.steps:

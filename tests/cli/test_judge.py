@@ -38,7 +38,7 @@ def test_one_judge_is_for_all_metrics_that_name_none(stub: Stub) -> None:
     assert found["scores"]["rules"] == {"score": pytest.approx(2 / 3 * 1 / 3)}
     assert found["usage"] | {"seconds": 0} == {
         **{"calls": 4, "cached": 0, "prompt_tokens": 40, "completion_tokens": 12},
-        **{"money": None, "seconds": 0, "requests": 4},
+        **{"money": None, "seconds": 0, "requests": 4, "models": {"stub": {"stub": 4}}},
     }
 
 

@@ -397,7 +397,8 @@ def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
     assert (report.usage.calls, report.usage.cached) == (4, 0)
     again = hub.evaluate(**columns(2), batch="judging")
     assert again.scores() == report.scores()
-    assert str(again.usage) == "0 calls, 4 answers reused, 0 + 0 tokens"
+    reused = "0 calls, 4 answers reused, 0 + 0 tokens; answered by stub (4)"
+    assert str(again.usage) == reused
     # On another machine, whose store has none of the answers, too.
     Path(os.environ["METRICHUB_CACHE"], "calls.sqlite").unlink()
     assert hub.evaluate(**columns(2), batch="judging").usage == again.usage

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import json
+import re
+import sqlite3
+from pathlib import Path
+
 import pytest
 
-from metrichub import Hub, OpenAIJudge, load_metric
+from metrichub import Hub, OpenAIJudge, Report, load_metric
 from metrichub.errors import ParameterError
+from metrichub.models.store import store_path
 from metrichub.models.usage import BYTES_A_TOKEN, Answer, Prices, Usage, tokens_in
-from tests.judge_stub import Stub
+from tests.judge_stub import Asked, Reply, Stub, answer, completion
 from tests.judge_toys import columns, spec
 
 # Before: the estimate.
@@ -139,3 +147,77 @@ def test_a_hubs_judge_is_for_metrics_that_name_none(stub: Stub) -> None:
     assert "model='stub'" in labels["left"]
     embedded = Hub("answer_relevancy", judge="offline", embedder="offline(dimensions=16)")
     assert "dimensions=16" in embedded.metrics[0].label()
+
+
+# Who answered.
+
+
+@pytest.mark.parametrize("panel", [False, True])
+def test_a_report_says_which_models_answered_and_notes_where_there_were_two(
+    stub: Stub, tmp_path: Path, panel: bool
+) -> None:
+    def snapshots(asked: Asked) -> Reply:
+        # Claims and verdicts of the first sample come from a newer one.
+        newer = "laim 0" in str(asked.data)
+        model = "m-2026-08-06" if newer else "m-2026-05-13"
+        return completion(json.dumps(answer(asked)), model=model, system_fingerprint="fp_1")
+
+    stub.always = snapshots
+    asked = spec(stub, model="m")
+    hub = Hub(
+        ["faithfulness", "rubric(judge='chance')"], judge=[asked, "chance"] if panel else asked
+    )
+    report = hub.evaluate(**columns(3))
+    counts = {"m": {"m-2026-08-06 fp_1": 2, "m-2026-05-13 fp_1": 4}}
+    assert report.usage.models == counts
+    report.save(tmp_path / "report.json")
+    report.to_html(tmp_path / "report.html")
+    # Kept answers say it too, and so do those of several processes and parts.
+    stored = hub.evaluate(**columns(3))
+    assert stored.usage.calls == 0
+    parts = [{name: column[i : i + 1] for name, column in columns(3).items()} for i in range(3)]
+    merged = functools.reduce(Report.merge, map(lambda part: hub.evaluate(**part), parts))
+    for one in (report, stored, merged, Report.load(tmp_path / "report.json"), report.pool()):
+        assert one.usage.models == counts
+        notes = one.notes()
+        both = "m was answered by m-2026-08-06 fp_1 (2) and m-2026-05-13 fp_1 (4)"
+        swapped = "m was answered by m-2026-05-13 fp_1 (4) and m-2026-08-06 fp_1 (2)"
+        assert {both, swapped} & {*notes["faithfulness"]}
+        assert not {both, swapped} & {*notes["rubric"]}
+        for text in (str(one.usage), json.dumps(one.to_dict()["usage"])):
+            assert "m-2026-08-06 fp_1" in text
+    assert "m-2026-08-06 fp_1 (2)" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_one_model_is_named_without_a_note(stub: Stub) -> None:
+    report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(2))
+    assert report.usage.models == {"stub": {"stub": 4}}
+    assert str(report.usage).endswith("; answered by stub (4)")
+    assert "answered by" not in str(report.notes())
+
+
+def test_a_server_that_names_no_model_is_none_of_the_report(stub: Stub) -> None:
+    stub.always = lambda asked: completion(json.dumps(answer(asked)), model=None)
+    usage = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1)).usage
+    assert (usage.models, "answered by" in str(usage)) == ({}, False)
+
+
+def test_answers_that_were_kept_without_a_name_are_read(stub: Stub) -> None:
+    hub = Hub("faithfulness", judge=spec(stub))
+    hub.evaluate(**columns(1))
+    with contextlib.closing(sqlite3.connect(store_path(), isolation_level=None)) as file:
+        file.execute("UPDATE calls SET reply = json_remove(reply, '$.models')")
+    report = hub.evaluate(**columns(1))
+    assert (report.usage.calls, report.usage.models) == (0, {})
+    assert report.scores() == {"faithfulness": {"score": 0.5}}
+
+
+def test_a_report_of_before_the_names_loads(stub: Stub, tmp_path: Path) -> None:
+    report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1))
+    report.save(tmp_path / "report.json")
+    text = (tmp_path / "report.json").read_text("utf-8")
+    without = re.sub(r',\s*"models":\s*{[^{}]*{[^{}]*}\s*}', "", text)
+    assert without != text
+    (tmp_path / "report.json").write_text(without, "utf-8")
+    loaded = Report.load(tmp_path / "report.json")
+    assert (loaded.usage, loaded.usage.models) == (report.usage, {})

@@ -432,7 +432,7 @@ def _usage(systems: Mapping[str, Measurement]) -> Table | None:
     used = {name: report.usage for name, report in systems.items() if report.usage != Usage()}
     if not used:
         return None
-    names = [field.name for field in fields(Usage)]
+    names = [field.name for field in fields(Usage) if field.name != "models"] + ["answered_by"]
     rows = [[name, *(getattr(usage, n) for n in names)] for name, usage in used.items()]
     return Table(["system", *(name.replace("_", " ") for name in names)], rows)
 
