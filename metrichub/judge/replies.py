@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
+from metrichub.judge.repair import BEGINNING, WRAPPERS, word_of
 from metrichub.models.client import clean
 from metrichub.models.failures import Unreadable as Unreadable
 from metrichub.text.answers import THINKING, THOUGHT
@@ -69,13 +70,14 @@ class Chosen(Reply):
 
 
 R = TypeVar("R", bound=Reply)
+_TEXT_PARTS = ("text", "output_text")
+_FENCE = re.compile(r"^\s*```\w*|```\s*$")
 _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
 _SHORT = 400
 """Bytes of a text that can hardly be said to repeat itself."""
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 """A comma that ends a list or an object, or a string, which may hold such signs."""
-_WRAPPERS = ("answer", "data", "json", "output", "reply", "response", "result")
 
 
 # Every request has one, and pydantic takes a millisecond to make it.
@@ -171,11 +173,13 @@ def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
         end = start + 1
         try:
             value, end = decoder.raw_decode(text, start)
-            if len(value) == 1 and (name := next(iter(value))).lower() in _WRAPPERS:
+            if len(value) == 1 and (name := next(iter(value))).lower() in WRAPPERS:
                 value = value[name]
             yield reply.model_validate_json(clean(json.dumps(value, ensure_ascii=False))), end
         except (ValueError, RecursionError):
-            pass
+            # What stands in a broken object may be quoted, or a draft.
+            if end == start + 1 and BEGINNING.match(text, start):
+                return
         start = text.find("{", end)
 
 
@@ -223,24 +227,27 @@ def sound_verdicts(
     verdicts: Sequence[Judged], indices: Sequence[int], words: Sequence[str]
 ) -> dict[int, Judged]:
     """The verdicts that count: on an item that has no other, in a known word."""
-    known = {word.lower(): word for word in words}
     times = Counter(judged.index for judged in verdicts)
     return {
-        judged.index: judged.model_copy(update={"verdict": known[word]})
+        judged.index: judged.model_copy(update={"verdict": word})
         for judged in verdicts
-        if (word := judged.verdict.strip().lower()) in known
+        if (word := word_of(judged.verdict, words)) is not None
         and judged.index in indices
         and times[judged.index] == 1
     }
 
 
 class Completion(NamedTuple):
-    """The text of the first choice, why it ended, a refusal, and its tokens where asked for."""
+    """The text of the first choice, why it ended, a refusal, and its tokens where asked for.
+
+    `moved` is whether the text stood elsewhere than the text of a reply does.
+    """
 
     content: str
     finish_reason: object
     refusal: object
     tokens: Sequence[Any]
+    moved: bool = False
 
 
 def completion_of(done: object) -> Completion:
@@ -257,11 +264,16 @@ def completion_of(done: object) -> Completion:
     content = getattr(message, "content", None) or ""
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
         # In parts, of which the others are the model's thinking.
-        content = "".join(str(part.get("text")) for part in content if part.get("type") == "text")
+        texts = [part.get("text") for part in content if part.get("type") in _TEXT_PARTS]
+        content = "".join(map(str, texts))
+    if moved := isinstance(content, Mapping):
+        content = json.dumps(content)
     if not isinstance(content, str):
         raise Unreadable("the answer's content isn't text")
     finish, refusal = getattr(first, "finish_reason", None), getattr(message, "refusal", None)
     thoughts = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+    if finish != "length" and not (content.strip() or refusal):
+        content, moved = _elsewhere(message, thoughts), True
     if finish == "stop" and thoughts and not (content or refusal):
         raise Unreadable("the reply is empty but for its reasoning; switch off thinking")
     tokens = getattr(getattr(first, "logprobs", None), "content", None) or ()
@@ -270,7 +282,20 @@ def completion_of(done: object) -> Completion:
         finish,
         refusal,
         [token for token in tokens if isinstance(getattr(token, "token", None), str)],
+        moved,
     )
+
+
+def _elsewhere(message: object, thoughts: object) -> str:
+    """The reply in the arguments of a call, or in the thoughts if these are one object alone."""
+    calls = getattr(message, "tool_calls", None)
+    functions = [getattr(call, "function", None) for call in calls or ()]
+    functions = functions or [getattr(message, "function_call", None)]
+    arguments = getattr(functions[0], "arguments", None)
+    if arguments and len(functions) == 1:
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    alone = _FENCE.sub("", thoughts) if isinstance(thoughts, str) else ""
+    return alone if is_reply(Reply, alone) else ""
 
 
 def repeats_itself(content: str) -> bool:

@@ -151,7 +151,7 @@ class ChatConnection(Connection):
             try:
                 done, took = await self._completed(live, request, form)
                 spent, content = both(spent, took), done.content
-                reply = read(done)
+                reply, repairs = _read(read, done, request)
             except ModelRefused:
                 # A batch answers the same request once.
                 if last:
@@ -165,7 +165,7 @@ class ChatConnection(Connection):
                 if form == first or live.doubted:
                     live.form = live.form or form
                 live.doubted = form != first
-                return spent._replace(reply=reply.model_dump_json())
+                return spent._replace(reply=reply.model_dump_json(), repairs=repairs)
         raise JudgeError(f"{self.label}: {self._error_text(problem)}")
 
     async def _completed(
@@ -242,6 +242,19 @@ class ChatConnection(Connection):
         return {}
 
 
+def _read(read: Read, done: Completion, request: PromptRequest) -> tuple[Reply, int]:
+    """The reply in what a server sent, and 1 if it had to be repaired."""
+    from metrichub.judge.repair import repaired
+
+    try:
+        return read(done), int(done.moved)
+    except Unreadable:
+        # Probabilities belong to the tokens as they came.
+        if request.more or not (text := repaired(done.content, request.schema)):
+            raise
+    return read(done._replace(content=text)), 1
+
+
 def _response_format(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
     """What of a request names the form of its reply."""
     from metrichub.judge.replies import without_bounds
@@ -259,4 +272,5 @@ def both(first: Answer, second: Answer) -> Answer:
     """What two calls took."""
     prompt = first.prompt_tokens + second.prompt_tokens
     completion = first.completion_tokens + second.completion_tokens
-    return Answer("", prompt, completion, first.models + second.models)
+    models, repairs = first.models + second.models, first.repairs + second.repairs
+    return Answer("", prompt, completion, models, repairs)

@@ -28,11 +28,13 @@ BYTES_A_TOKEN = 4
 """What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
 _IN_A_ROW = 20
 """Calls given up for a server's fault, without a success in between, that end a run."""
+REPAIRED = "repaired: a reply that wasn't quite the JSON that was asked for"
+"""What judges say of a row beside what they left out, once for each such reply."""
 _sharers = 1
 
 
 class Answer(NamedTuple):
-    """A whole answer as JSON, what it took, and who gave it.
+    """A whole answer as JSON, what it took, who gave it, and how many of its replies were repaired.
 
     `models` are the names of those that replied, as the server says them.
     """
@@ -41,6 +43,7 @@ class Answer(NamedTuple):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: tuple[str, ...] = ()
+    repairs: int = 0
 
     @property
     def tokens(self) -> int:
@@ -305,9 +308,11 @@ cuts_of_row: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
 
 
 def count_replies(asked: str, answer: Mapping[str, Any]) -> None:
-    """Count in the run who gave an answer."""
+    """Count in the run who gave an answer, and in its row how many replies were repaired."""
     if (run := _tracker.get()) and (models := answer.get("models")):
         run.usage += Usage(models={asked: Counter(models)})
+    if (cuts := cuts_of_row.get()) is not None:
+        cuts += [REPAIRED] * answer.get("repairs", 0)
 
 
 def tracker_of_run() -> UsageTracker | None:

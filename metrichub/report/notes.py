@@ -22,7 +22,7 @@ from metrichub.evaluation.repeats import repeated_scores, variance_in_words
 from metrichub.evaluation.result import NO_REASON, NO_SAMPLES, NOTHING_COUNTED, Result
 from metrichub.evaluation.signature import PROMPTS_UNKNOWN
 from metrichub.metric import Metric
-from metrichub.models.usage import Usage
+from metrichub.models.usage import REPAIRED, Usage
 
 
 class SharedNote(NamedTuple):
@@ -68,7 +68,8 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why = _without_score(measurement.size, result, trace)
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
-        why += [f"{n} cut: {what}" for what, n in trace.cuts.items()] if trace.cuts else []
+        kinds = {REPAIRED: ""}
+        why += [f"{n} {kinds.get(what, 'cut: ')}{what}" for what, n in (trace.cuts or {}).items()]
         label = result.metric.label().replace("\\", "")
         why += [
             f"{asked} was answered by {Usage(models={asked: names}).answered_by}"

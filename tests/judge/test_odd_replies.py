@@ -143,7 +143,7 @@ def test_a_whole_reply_counts_though_the_server_cut_off_what_followed(stub: Stub
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_a_reply_that_is_all_reasoning_is_called_so(stub: Stub, name: str) -> None:
-    stub.always = says(None, **{name: '{"items": ["One."]}'})
+    stub.always = says(None, **{name: 'It could be {"items": ["One."]}.'})
     with pytest.raises(JudgeError, match="empty but for its reasoning; switch off"):
         extract(stub)
 

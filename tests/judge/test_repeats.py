@@ -160,7 +160,7 @@ def test_the_replies_behind_a_score_are_there_on_demand(stub: Stub) -> None:
     report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(2))
     claims, verdicts = report.replies("faithfulness", 1)
     assert claims["items"] == ["Claim 1.", "This is unsupported 1."]
-    assert claims["models"] == ["stub"]
+    assert (claims["models"], claims["repairs"]) == (["stub"], 0)
     assert [verdict["reason"] for verdict in verdicts["verdicts"]] == ["about 0", "about 1"]
 
 

@@ -206,7 +206,7 @@ def test_answers_that_were_kept_without_a_name_are_read(stub: Stub) -> None:
     hub = Hub("faithfulness", judge=spec(stub))
     hub.evaluate(**columns(1))
     with contextlib.closing(sqlite3.connect(store_path(), isolation_level=None)) as file:
-        file.execute("UPDATE calls SET reply = json_remove(reply, '$.models')")
+        file.execute("UPDATE calls SET reply = json_remove(reply, '$.models', '$.repairs')")
     report = hub.evaluate(**columns(1))
     assert (report.usage.calls, report.usage.models) == (0, {})
     assert report.scores() == {"faithfulness": {"score": 0.5}}
