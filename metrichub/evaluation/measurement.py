@@ -132,7 +132,9 @@ class Measurement(Facts):
     def replies(self, metric: str, sample: int) -> list[Any]:
         """The model's replies about a sample, one per call, from the call store.
 
-        A reply that isn't stored (a judge with cache=False, or a cleared store) is None.
+        Beside a judge's reply, `models` holds the names of those that replied, as the server says
+        them, and `repairs` how many of their replies weren't quite what was asked for. A reply that
+        isn't stored (a judge with cache=False, or a cleared store) is None.
 
         Raises:
             ReportError: there is no such metric or sample.

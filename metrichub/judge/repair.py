@@ -66,17 +66,17 @@ def repaired(content: str, schema: Mapping[str, Any]) -> str | None:
         found = list(_replies(without_thinking(content).strip(), schema))
     except (ValueError, RecursionError):
         return None
-    texts = [json.dumps(reply, ensure_ascii=False) for reply in found]
+    texts = [json.dumps(reply) for reply in found]
     decisions = {str(json.loads(text, object_hook=_without_reason)) for text in texts}
     return texts[-1] if len(decisions) == 1 else None
 
 
 def word_of(value: object, words: Sequence[str]) -> str | None:
     """Which of the words a value means, as "Yes." and true mean yes; None if it isn't certain."""
-    text = str(value).strip(_AROUND).lower() if isinstance(value, (str, bool)) else ""
-    text = _CALLED.sub("", text)
+    plain = str(value).strip().lower() if isinstance(value, (str, bool)) else ""
+    text = _CALLED.sub("", plain.strip(_AROUND))
     known = {word.lower(): word for word in words}
-    return known.get(text) or known.get(_MEANT.get(text, ""))
+    return known.get(plain) or known.get(text) or known.get(_MEANT.get(text, ""))
 
 
 def _without_reason(found: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -78,8 +78,11 @@ def test_a_server_that_counts_no_tokens_is_taken_to_have_used_none(
     assert (report.usage.prompt_tokens, report.usage.completion_tokens) == (0, 0)
 
 
-def test_a_lone_surrogate_in_a_reply_becomes_a_replacement_character(stub: Stub) -> None:
-    stub.faults = [says('{"items": ["a\\ud800"]}')]
+@pytest.mark.parametrize("content", ['{"items": ["a\\ud800"]}', "{'items': ['a\\ud800']}"])
+def test_a_lone_surrogate_in_a_reply_becomes_a_replacement_character(
+    stub: Stub, content: str
+) -> None:
+    stub.faults = [says(content)]
     assert extract(stub) == ["a\ufffd"]
     # It is stored as well as any other.
     assert extract(stub) == ["a\ufffd"]

@@ -13,7 +13,7 @@ import pytest
 from metrichub import Hub, Report
 from metrichub.authoring import Prompt
 from metrichub.errors import JudgeError
-from metrichub.judge.repair import repaired
+from metrichub.judge.repair import repaired, word_of
 from metrichub.judge.replies import Chosen, Graded, Items, Judgements, schema_of
 from metrichub.judge.replies import Reply as AnyReply
 from metrichub.models.loop import run
@@ -95,6 +95,26 @@ def test_no_part_of_a_reply_says_anything_else(
         assert json.loads(repaired(whole[:end], schema) or "") == reply
     # What lacks are brackets, at most.
     assert all(not whole[end:].strip("]}\"\\' ") for end in ends)
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "meant"),
+    [
+        # What is around a word may be part of it, and other words may be the ones asked for.
+        ("n/a.", ("n/a.", "no"), "n/a."),
+        ("(B)", ("(A)", "(B)"), "(B)"),
+        (True, ("true", "false"), "true"),
+        ("true", ("contradicted", "compatible"), None),
+        ("no", ("needed", "needless"), None),
+        ("", ("yes", "no"), None),
+        (None, ("none", "some"), None),
+        (1, ("1", "2"), None),
+    ],
+)
+def test_a_word_means_one_of_those_asked_for(
+    said: object, words: tuple[str, ...], meant: str | None
+) -> None:
+    assert word_of(said, words) == meant
 
 
 # Through whole runs.
