@@ -43,7 +43,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 Action: TypeAlias = Literal[
     "choose_column", "choose_field", "keep_column", "name_format", "name_any_format",
     "read_quotes", "open_report", "save_report", "list_metrics", "give_votes", "set_service",
-    "reduce_in_hub", "compare_common", "name_key", "name_tries",
+    "reduce_in_hub", "compare_common", "name_key", "name_tries", "read_place",
 ]  # fmt: skip
 Words: TypeAlias = Mapping[Action, str]
 """An interface's words for each action that it has; they format a remedy."""
@@ -66,6 +66,7 @@ _PYTHON: Words = {
     "compare_common": "common=True compares on those",
     "name_tries": "or, if each row is a try, name the column of the tasks, tries='NAME'",
     "name_key": "name the column that identifies a sample, key='NAME'",
+    "read_place": "if it is the place of a choice, from 0, give extract_references={0.subject!r}",
 }
 
 

@@ -88,6 +88,7 @@ class Hub:
         embedder: str | Embedder | None = None,
         language: str | None = None,
         extract: str | None = None,
+        extract_references: str | None = None,
         reduce: Reduction | None = None,
         block_characters: int = BLOCK_CHARACTERS,
     ) -> None:
@@ -98,14 +99,18 @@ class Hub:
         does one that a run asks several times, if a vote is given. `language` is that of the
         prompts of judge metrics that name none, such as "zh". `extract` says how the answer is read
         from each prediction before it is scored, such as "boxed" or "gsm8k-flexible"; a metric with
-        an `extract` of its own keeps it.
+        an `extract` of its own keeps it. `extract_references` says the same for references, such as
+        worked solutions ("boxed") or the place of the right choice ("index"); a reference from
+        which nothing is read is an error.
         """
         if more:
             raise InputError(
                 "pass several metrics as one list, Hub(['bleu', 'rouge']), and the rest by name"
             )
         settings = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
-        loaded = [with_extraction(metric, extract) for metric in load_metrics(metrics)]
+        loaded = [
+            with_extraction(metric, extract, extract_references) for metric in load_metrics(metrics)
+        ]
         asking = (hasattr(metric, kind) for metric in loaded for kind in ("judge", "embedder"))
         if vote is not None or language is not None or any(asking):
             # Loads asyncio, which most metrics do without.
@@ -387,7 +392,8 @@ class Hub:
         """The columns that the metrics read, each with the first metric that needs it."""
         needed: dict[str, str] = {}
         for metric in self.metrics:
-            for name in needed_by(metric) if metric.extraction else metric.inputs():
+            reads = metric.extraction or metric.reference_extraction
+            for name in needed_by(metric) if reads else metric.inputs():
                 needed.setdefault(column_of(name), metric.name)
         return needed
 

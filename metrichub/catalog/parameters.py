@@ -18,7 +18,8 @@ from metrichub.catalog.kinds import Secret as Secret
 from metrichub.catalog.kinds import Values, values_of_hint
 from metrichub.errors import MissingParameter, ParameterError, UnknownParameter
 
-RESERVED = ("name", "extraction")
+RESERVED = ("name", "extraction", "reference_extraction")
+_WRITTEN = {"extract": "extraction", "extract_references": "reference_extraction"}
 """Fields that every metric has: not parameters of its own."""
 
 REQUIRED = MappingProxyType({"required": True})
@@ -67,12 +68,14 @@ def off_default(metric: object) -> dict[str, object]:
 def values_of(metric: object) -> dict[str, object]:
     """The parameters of a metric and their values, but for secrets: reports and labels say them.
 
-    Its extraction is one of them, if it has one.
+    Its extractions are among them, if it has any.
     """
     kind: type = type(metric)
-    values = {name: getattr(metric, name) for name in _shown(kind)}
-    extract = getattr(metric, "extraction", None)
-    return {**values, "extract": extract} if extract else values
+    values: dict[str, object] = {name: getattr(metric, name) for name in _shown(kind)}
+    for name, field in _WRITTEN.items():
+        if extraction := getattr(metric, field, None):
+            values[name] = extraction
+    return values
 
 
 @cache
@@ -98,9 +101,8 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
         ParameterError: a value is out of its domain.
     """
     known = [field.name for field in dataclasses.fields(metric) if field.init]
-    if "extract" in parameters and "extraction" in known and "extract" not in known:
-        own = {name: value for name, value in parameters.items() if name != "extract"}
-        parameters = {**own, "extraction": parameters["extract"]}
+    fields = {name: field for name, field in _WRITTEN.items() if name not in known}
+    parameters = {fields.get(name, name): value for name, value in parameters.items()}
     for name in parameters:
         if name not in known:
             error = UnknownParameter(label, name, [k for k in known if k not in RESERVED])

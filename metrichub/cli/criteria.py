@@ -74,8 +74,7 @@ def criteria(
     from metrichub.data.files import read_batches
     from metrichub.hub import criteria_hub
 
-    none = (None, None, None)
-    chosen = MetricOptions((), columns, (), None, None, 1, input_format, quoting, *none, where)
+    chosen = MetricOptions((), columns, where, input_format, quoting)
     batches = list(read_batches(file, where=chosen.where, **chosen.reading()))
     names = [name for batch in batches for name in batch]
     if taken := present("criteria", names, columns):

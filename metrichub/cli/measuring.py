@@ -163,6 +163,7 @@ def chosen_hub(
 
     metrics = list(map(_with_module, metrics))
     options: dict[str, Any] = {"extract": chosen.extract, "reduce": chosen.reduce}
+    options["extract_references"] = chosen.extract_references
     hub = Hub(metrics, **options, **judging.for_hub())
     if settings := click.get_current_context().find_object(Settings):
         settings.asks_models = any(map(_asks_a_model, hub.metrics))

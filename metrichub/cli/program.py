@@ -67,6 +67,7 @@ REMEDIES: Words = {
     "compare_common": "--common compares on those",
     "name_tries": "or, if each row is a try, name the column of the tasks: --tries NAME",
     "name_key": "name the column that identifies a sample: --key NAME",
+    "read_place": "if it is the place of a choice, from 0, give --extract-references {0.subject}",
 }
 """How the command line says what the user can do about an error."""
 

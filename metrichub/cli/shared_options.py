@@ -98,16 +98,17 @@ class MetricOptions:
 
     metrics: Sequence[Any]
     columns: Mapping[str, str]
-    keep: Sequence[str]
-    reduce: str | None
-    extract: str | None
-    workers: int
+    where: Mapping[str, Sequence[str]]
     input_format: str | None
     quoting: Quoting | None
-    tries: str | None
-    split: str | None
-    subset: str | None
-    where: Mapping[str, Sequence[str]]
+    keep: Sequence[str] = ()
+    reduce: str | None = None
+    extract: str | None = None
+    extract_references: str | None = None
+    workers: int = 1
+    tries: str | None = None
+    split: str | None = None
+    subset: str | None = None
 
     def reading(self) -> dict[str, Any]:
         """How files are read, whichever samples are taken."""
@@ -190,6 +191,12 @@ metric_options = option_group(
         help="Read the answer out of each prediction; HOW is answer, boxed, last_number, choice, "
         "\"after('Answer:')\", \"regex('[0-9]+')\", or as a program does: gsm8k-flexible, "
         "mmlu-pro and others.  [default: the whole prediction]",
+    ),
+    click.option(
+        "--extract-references",
+        metavar="HOW",
+        help="The same for references, as boxed for worked solutions; also index, the place of the "
+        "right choice, from 0, and label.  [default: the whole reference]",
     ),
     click.option(
         "--workers",

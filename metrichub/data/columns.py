@@ -49,6 +49,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         *("reference_message", "reference_trajectory", "expected_trajectory"),
         "reference_outputs",
     ),
+    "choices": ("choice", "options", "endings"),
     "criteria": ("criterion", "rubrics", "rubric", "checklist"),
     "roles": ("role", "chatbot_role"),
     "topics": ("topic", "reference_topics"),

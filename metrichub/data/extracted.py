@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from metrichub.data.batch import Batch, Block, Column, lists_of
+from metrichub.data.values import sample_error
+from metrichub.errors import what
 
+Read = Callable[[str, Sequence[str]], str | None]
 PREFIX = "extract:"
 """What the name of a column of answers begins with, before that of the extraction."""
 
 
-def with_answers(
-    batch: Batch, functions: Mapping[str, Callable[[str, Sequence[str]], str | None]]
-) -> Batch:
+def with_answers(batch: Batch, functions: Mapping[str, Read]) -> Batch:
     """The batch with what each function reads from the predictions, given the sample's choices.
 
     The answers also stay with the report, as columns that no metric reads.
     """
-    predictions, choices = batch.columns["predictions"], batch.columns.get("choices")
-    options: Sequence[Sequence[str]] = [()] * batch.size if choices is None else lists_of(choices)
-    # A sample's choices for each of its predictions.
-    samples = np.repeat(np.arange(batch.size), predictions.counts).tolist()
+    if not functions:
+        return batch
+    predictions = batch.columns["predictions"]
+    options, samples = _choices(batch, predictions)
     answers: dict[str, Column] = {}
     metadata: dict[str, Sequence[Any] | None] = dict(batch.facts.get("metadata", {}))
     for name, read in functions.items():
@@ -33,6 +35,34 @@ def with_answers(
         answers[name] = column = Column(items, predictions.offsets)
         metadata[f"{PREFIX}{name}"] = items if column.offsets is None else lists_of(column)
     return replace(batch, answers=answers, facts={**batch.facts, "metadata": metadata})
+
+
+def with_references(batch: Batch, read: Read, problem: str, remedy: str = "") -> Batch:
+    """The batch with what a function reads from the references, given the sample's choices.
+
+    Raises:
+        InputError: it reads nothing from one; `problem` says so, and `remedy` names what may.
+    """
+    column = batch.columns["references"]
+    options, samples = _choices(batch, column)
+    items = [read(text, options[i]) for text, i in zip(column.items, samples, strict=True)]
+    if None in items:
+        place = items.index(None)
+        problem = f"{problem}: {shorten(column.items[place], 60)!r}"
+        error = sample_error("references", samples[place], problem)
+        raise error.with_remedy("read_place", remedy) if remedy else error
+    return replace(batch, columns={**batch.columns, "references": Column(items, column.offsets)})
+
+
+def _choices(batch: Batch, column: Column) -> tuple[Sequence[Sequence[str]], list[int]]:
+    """The choices of every sample, and the sample of every item of a column."""
+    choices = batch.columns.get("choices")
+    options: Sequence[Sequence[str]] = [()] * batch.size if choices is None else lists_of(choices)
+    for sample, own in enumerate(options):
+        if wrong := [choice for choice in own if not isinstance(choice, str)]:
+            error = sample_error("choices", sample, f"holds {what(wrong[0])}, not text; give texts")
+            raise error.with_remedy("choose_field", "choices", "choices.text")
+    return options, np.repeat(np.arange(batch.size), column.counts).tolist()
 
 
 def answered(block: Block, extract: str, with_nothing: bool) -> Block:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from metrichub.data.batch import Batch
 from metrichub.data.columns import MADE, UNREAD, column_of
-from metrichub.data.extracted import with_answers
+from metrichub.data.extracted import with_answers, with_references
 from metrichub.errors import DOUBTS, CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.doubts import Reader, findings_of
@@ -39,6 +40,7 @@ _IN_PARTS = (
 )
 _ITEMS = 10_000
 """How many items are joined at a time, so that no column is copied whole."""
+_EXTRACTIONS = attrgetter("extraction", "reference_extraction")
 _hash = partial(hashlib.blake2b, digest_size=8)
 
 OTHER_METHODS = {
@@ -256,9 +258,12 @@ def _parts(measure: Measure, batches: Iterable[Batch], recorder: Recorder) -> It
     """The batches cut into what one process measures at a time; an empty batch is one part."""
     block_sizes = (metric.block_characters or 0 for metric in measure.metrics)
     characters = max(PART_CHARACTERS, *block_sizes)
-    if any(map(attrgetter("extraction"), measure.metrics)):
+    if any(chain.from_iterable(map(_EXTRACTIONS, measure.metrics))):
         from metrichub.metric.extraction import read_functions
+        from metrichub.metric.reference_extraction import reference_reading
 
+        if reading := reference_reading(measure.metrics):
+            batches = map(partial(with_references, **reading._asdict()), batches)
         batches = map(partial(with_answers, functions=read_functions(measure.metrics)), batches)
     for batch in batches:
         recorder.see(batch)

@@ -162,10 +162,11 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
     versions = (entry.version,) if entry else ()
     reduced, templates = reduction_name(metric, reduction), metric.templates()
     definition = 1
-    if metric.extraction:
+    for label in filter(None, (metric.extraction, metric.reference_extraction)):
         from metrichub.metric.extraction import extraction
 
-        definition = extraction(metric.extraction).definition
+        # Definitions only rise, and so does this.
+        definition += extraction(label).definition - 1
     return Signature(
         metric.label(),
         metric.card.definition,

@@ -116,10 +116,13 @@ class Metric:
         extraction: How the answer is read from each prediction before the metric sees it, such as
             "boxed" or "after('Answer:')". If None, the metric reads whole predictions, unless its
             hub says how; if "none", always. Specs and signatures call it `extract`.
+        reference_extraction: The same for references, `extract_references` in specs; one for all
+            metrics of a hub that read references.
     """
 
     name: str = ""
     extraction: str | None = field(default=None, repr=False)
+    reference_extraction: str | None = field(default=None, repr=False)
     # Without an annotation, since a dataclass would read the card while the class is made.
     card = _CardBeside()
     block_characters: ClassVar[int | None] = None

@@ -81,8 +81,8 @@ def read_functions(metrics: Iterable[Metric]) -> dict[str, Read]:
 
 
 @cache
-def extraction(text: str, metric: str | None = None) -> Extraction:
-    r"""The extraction that a text stands for; errors name the metric.
+def extraction(text: str, metric: str | None = None, parameter: str = "extract") -> Extraction:
+    r"""The extraction that a text stands for; errors name the metric and its parameter.
 
     >>> extraction("boxed").read(r"so it is \boxed{18}.", ())
     '18'
@@ -99,11 +99,11 @@ def extraction(text: str, metric: str | None = None) -> Extraction:
     if spec.metric not in _KINDS or spec.alias:
         known = [*_KINDS, *_PRESETS]
         allowed = f"{', '.join(known)} or none{did_you_mean(spec.metric, known)}"
-        raise ParameterError(metric, "extract", text, allowed)
+        raise ParameterError(metric, parameter, text, allowed)
     kind = _KINDS[spec.metric]
     options = kind.options(spec.parameters)
     if options is None:
-        raise ParameterError(metric, "extract", text, kind.usage)
+        raise ParameterError(metric, parameter, text, kind.usage)
     written = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return kind.make(f"{spec.metric}({written})" if written else spec.metric, **options)
 
@@ -186,6 +186,17 @@ def _choice(
     return Extraction(label, read, reads_choices=texts, definition=2)
 
 
+def _index(text: str, choices: Sequence[str]) -> str | None:
+    """The letter of the choice at a place, from 0."""
+    place = int(text) if text.strip().isdecimal() else len(choices)
+    return string.ascii_uppercase[place] if place < min(len(choices), 26) else None
+
+
+def _label(text: str, choices: Sequence[str]) -> str | None:
+    """The letter of the choice that the text is."""
+    return dict(zip(choices, string.ascii_uppercase, strict=False)).get(text)
+
+
 _KINDS = {
     "answer": _Kind(_plain(answers.answer, definition=2), "answer alone, which has no options", {}),
     "boxed": _Kind(_plain(answers.boxed), "boxed alone, which has no options", {}),
@@ -197,6 +208,8 @@ _KINDS = {
         "its options, as in choice(letters='ABCD', texts=True)",
         {"letters": _are_letters, "texts": lambda value: isinstance(value, bool)},
     ),
+    "index": _Kind(lambda label: Extraction(label, _index, True), "index alone", {}),
+    "label": _Kind(lambda label: Extraction(label, _label, True), "label alone", {}),
     "after": _Kind(
         _after, "a regular expression, as in after('Answer:')", {"pattern": _is_pattern}
     ),

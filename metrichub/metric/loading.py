@@ -58,28 +58,34 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
     return with_extraction(metric)
 
 
-def with_extraction(metric: Metric, extract: object = None) -> Metric:
-    """The metric with its own extraction, or else with this one; see `extracting`.
+def with_extraction(metric: Metric, extract: object = None, references: object = None) -> Metric:
+    """The metric with its own extractions, or else with these; see `extracting`.
 
     Raises:
         ParameterError: it isn't a valid extraction, or the metric can't be used with one.
     """
     chosen = extract if metric.extraction is None else metric.extraction
-    if chosen is None:
+    own = metric.reference_extraction
+    of_references = references if own is None else own
+    if chosen is None and of_references is None:
         return metric
     from metrichub.metric.extraction import extracting
+    from metrichub.metric.reference_extraction import reading_references
 
-    return extracting(metric, chosen)
+    metric = metric if chosen is None else extracting(metric, chosen)
+    return metric if of_references is None else reading_references(metric, of_references)
 
 
 def needed_by(metric: Metric) -> tuple[str, ...]:
-    """The inputs of a metric, and `choices` if its extraction reads them."""
+    """The inputs of a metric, and `choices` if an extraction reads them."""
     inputs = metric.inputs()
-    if not metric.extraction:
+    labels = [label for label in (metric.extraction, metric.reference_extraction) if label]
+    if not labels:
         return inputs
     from metrichub.metric.extraction import extraction
 
-    return (*inputs, "choices") if extraction(metric.extraction).reads_choices else inputs
+    reads_choices = any(extraction(label).reads_choices for label in labels)
+    return (*inputs, "choices") if reads_choices else inputs
 
 
 def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]:

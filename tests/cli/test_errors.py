@@ -30,7 +30,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl",), "no metric is chosen; add -m NAME, for example: metrichub score a.jsonl -m"),
         (("a.jsonl", "-m", "blue"), "no metric 'blue' is installed; did you mean 'bleu'"),
         (("a.jsonl", "-m", "wer", "--reduce", "median"), "reduce='median' is not allowed"),
-        (("a.jsonl", "-m", "wer(reduce='mean')"), "marks); give it as --reduce"),
+        (("a.jsonl", "-m", "wer(reduce='mean')"), "unit); give it as --reduce"),
         (("a.jsonl", "-m", "wer", "--format", "xml"), "'xml' is not one of 'table', 'json'"),
         (("a.jsonl", "-m", "wer", "--columns", "gold"), "'gold' isn't COLUMN=NAME"),
         (
