@@ -32,6 +32,7 @@ PARAMETERS: Sequence[tuple[str, str, object]] = (
     ("lower case", "lowercase", True),
     ("lower case", "ignore_case", True),
     ("removing punctuation", "ignore_punctuation", True),
+    ("removing spaces", "spaces", False),
     ("lower case and removing punctuation", "normalizer", "whisper-basic"),
     ("lower case and removing punctuation", "normalization", "squad"),
 )

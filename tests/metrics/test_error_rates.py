@@ -287,6 +287,8 @@ def test_words_that_have_no_spaces_get_the_advice_to_count_mixed_units() -> None
         predictions=["我想买一个"], references=["我想要一个"]
     )
     assert not report.notes()
+    report = Hub("cer").evaluate(predictions=["今天 天气 好"], references=["今天天气好"])
+    assert any("choose spaces=False" in note for note in report.notes()["cer"])
 
 
 @pytest.mark.parametrize(
