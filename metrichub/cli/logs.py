@@ -41,11 +41,8 @@ def with_logs(
     Raises:
         UsageError: numbers are to be taken from a file that isn't a log, or they aren't there.
     """
-    if (
-        as_recorded
-        and not chosen.metrics
-        and (chosen.extract or chosen.extract_references or chosen.columns)
-    ):
+    settings = chosen.extract or chosen.extract_references or chosen.columns
+    if as_recorded and not chosen.metrics and settings:
         raise click.UsageError(
             "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
             "they are; add a metric with -m, or leave them out"
