@@ -20,6 +20,7 @@ from metrichub.errors import (
     InputError,
     ParameterError,
     ScoringError,
+    listed,
     what,
     without_warnings,
 )
@@ -302,28 +303,16 @@ class Hub:
         `compare_all(hub.evaluate_all({"ours": "ours.jsonl", "theirs": "theirs.jsonl"}))`.
 
         One table may hold all systems, a row for each sample of each: `systems` is then the column
-        of their names, as in `hub.evaluate_all(frame, systems="model", key="doc_id")`. The rows are
-        matched by the `key`, or else by `id`; without both, each system has the samples in the same
-        order. With `common`, those samples are scored that all systems have, and the reports'
-        notes say how many are left out.
+        of their names, as in `hub.evaluate_all(frame, systems="model", key="doc_id")`, or the
+        columns of their predictions, "ours+theirs". Rows are matched by the `key`, or else by `id`,
+        or else by the question, the source and the references. With `common`, those samples are
+        scored that all systems have, and the reports' notes say how many are left out.
 
         Raises:
             InputError: as `evaluate`; the message names the system, or its file and line. Systems
-                of one table have different samples, and `common` isn't set.
+                have different samples, and `common` isn't set, or nothing identifies them.
         """
-        by_name: Mapping[str, Any] = data  # type: ignore[assignment]
-        if systems is not None or common:
-            from metrichub.data.tidy import matched_systems
-
-            key = names_of("key", options.get("key"))
-            if options.get("samples", True):
-                options.pop("key", None)
-            by_name = matched_systems(data, systems, key, common)
-        elif not isinstance(data, Mapping):
-            raise InputError(
-                f'systems have names: pass {{"ours": "ours.jsonl", "theirs": table}}, not '
-                f"{what(data)}; of one table with all, name the column: systems='model'"
-            )
+        by_name = self._systems(data, systems, common, options)
         reports: dict[str, Report] = {}
         batch = options.get("batch")
         if rounds := rounds_of(batch, options.get("workers", 1)):
@@ -347,6 +336,30 @@ class Hub:
         finish_rounds(rounds, batch, reports)
         warn_of(reports)
         return reports
+
+    def _systems(
+        self, data: Any, systems: str | None, common: bool, options: dict[str, Any]
+    ) -> Mapping[str, Any]:
+        """The data of every system by its name, matched if options say how, which are used up."""
+        key = names_of("key", options.get("key"))
+        sums = not options.get("samples", True)
+        if systems is not None or common or (key and not sums):
+            from metrichub.data.tidy import matched, systems_in
+
+            if not isinstance(systems, (str, type(None))):
+                raise InputError(f"systems takes the name of a column, not {what(systems)}")
+            columns, tries = options.get("columns"), options.pop("tries", None)
+            options["key"] = key if sums else None
+            apart = systems_in(data, systems)
+            if tries is not None or self.reads_tries():
+                apart = {name: self.by_task(own, tries, columns) for name, own in apart.items()}
+            return matched(apart, key, common, (columns or {}).values())
+        if not isinstance(data, Mapping):
+            raise InputError(
+                f'systems have names: pass {{"ours": "ours.jsonl", "theirs": table}}, not '
+                f"{what(data)}; of one table with all, name the column: systems='model'"
+            )
+        return data
 
     def estimate(
         self,
@@ -402,8 +415,8 @@ class Hub:
         return made_by_systems(self.metrics)
 
     def reads_tries(self) -> bool:
-        """Whether all metrics are about several tries of a task."""
-        return all(getattr(metric, "reads_tries", False) for metric in self.metrics)
+        """Whether a metric is about several tries of a task."""
+        return any(getattr(metric, "reads_tries", False) for metric in self.metrics)
 
     def by_task(
         self, data: Data, tries: str | None = None, columns: Mapping[str, str] | None = None
@@ -415,7 +428,15 @@ class Hub:
         """
         from metrichub.data.tidy import by_task
 
-        return by_task(data, tries, self.needs(), self.made_by_systems(), columns)
+        samples = by_task(data, tries, self.needs(), self.made_by_systems(), columns)
+        single = [m.name for m in self.metrics if not getattr(m, "reads_tries", False)]
+        if tries is None and single and "tries of" in " ".join(samples.remarks):
+            of_tries = listed(m.name for m in self.metrics if m.name not in single)
+            raise InputError(
+                f"{of_tries} and {listed(single)} read rows with the same task_id in different "
+                "ways, as tries and one by one; score them apart"
+            )
+        return samples
 
     def cite(self) -> str:
         """The BibTeX of all metrics in the hub, each entry once."""

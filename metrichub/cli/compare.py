@@ -46,7 +46,7 @@ from metrichub.cli.shared_options import (
 from metrichub.data.files import as_one, format_of, read, read_batches
 from metrichub.data.samples import Samples, check_same_samples
 from metrichub.data.tidy import in_order, matched, split_systems
-from metrichub.errors import ReportError
+from metrichub.errors import ReportError, did_you_mean, listed
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -81,7 +81,13 @@ MOST_DOUBTS = 3
     "--systems",
     "column",
     metavar="COLUMN",
-    help="FILE is one table of all systems, whose names are in COLUMN; the first is the baseline.",
+    help="FILE is one table of all systems, whose names are in COLUMN; or as A+B, whose "
+    "predictions are in the columns A and B.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="The baseline among the systems of --systems.  [default: the first in the table]",
 )
 @click.option(
     "--common",
@@ -129,6 +135,7 @@ def compare(
     resampling: ResamplingOptions,
     trials: int,
     column: str | None,
+    baseline: str | None,
     common: bool,
     key: Sequence[str],
     page: str | None,
@@ -167,7 +174,7 @@ def compare(
     systems: Mapping[str, str | Samples] = named
     plain = texts.are_beside(files, chosen.input_format)
     if column:
-        systems = _of_column(files, column, chosen)
+        systems = _of_column(files, column, baseline, chosen)
     elif plain:
         read_systems = texts.read(named, chosen.where)
         systems = {name: as_one([*samples]) for name, samples in read_systems.items()}
@@ -235,11 +242,19 @@ def compare(
     context.exit(1 if failed else 0)
 
 
-def _of_column(files: Sequence[str], column: str, chosen: MetricOptions) -> dict[str, Samples]:
-    """The samples of each system of a table, by the column with their names."""
+def _of_column(
+    files: Sequence[str], column: str, baseline: str | None, chosen: MetricOptions
+) -> dict[str, Samples]:
+    """The samples of each system of a table, by the column with their names; first the baseline."""
     if len(files) != 1:
         raise click.UsageError("--systems takes one FILE, a table of all systems")
-    return split_systems(read(files[0], where=chosen.where, **chosen.reading()), column)
+    systems = split_systems(_read(files[0], chosen), column)
+    if baseline is None:
+        return systems
+    if baseline not in systems:
+        near = did_you_mean(baseline, systems) or f" (there are: {listed(systems)})"
+        raise click.UsageError(f"{files[0]} has no system {baseline!r}{near}")
+    return {baseline: systems.pop(baseline), **systems}
 
 
 def _read(file: str | Samples, chosen: MetricOptions) -> Samples:
@@ -338,10 +353,11 @@ def _reports(
                 for name, samples in systems.items()
             }
         if match is not None:
-            systems = matched(systems, match, common)
+            systems = matched(systems, match, common, chosen.columns.values())
         elif not saved:
             systems = in_order(systems)
-        if not check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems()):
+        shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
+        if not shown and match is None:
             note(
                 "samples are paired by their position: the files have no ids, nor a column that "
                 "the metrics read and the systems share"

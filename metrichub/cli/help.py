@@ -12,7 +12,7 @@ _GROUPS = {
         "metric human score pair preferences columns predictions references where extract "
         "as-recorded",
         "sources questions reduce keep tries input-format quoting extract-references split "
-        "subset systems common rater item system better severity category yes-from",
+        "subset systems baseline common rater item system better severity category yes-from",
     ),
     "Judge": (
         "judge embedder estimate max-calls",

@@ -301,8 +301,8 @@ key_option = click.option(
     metavar="COLUMN",
     multiple=True,
     callback=lambda _, __, texts: tuple(name for names in texts for name in names.split(",")),
-    help="For large files: keep sums in 1,000 buckets instead of every sample. COLUMN identifies "
-    "a sample and decides its bucket.",
+    help="COLUMN identifies a sample. compare matches the samples of --systems or --common by it; "
+    "else it is for large files: sums are kept in 1,000 buckets, and not every sample.",
 )
 
 

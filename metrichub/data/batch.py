@@ -177,6 +177,7 @@ class Batch:
                 for name in table.plain_names()
                 if (column := names.column_of_alias(name)) in ("sources", "questions")
                 and column not in chosen
+                and name not in chosen.values()
             },
             facts=facts,
         )

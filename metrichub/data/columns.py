@@ -103,7 +103,7 @@ _RETRIEVED = ("retrieval_context",)
 
 _BEGINS_AS_TEXT = re.compile(r"\s*[^\s\[{(aN<n]")
 """No list, and no word for a missing value."""
-_NUMBERED = re.compile(r"(.*[^\W\d_])[-_. ]?(\d{1,3})")
+NUMBERED = re.compile(r"(.*[^\W\d_])[-_. ]?(\d{1,3})")
 _SHOWN = 4
 """So many aliases an error names."""
 _COLUMN_OF = {alias: column for column, aliases in ALIASES.items() for alias in aliases}
@@ -286,7 +286,8 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
     matches: list[str] = []
     for known in (free, shared):
         if column in known:
-            return column
+            matches = _with_numbered([column], known) if column == "references" else [column]
+            break
         matches = [name for name in others if name in known]
         rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
         matches = [singular, *rivals] if singular in known else matches
@@ -310,7 +311,7 @@ def _with_numbered(matches: Sequence[str], names: Iterable[str]) -> list[str]:
     """
     numbered: dict[str, list[tuple[int, str]]] = {}
     for name in names:
-        found = _NUMBERED.fullmatch(name)
+        found = NUMBERED.fullmatch(name)
         if found and column_of_alias(found[1]) == "references":
             numbered.setdefault(found[1], []).append((int(found[2]), name))
     others = [name for name in matches if name not in numbered]
@@ -320,8 +321,7 @@ def _with_numbered(matches: Sequence[str], names: Iterable[str]) -> list[str]:
             several = f"{stem}+{several}"
         elif stem in matches:
             others.append(stem)
-        if not matches or stem in matches:
-            others.append(several)
+        others.append(several)
     return others
 
 

@@ -123,7 +123,8 @@ def _rows_in(content: dict[str, Any]) -> object:
     if len(of_rows) == 1 and beside and column_of_alias(of_rows[0]) not in ALIASES:
         return lists[of_rows[0]]
     names, rows = lists.get("columns", []), lists.get("data", [])
-    if names and rows and all(isinstance(r, list) and len(r) == len(names) for r in rows):
+    named = all(isinstance(name, str) for name in names)
+    if names and named and rows and all(isinstance(r, list) and len(r) == len(names) for r in rows):
         return [dict(zip(names, row, strict=True)) for row in rows]
     if content and all(isinstance(own, dict) and own for own in content.values()):
         # pandas' to_json writes columns, by the rows' names.

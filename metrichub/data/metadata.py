@@ -127,7 +127,8 @@ class Frame:
 
         Classes have their names.
         """
-        values = values_at(name, self.names, self.source.__getitem__)
+        cells = getattr(self.source, "cells", False)
+        values = values_at(name, self.names, self.source.__getitem__, cells)
         classes = classes_at(self.classes, name) if self.classes else None
         return [named(value, classes) for value in as_list(name, values)] if classes else values
 

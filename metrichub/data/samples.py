@@ -94,7 +94,7 @@ class Samples(Mapping[str, list[Any]]):
                 raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {known})")
         try:
             chosen = {
-                new: list(values_at(name, self.columns, self.columns.__getitem__))
+                new: list(values_at(name, self.columns, self.columns.__getitem__, self.cells))
                 for new, name in columns.items()
             }
         except InputError as error:
@@ -106,7 +106,8 @@ class Samples(Mapping[str, list[Any]]):
 
     def column(self, path: str) -> Sequence[Any]:
         """The values of a column, or at a path; see `values_at`."""
-        return as_list(path, values_at(path, self.columns, self.columns.__getitem__))
+        values = values_at(path, self.columns, self.columns.__getitem__, self.cells)
+        return as_list(path, values)
 
     def take(self, rows: Sequence[int]) -> Samples:
         """The samples at some places, in that order."""

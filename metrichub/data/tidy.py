@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from metrichub.data.columns import ASKED, column_of_alias, resolve
+from metrichub.data.columns import ASKED, NUMBERED, column_of_alias, resolve
 from metrichub.data.files import as_one, read
 from metrichub.data.inputs import is_stream, parts_of
 from metrichub.data.metadata import Frame
 from metrichub.data.samples import NOT_IN_ALL, Samples
-from metrichub.data.values import as_list, named_values
+from metrichub.data.values import as_list, is_missing, named_values, paths_of
 from metrichub.errors import InputError, listed
 
 _IDENTIFY = ("subset", "task", "id", "epoch")
 """What identifies a sample, if it has an id."""
 TASK = "task_id"
 """What identifies a task in the results of HumanEval, MBPP and others, which have a row a try."""
-_SHOWN = 60
+SYSTEM = ("system", "model", "provider")
+"""Columns that say which system a row is of."""
+_SHOWN = 40
 """So many characters of what identifies a sample are shown."""
-_Key: TypeAlias = tuple[Any, ...]
 
 
-def matched_systems(
-    data: Any, column: str | None, key: Sequence[str] = (), common: bool = False
-) -> dict[str, Samples]:
-    """The systems of one table by the values of a column, or those of a mapping; see `matched`."""
+def systems_in(data: Any, column: str | None) -> dict[str, Samples]:
+    """The systems of one table by the values of a column, or those of a mapping."""
     if column is not None:
-        return matched(split_systems(samples_of(data), column), key, common)
-    return matched({str(name): samples_of(own) for name, own in data.items()}, key, common)
+        return split_systems(samples_of(data), column)
+    return {str(name): samples_of(own) for name, own in data.items()}
 
 
 def by_task(
@@ -66,7 +65,7 @@ def by_task(
         same = [all(value == tries[0] for value in tries) for tries in columns[shared]]
         if all(same):
             columns[shared] = [tries[0] for tries in columns[shared]]
-        elif shared in chosen.values():
+        elif shared in chosen.values() or shared in SYSTEM:
             task = [*rows][same.index(False)]
             raise InputError(f"the tries of {name} {task} differ in {shared!r}")
     numbers = sorted({*map(len, rows.values())})
@@ -78,8 +77,18 @@ def by_task(
         {"id": [*rows], **columns},
         log=samples.log,
         classes=samples.classes,
+        index=_index_like(samples.index, name, rows),
         remarks=(*samples.remarks, remark),
     )
+
+
+def _index_like(index: Any, name: str, values: Iterable[str]) -> Any:
+    """The values as an index of pandas, if the frame had one, which its rows no longer have."""
+    if index is None:
+        return None
+    import pandas
+
+    return pandas.Index([*values], name=name)
 
 
 def samples_of(data: Any) -> Samples:
@@ -102,10 +111,18 @@ def samples_of(data: Any) -> Samples:
 def split_systems(samples: Samples, column: str) -> dict[str, Samples]:
     """The samples of each system by the values of a column, in the order of their appearance.
 
+    Several columns, as in "ours+theirs", hold the predictions of a system each.
+
     Raises:
         MissingColumn: there is no such column.
-        InputError: it holds one system.
+        InputError: it holds one system, or a row has none.
     """
+    if len(names := paths_of(column, samples)) > 1:
+        shared = {name: values for name, values in samples.items() if name not in names}
+        return {
+            name: replace(samples, columns={**shared, "predictions": [*samples.column(name)]})
+            for name in names
+        }
     rows = _rows_by_value("systems", samples, column)
     if len(rows) < 2:
         shown = f", {next(iter(rows))!r}" if rows else ""
@@ -118,6 +135,8 @@ def _rows_by_value(option: str, samples: Samples, column: str) -> dict[str, list
     values = named_values(option, column, samples, samples.__getitem__, samples.size)
     rows: dict[str, list[int]] = {}
     for row, value in enumerate(values):
+        if is_missing(value) or value == "":
+            raise samples.error(f"{column!r} of sample {row} is empty", row)
         rows.setdefault(_text(value), []).append(row)
     return rows
 
@@ -133,80 +152,98 @@ def in_order(systems: Mapping[str, Samples]) -> Mapping[str, Samples]:
 
 
 def matched(
-    systems: Mapping[str, Samples], key: Sequence[str] = (), common: bool = False
+    systems: Mapping[str, Samples],
+    key: Sequence[str] = (),
+    common: bool = False,
+    mapped: Collection[str] = (),
 ) -> dict[str, Samples]:
     """The systems with the samples in the order of the first.
 
     The key identifies a sample, or else its id, or else what was asked: questions, sources and
-    references. Rows of the same are matched in their order; without any of these, all are as they
-    stand. With `common`, those samples are left out that not all systems have, and a remark says
-    so.
+    references, but for columns that were `mapped` to another role. Rows of one key are paired in
+    their order, and count as answers to one question. With `common`, those samples are left out
+    that not all systems have. Remarks say so.
 
     Raises:
         MissingColumn: a column of the key isn't there.
-        InputError: a system lacks samples of another.
+        InputError: nothing identifies a sample, or a system lacks samples of another.
     """
     first, *others = systems.values()
     shared = [name for name in first if all(name in other for other in others)]
     ids = [name for name in _IDENTIFY if name in shared]
-    asked = [name for name in shared if column_of_alias(name) in ASKED]
-    names = key or (ids if "id" in ids else asked)
-    if not names:
-        if not common:
-            return dict(systems)
-        error = InputError("nothing shows which samples the systems have in common")
-        raise error.with_remedy("name_key")
-    rows = {name: _rows_by_key(samples, names) for name, samples in systems.items()}
-    of_first, *of_others = rows.values()
-    kept = [one for one in of_first if all(one in other for other in of_others)]
-    if not common:
-        _check_equal(rows, len(kept))
-    elif not kept:
-        raise InputError(f"the systems have no sample in common, by {listed(names)}")
-    return {name: _kept(systems[name], [own[one] for one in kept]) for name, own in rows.items()}
+    names = key or (ids if "id" in ids else [n for n in shared if n not in mapped and _asked(n)])
+    keys = {name: _keys(samples, names) for name, samples in systems.items()}
+    counts = {name: Counter(own) for name, own in keys.items()}
+    repeated = any(max(own.values(), default=0) > 1 for own in counts.values())
+    if not names or (repeated and not key and "id" not in ids):
+        raise InputError("nothing identifies the samples of the systems").with_remedy("name_key")
+    places = {one: place for place, one in enumerate(next(iter(counts.values())))}
+    in_all = {one for one in places if all(one in own for own in counts.values())}
+    _check_equal(counts, len(in_all), common, names)
+    paired = f"rows of the same {listed(names)} are paired in their order"
+    chosen: dict[str, Samples] = {}
+    for name, samples in systems.items():
+        of = keys[name]
+        rows = [row for row, one in enumerate(of) if one in in_all]
+        rows.sort(key=lambda row: places[of[row]])
+        taken = samples if rows == [*range(samples.size)] else samples.take(rows)
+        if key and "id" not in taken:
+            taken = replace(taken, columns={"id": [" ".join(of[row]) for row in rows], **taken})
+        left_out = samples.size - len(rows)
+        remarks = [f"{left_out} of {samples.size} samples are left out, as {NOT_IN_ALL}"]
+        said = (*taken.remarks, *remarks * bool(left_out), *[paired] * repeated)
+        chosen[name] = replace(taken, remarks=said)
+    return chosen
 
 
-def _rows_by_key(samples: Samples, names: Sequence[str]) -> dict[_Key, int]:
-    """The row of every key, with how many before have the same."""
+def _asked(name: str) -> bool:
+    return column_of_alias(NUMBERED.sub(r"\1", name)) in ASKED
+
+
+def _keys(samples: Samples, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """What identifies every sample, as texts."""
     columns = (
         named_values("key", name, samples, samples.__getitem__, samples.size) for name in names
     )
-    seen = Counter[_Key]()
-    rows: dict[_Key, int] = {}
-    for row, values in enumerate(zip(*columns, strict=True)):
-        one = tuple(map(_text, values))
-        rows[*one, seen[one]] = row
-        seen[one] += 1
-    return rows
+    return [tuple(map(_text, values)) for values in zip(*columns, strict=True)]
 
 
 def _text(value: Any) -> str:
     """A value as text; a table with a missing value somewhere holds whole numbers as fractions."""
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return re.sub(r"(?<=\d)\.0$", "", str(value))
 
 
-def _check_equal(rows: Mapping[str, Mapping[_Key, int]], shared: int) -> None:
-    (name, first), *others = rows.items()
-    every = set(chain.from_iterable(rows.values()))
-    if len(every) == shared:
+def _check_equal(
+    counts: Mapping[str, Counter[tuple[str, ...]]],
+    shared: int,
+    common: bool,
+    names: Sequence[str],
+) -> None:
+    """Raise `InputError` if systems have other samples, or other numbers of rows of one."""
+    (name, first), *others = counts.items()
+    for other, own in others:
+        uneven = (one for one in first if one in own and first[one] != own[one])
+        if one := next(uneven, None):
+            raise InputError(
+                f"{name} has {first[one]} rows with {_shown(names, one)}, and {other} {own[one]}; "
+                "name further columns of the key, or drop the rows that repeat"
+            )
+    other, own = next(((n, o) for n, o in others if o.keys() != first.keys()), (name, first))
+    if not shared:
+        examples = _shown(names, next(iter(first))), _shown(names, next(iter(own)))
+        raise InputError(
+            f"{name} and {other} have no sample in common: the first are {' and '.join(examples)}"
+        )
+    if common or own is first:
         return
-    other, own = next((n, o) for n, o in others if o.keys() != first.keys())
     missing, more = first.keys() - own.keys(), own.keys() - first.keys()
     differs = [f"lacks {len(missing)} of the {len(first)} samples of {name}"] * bool(missing)
     differs += [f"has {len(more)} that {name} lacks"] * bool(more)
-    one = " ".join(map(str, min(missing or more)[:-1]))[:_SHOWN]
-    error = InputError(
-        f"{other} {' and '.join(differs)} (first: {one}); "
-        f"{shared or 'none'} {'is' if shared < 2 else 'are'} in all systems"
-    )
-    raise error.with_remedy("compare_common") if shared else error
+    example, are = _shown(names, min(missing or more)), "is" if shared == 1 else "are"
+    raise InputError(
+        f"{other} {' and '.join(differs)} (first: {example}); {shared} {are} in all systems"
+    ).with_remedy("compare_common")
 
 
-def _kept(samples: Samples, rows: list[int]) -> Samples:
-    """The samples at some places; what is left out is a remark."""
-    kept = samples if rows == [*range(samples.size)] else samples.take(rows)
-    left_out = samples.size - len(rows)
-    if not left_out:
-        return kept
-    remark = f"{left_out} of {samples.size} samples are left out, as {NOT_IN_ALL}"
-    return replace(kept, remarks=(*kept.remarks, remark))
+def _shown(names: Sequence[str], key: tuple[str, ...]) -> str:
+    return " ".join(f"{n}={value[:_SHOWN]!r}" for n, value in zip(names, key, strict=True))

@@ -203,9 +203,14 @@ def columns_of_path(path: str, names: Iterable[str]) -> list[str]:
 
 
 def values_at(
-    path: str, names: Collection[str], values_of: Callable[[str], Iterable[Any]]
+    path: str,
+    names: Collection[str],
+    values_of: Callable[[str], Iterable[Any]],
+    cells: bool = False,
 ) -> Iterable[Any]:
     """The values of a column, or what a path finds in each of them; of several, in a list.
+
+    In `cells`, which are texts, an empty one of several is missing, and one may hold a list.
 
     Raises:
         InputError: the path ends before its last step; the text says where, and what is there.
@@ -213,7 +218,7 @@ def values_at(
     paths = paths_of(path, names)
     if len(paths) > 1:
         read = [as_list(own, values_at(own, names, values_of)) for own in paths]
-        return list(map(_several, zip(*read, strict=True)))
+        return [_several(values, cells) for values in zip(*read, strict=True)]
     column = column_of_path(path, names) or path
     values = values_of(column)
     steps = path.removeprefix(column).removeprefix(".").split(".") if path != column else []
@@ -225,12 +230,13 @@ def values_at(
     ]
 
 
-def _several(cells: Sequence[Any]) -> Any:
-    """What a sample has in several columns, but for the cells in which it has nothing."""
-    lists = [inner_list(cell) for cell in cells]
-    items = [own if own is not None else [c] for own, c in zip(lists, cells, strict=True)]
-    there = [item for own in items for item in own if not (is_missing(item) or item == "")]
-    return there or cells[0]
+def _several(values: Sequence[Any], cells: bool) -> Any:
+    """What a sample has in several columns, but for what is missing."""
+    read = [cell_or_text(value) for value in values] if cells else values
+    lists = [inner_list(value) for value in read]
+    items = [own if own is not None else [v] for own, v in zip(lists, read, strict=True)]
+    there = [i for own in items for i in own if not (is_missing(i) or (cells and i == ""))]
+    return there or values[0]
 
 
 def named_values(

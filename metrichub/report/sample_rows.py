@@ -106,6 +106,8 @@ def worst_output(metrics: Mapping[str, Metric], name: str = "") -> tuple[str, st
 
 def worst_rows(report: Measurement, name: str, number: int) -> list[dict[str, Any]]:
     """The flat rows of the samples with the worst scores; see `Report.worst`."""
+    if not isinstance(name, str):
+        raise ParameterError(None, "metric", name, "a metric by its name, as in worst('wer', 5)")
     metrics = {name: result.metric for name, result in report.results.items()}
     metric, output = worst_output(metrics, name)
     if not isinstance(number, int) or number < 1:
@@ -115,7 +117,13 @@ def worst_rows(report: Measurement, name: str, number: int) -> list[dict[str, An
     order = np.argsort(-values if lower else values, kind="stable").tolist()
     worst = [sample for sample in order if not isnan(values[sample])][:number]
     rows = dict(zip(sorted(worst), sample_rows(report.take(sorted(worst))), strict=True))
-    return [flat_row(rows[sample] | {"sample": sample}) for sample in worst]
+    index = report.index
+    return [
+        {"sample": sample}
+        | ({} if index is None else {"index": index[sample]})
+        | flat_row(rows[sample] | {"sample": sample})
+        for sample in worst
+    ]
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -84,12 +84,12 @@ def test_samples_that_not_all_systems_have_are_refused_and_counted(tmp_path: Pat
     log.write_text("\n".join(lines[:7]), encoding="utf-8")
     ran = run("compare", str(tmp_path / "logs"), *facts)
     assert ran.exit_code == 3
-    assert "small lacks 5 of the 12 samples of large (first: facts 10); 7 are in all" in ran.stderr
+    assert "small lacks 5 of the 12 samples of large (first: task='facts' id='10'); 7" in ran.stderr
     both = document("compare", str(tmp_path / "logs"), *facts, "--common")
     assert both["samples"] == 7
     log.write_text("\n".join([*lines[2:], lines[0]]), encoding="utf-8")
     ran = run("compare", str(tmp_path / "logs"), *facts)
-    assert "small lacks 1 of the 12 samples of large (first: facts 1); 11 are in" in ran.stderr
+    assert "small lacks 1 of the 12 samples of large (first: task='facts' id='1'); 11" in ran.stderr
 
 
 def test_tasks_and_filters_are_chosen_by_conditions() -> None:

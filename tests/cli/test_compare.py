@@ -221,10 +221,13 @@ def test_settings_that_come_from_a_saved_report_are_told() -> None:
             [ROWS[0], {**ROWS[1], "reference": "e"}],
             "c.jsonl:2: 'reference' of sample 1 is ",
         ),
-        (ROWS[:1], "c lacks 1 of the 2 samples of a (first: y); 1 is in all systems; --common"),
+        (
+            ROWS[:1],
+            "c lacks 1 of the 2 samples of a (first: id='y'); 1 is in all systems",
+        ),
         (
             [{**ROWS[0], "id": "z"}],
-            "c lacks 2 of the 2 samples of a and has 1 that a lacks (first: x); none is in all",
+            "a and c have no sample in common: the first are id='x' and id='z'",
         ),
         ([{"prediction": "a"}], "c.jsonl: wer needs the column 'references'"),
     ],

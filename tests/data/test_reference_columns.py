@@ -65,6 +65,8 @@ def test_several_columns_are_several_references(
     [
         (("reference", "reference_1"), {}, "'reference' and 'reference_1' could both be"),
         (("ref1", "target1"), {}, "'ref1' and 'target1' could both be references"),
+        (("reference", "ref2"), {}, "'reference' and 'ref2' could both be references"),
+        (("references", "reference2"), {}, "'references' and 'reference2' could both be"),
         (("ref1", "x"), {"references": "ref1+ref2"}, "'ref1+ref2', which doesn't exist"),
         (("ref1x", "ref2x"), {}, "needs the column 'references'"),
         (("doc1", "text2"), {}, "needs the column 'references'"),
@@ -78,6 +80,13 @@ def test_columns_that_may_be_others_are_refused(
     pandas.DataFrame(table(*names)).to_csv("t.csv", index=False)
     how = [f"--columns={column}={name}" for column, name in columns.items()]
     assert message in error(run("score", "t.csv", "-m", "exact_match", *how), 3)
+
+
+def test_an_empty_reference_is_missing_in_cells_alone_and_a_cell_may_hold_a_list() -> None:
+    empty = [{"prediction": "", "ref1": "", "ref2": "x"}]
+    assert HUB(empty)["exact_match"]["score"] == 1
+    Path("t.csv").write_text('prediction,ref1,ref2\nb,"[""a"", ""b""]",\n', encoding="utf-8")
+    assert scored("t.csv", "-m", "exact_match")["scores"]["exact_match"]["score"] == 1
 
 
 def test_a_column_whose_name_has_a_plus_is_one() -> None:

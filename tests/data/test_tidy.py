@@ -85,7 +85,7 @@ def test_samples_that_some_system_lacks_are_left_out_where_asked_and_told() -> N
     write("tidy.jsonl", TIDY[1:])  # base has no q2.
     how = ("compare", "tidy.jsonl", "-m", "exact_match", "--systems", "model", "--key", "doc")
     assert error(run(*how), 3) == (
-        "base lacks 1 of the 4 samples of ours (first: q2); 3 are in all systems; "
+        "base lacks 1 of the 4 samples of ours (first: doc='q2'); 3 are in all systems; "
         "--common compares on those"
     )
     shown = run(*how, "--common")
@@ -110,14 +110,80 @@ def test_samples_that_some_system_lacks_are_left_out_where_asked_and_told() -> N
     [
         ({"systems": "modell"}, "doesn't exist; did you mean 'model'?"),
         ({"systems": "model", "key": "docs"}, "key names the column 'docs'"),
-        ({"systems": "gold", "key": "doc"}, "none is in all systems"),
-        ({"systems": "gold", "key": "doc", "common": True}, "no sample in common, by doc"),
+        ({"systems": "gold", "key": "doc"}, "no sample in common: the first are doc='q2' and"),
+        ({"systems": "gold", "key": "doc", "common": True}, "no sample in common"),
+        ({"systems": ["model"]}, "systems takes the name of a column"),
         ({}, "of one table with all, name the column: systems='model'"),
     ],
 )
 def test_what_cannot_be_matched_is_said(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         HUB.evaluate_all(TIDY, **options)
+
+
+def rows_of(system: str, *rows: tuple[object, str, str], **more: str) -> list[dict[str, Any]]:
+    names = ("item", "prediction", "reference")
+    return [{"system": system, **dict(zip(names, row, strict=True)), **more} for row in rows]
+
+
+LABELS = [(1, "yes", "yes"), (2, "no", "yes"), (3, "yes", "yes")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        # References that repeat don't say which sample a row is.
+        ([*rows_of("a", *LABELS), *rows_of("b", *LABELS[::-1])], {}, "nothing identifies"),
+        ([*rows_of("a", *LABELS), *rows_of("b", *LABELS[1:])], {"common": True}, "key='NAME'"),
+        # Nor does a column that holds the predictions.
+        (
+            [
+                {"system": s, "text": t}
+                for s, t in [("a", "x y"), ("a", "z"), ("b", "x y"), ("b", "q")]
+            ],
+            {"columns": {"predictions": "text", "references": "system"}, "common": True},
+            "nothing identifies",
+        ),
+        (
+            [*rows_of("a", LABELS[0], *LABELS), *rows_of("b", *LABELS)],
+            {"key": "item", "common": True},
+            "a has 2 rows with item='1', and b 1; name further columns of the key",
+        ),
+        ([*rows_of("a", *LABELS), *rows_of("", *LABELS)], {"key": "item"}, "of sample 3 is empty"),
+    ],
+)
+def test_rows_are_never_matched_by_what_may_be_another_sample_s(
+    rows: list[dict[str, Any]], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        HUB.evaluate_all(rows, systems="system", **options)
+
+
+def test_answers_to_one_question_stay_together_under_any_key() -> None:
+    answers = [(item, "yes" if item < 4 else "no", "yes") for item in range(8) for _ in range(3)]
+    rows = [*rows_of("a", *answers), *rows_of("b", *answers[::-1])]
+    reports = HUB.evaluate_all(rows, systems="system", key="item")
+    notes = reports["b"].notes()["exact_match"]
+    assert any("3 answers to each of 8 questions: they are drawn together" in n for n in notes)
+    assert any("rows of the same item are paired in their order" in note for note in notes)
+
+
+def test_ids_are_the_same_as_text_number_or_fraction_and_files_are_matched_by_a_key() -> None:
+    systems = {
+        "a": rows_of("a", *LABELS),
+        "b": rows_of("b", *((f"{item}.0", said, gold) for item, said, gold in LABELS[::-1])),
+    }
+    reports = HUB.evaluate_all(systems, key="item")
+    assert reports["b"].texts is not None
+    assert [row["predictions"] for row in reports["b"].texts] == ["yes", "no", "yes"]
+
+
+def test_systems_may_be_columns_and_any_may_be_the_baseline() -> None:
+    write("wide.jsonl", [{"gold": "x", "a": "x", "b": "y"}, {"gold": "y", "a": "y", "b": "y"}])
+    how = ("compare", "wide.jsonl", "--systems", "a+b", "-m", "exact_match", *JSON)
+    found = json.loads(run(*how, "--baseline", "b").stdout)
+    assert (found["baseline"], found["scores"]["a"]["exact_match"]["score"]) == ("b", 1)
+    assert "has no system 'c' (there are: a and b)" in error(run(*how, "--baseline", "c"), 2)
 
 
 def test_one_system_or_two_files_are_no_table_of_systems() -> None:

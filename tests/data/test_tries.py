@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 import pytest
 
-from metrichub import Hub, InputError
+from metrichub import Hub, InputError, compare_all
 from tests.commands import JSON, error, run, scored, write
 
 # As the script of HumanEval writes results: in the order in which they come in.
@@ -82,10 +82,26 @@ def test_results_in_any_order_are_compared_by_task() -> None:
     assert json.loads(run(*how, "--common", *JSON).stdout)["samples"] == 2
 
 
+def test_scores_of_tasks_fall_on_no_row_of_the_frame() -> None:
+    frame = pandas.DataFrame(RESULTS)
+    scores = Hub("pass_at_k").evaluate(frame).to_frame()["pass_at_k.score"]
+    assert scores.index.tolist() == ["HumanEval/b", "HumanEval/a", "HumanEval/c"]
+
+
+def test_systems_of_one_table_have_tries_of_their_own() -> None:
+    rows = [{**row, "model": m} for row in RESULTS for m in "xy"][::-1]
+    reports = Hub("pass_at_k").evaluate_all(rows, systems="model")
+    assert [report.size for report in reports.values()] == [3, 3]
+    assert compare_all(reports).systems == ("y", "x")
+    with pytest.raises(InputError, match="differ in 'model'"):
+        Hub("pass_at_k").evaluate(rows)
+
+
 @pytest.mark.parametrize(
     ("metric", "rows", "options", "message"),
     [
         ("pass_at_k(k=2)", [{"passed": True}], {}, "each row is a try, name the column"),
+        (["majority_vote", "exact_match"], VOTES, {}, "as tries and one by one; score them apart"),
         ("pass_at_k", RESULTS, {"tries": "tasks"}, "doesn't exist; did you mean 'task_id'"),
         (
             "majority_vote",
@@ -96,7 +112,7 @@ def test_results_in_any_order_are_compared_by_task() -> None:
     ],
 )
 def test_tries_that_cannot_be_one_are_refused(
-    metric: str, rows: list[dict[str, Any]], options: dict[str, str], message: str
+    metric: Any, rows: list[dict[str, Any]], options: dict[str, str], message: str
 ) -> None:
     columns = {"references": "answer"} if "answer" in rows[0] else None
     with pytest.raises(InputError, match=re.escape(message)):
