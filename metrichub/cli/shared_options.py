@@ -62,8 +62,8 @@ def _column_names(
         column = column_of_alias(column)
         if chosen.setdefault(column, name) != name:
             raise click.BadParameter(
-                f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one (several "
-                "references of a sample are a list in one column)",
+                f"{column} is mapped to {chosen[column]!r} and to {name!r}; choose one, or both as "
+                f"{column}={chosen[column]}+{name}",
                 param=parameter,
             )
     return chosen

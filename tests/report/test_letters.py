@@ -50,7 +50,7 @@ def chosen(metric: str, text: str) -> str:
 
 
 # What each tokenizer can't cut follows from its definition: of these only `zh` sets Han apart, and
-# no kana; `unicode` cuts every script without spaces and drops emoji; `intl` cuts symbols.
+# no kana; `mixed` cuts every script without spaces; `unicode` cuts every script without spaces and drops emoji; `intl` cuts symbols.
 @pytest.mark.parametrize(
     ("metric", "chinese", "japanese", "thai", "emoji"),
     [
@@ -66,8 +66,9 @@ def chosen(metric: str, text: str) -> str:
         *((name, *["tokenizer='unicode'"] * 3, "the metric offers no tokenizer for them")
           for name in ("coverage", "density", "compression")),
         ("ter", "normalized=True, asian_support=True", *[CHARACTERS] * 3),
-        *((name, *[CHARACTERS] * 4)
-          for name in ("wer", "carburacy", "wer(punctuation=False, alignment=False)")),
+        ("carburacy", *[CHARACTERS] * 4),
+        *((name, *["unit='mixed'"] * 3, CHARACTERS)
+          for name in ("wer", "wer(punctuation=False, alignment=False)")),
         ("sari", *[CHARACTERS] * 3, "tokenizer='intl'"),
         ("edit_similarity(unit='word')", *["unit='char'"] * 4),
         *((name, "", "", "", "tokenizer='intl'") for name in ("aun", "nid", "novelty", "ttr")),
