@@ -50,7 +50,8 @@ def chosen(metric: str, text: str) -> str:
 
 
 # What each tokenizer can't cut follows from its definition: of these only `zh` sets Han apart, and
-# no kana; `mixed` cuts every script without spaces; `unicode` cuts every script without spaces and drops emoji; `intl` cuts symbols.
+# no kana; `mixed` and `unicode` cut every script without spaces, and `unicode` drops emoji; `intl`
+# cuts symbols.
 @pytest.mark.parametrize(
     ("metric", "chinese", "japanese", "thai", "emoji"),
     [
