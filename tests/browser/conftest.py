@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 SHOWN, DONE = 60_000, 120_000
 
 
+UNFOLD = """addEventListener("DOMContentLoaded", () => {
+    document.getElementById("more")?.setAttribute("open", "");
+})"""
+
+
 # Playwright keeps an event loop in its thread while it runs, so it ends with each module.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -45,8 +50,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that must end without an error on its console and without a request to elsewhere."""
+    """A page that must end without an error on its console and without a request to elsewhere.
+
+    The filters of a report are unfolded.
+    """
     context = browser.new_context()
+    context.add_init_script(UNFOLD)
     opened = context.new_page()
     errors: list[str] = []
     requests: list[str] = []

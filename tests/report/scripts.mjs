@@ -161,10 +161,3 @@ test("a cut text begins with a whole word a little before the first hit", () => 
   assert.equal(hits.from(text, 30, hits.pattern("none", "")), 0);
 });
 
-test("a colour is the fifth of all scores, the same for equal ones, and turned where less is better", () => {
-  const values = [Float64Array.from(range(10)), Float64Array.of(NaN, ...range(9))];
-  const level = choice.levels({ better: "higher", values });
-  assert.deepEqual([0, 9, NaN].map(level), [0, 4, null]);
-  assert.equal(choice.levels({ better: "lower", values })(9), 0);
-  assert.equal(choice.levels({ better: "higher", values: [Float64Array.of(1, 1, 1)] })(1), 2);
-});

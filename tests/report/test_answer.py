@@ -146,11 +146,16 @@ def test_prose_on_ten_systems_and_many_outputs_stays_short() -> None:
 def test_the_leaderboard_is_ranked_and_letters_join_what_does_not_differ() -> None:
     told, _ = answer(THREE, "token_f1")
     assert [(row.rank, row.system) for row in told.board] == [(1, "best"), (1, "twin"), (3, "base")]
-    assert [row.cells[0][1:] for row in told.board] == [("a", True), ("a", True), ("b", False)]
+    cells = [row.cells[0] for row in told.board]
+    assert [(c.letters, c.leads) for c in cells] == [("a", True), ("a", True), ("b", False)]
+    # In the picture blue, grey and orange.
+    assert [c.kind for c in cells] == ["best", "close", "worse"]
+    assert cells[2].at is not None
+    assert cells[2].at < (cells[0].at or 0)
     outcomes = [[kind for kind, *_ in row.against] for row in told.board]
     assert outcomes == [["", "tie", "win"], ["tie", "", "win"], ["loss", "loss", ""]]
     (_, number, words) = told.board[2].against[0]
-    assert number.startswith("−0.")
+    assert number == "−"
     assert words.startswith("base worse than best: −0.")
     assert [[row.label for row in plot.rows] for plot in told.forests] == [["best", "twin"]]
 
@@ -201,11 +206,11 @@ def test_title_ranks_and_letters_say_the_same_of_every_output() -> None:
     assert told.title == (
         "exact scores highest on exact_match (0.333), ahead of bad (0.000) and near (0.000)"
     )
-    assert {row.system: row.cells[0][1:] for row in told.board} == {
+    assert {row.system: row.cells[0][1:3] for row in told.board} == {
         "exact": ("a", True), "near": ("b", False), "bad": ("b", False),
     }  # fmt: skip
     # Each output has letters in its own order, whatever the rows are sorted by.
-    assert {row.system: row.cells[1][1:] for row in told.board} == {
+    assert {row.system: row.cells[1][1:3] for row in told.board} == {
         "exact": ("b", False), "near": ("a", True), "bad": ("c", False),
     }  # fmt: skip
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions, p_text
 from metrichub.report.captions import (
     about_tests,
@@ -18,9 +17,9 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
-from metrichub.report.headline import headline_of_one
+from metrichub.report.headline import headline_of_one, short_label
 from metrichub.report.html.forest import Axis, Forest, ForestRow
-from metrichub.report.html.leaderboard import LeaderboardRow, ShownTests, leaderboard
+from metrichub.report.html.leaderboard import Intervals, LeaderboardRow, ShownTests, leaderboard
 from metrichub.report.ranking import Ranking
 from metrichub.report.rows import (
     OutputColumn,
@@ -31,11 +30,9 @@ from metrichub.report.rows import (
 )
 from metrichub.report.tables import Cell, Score, Table
 
-Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
-
 
 class PageAnswer(NamedTuple):
-    """What the page begins with.
+    """What the page begins with: the title, and what else the headline says.
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and losses
     against the others by `ranked`, the first output that ranks. `paper` is the table with its
@@ -43,6 +40,7 @@ class PageAnswer(NamedTuple):
     """
 
     title: str
+    proof: str
     columns: Sequence[OutputColumn]
     board: Sequence[LeaderboardRow]
     forests: Sequence[Forest]
@@ -68,15 +66,15 @@ def answer_of(
         rows = rows_of(systems, columns, None, intervals)
         (report,) = systems.values()
         forests = [*_scores(rows, report, form)]
-        title = headline_of_one(rows, form.level).title
-        return PageAnswer(title, columns, (), forests, lacking, paper, None)
+        of_one = headline_of_one(rows, form.level)
+        return PageAnswer(of_one.title, "", columns, (), forests, lacking, paper, None)
     tests = ShownTests.of(ranking, columns)
     pair = _shown_pair(tests)
     forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
-    title = ranking.headline.title
+    title, proof = ranking.headline.title, " ".join(ranking.headline.sentences[1:])
     board: Sequence[LeaderboardRow] = ()
     if len(systems) > 2:
-        board = leaderboard(tests)
+        board = leaderboard(tests, intervals)
         method = about_tests(Table((), ()), ranking)
         of_several = _paper_of_several(tests, board)
         paper = of_several._replace(signatures=paper.signatures, method=method)
@@ -87,7 +85,14 @@ def answer_of(
     # Of a leaderboard the differences are folded, and the first screen is full.
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
-    return PageAnswer(title, columns, board, forests, lacking, paper, pair, tests.ranked(), below)
+    ranked = tests.ranked()
+    return PageAnswer(title, proof, columns, board, forests, lacking, paper, pair, ranked, below)
+
+
+def briefly(column: OutputColumn) -> str:
+    """The head of a column; of outputs that are equal, that of the first."""
+    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
+    return f"{short_label(column)}{arrow}"
 
 
 def without_common_start(names: Sequence[str]) -> dict[str, str]:
@@ -111,18 +116,18 @@ def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Tab
         [
             row.rank,
             row.system,
-            *(Score(n, f"({marks})" if marks else "") for n, marks, _ in row.cells),
+            *(Score(c.number, f"({c.letters})" if c.letters else "") for c in row.cells),
         ]
         for row in board
     ]
-    best = {(i, k) for i, row in enumerate(board) for k, cell in enumerate(row.cells, 2) if cell[2]}
+    best = {(i, k) for i, row in enumerate(board) for k, c in enumerate(row.cells, 2) if c.leads}
     threshold = tests.ranking.options.threshold
     sentences = [
         f"{len(board)} systems on {tests.ranking.reports[board[0].system].size:,} samples, "
         f"ranked by {tests.ranked().label}.",
         "Bold: the systems that rank first." if best else "",
         f"Systems that share a letter don't differ significantly (p > {threshold})."
-        if any(cell[1] for row in board for cell in row.cells)
+        if any(cell.letters for row in board for cell in row.cells)
         else "",
     ]
     head = ["rank", "system", *(column.head for column in tests.columns)]
@@ -181,7 +186,9 @@ def _forest(
         places = [axis.place(v) for v in (test.interval.low, test.difference, test.interval.high)]
         p = p_text(test.p) if verdict != "no winner" else ""
         cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
-        rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], *places))
+        difference = column.number(test.difference, "+")
+        brief = [briefly(column), *scores, difference, p.removeprefix("p = ") or "–"]
+        rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], brief, *places))
     level = f"{100 * tests.ranking.options.level:g}%"
     differs = f"difference from {tests.ranking.systems[0]} [{level} interval]"
     head = [*head, differs, "relative", "verdict"]
@@ -205,5 +212,5 @@ def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iter
             score = row._replace(interval=None).shown()
             cells = [str(score), row.column.bounds(row.interval)]
             places = [axis.place(v) for v in (low, row.score, high)]
-            drawn.append(ForestRow(row.column.head, row.column.metric, cells, "alone", *places))
+            drawn.append(ForestRow(row.column.head, row.column.metric, cells, "alone", (), *places))
         yield Forest("", ["metric", "score", form.interval], drawn, axis.ticks(), None)

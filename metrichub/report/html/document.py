@@ -33,7 +33,7 @@ from metrichub.report.groupings import (
     verdict_groupings,
 )
 from metrichub.report.html import charts
-from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
+from metrichub.report.html.answer import PageAnswer, answer_of, briefly, without_common_start
 from metrichub.report.html.forest import WIDTH, slice_table
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
@@ -137,6 +137,7 @@ def report_page(
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
     data["start"] = start or 0
+    data["pair"] = [[*systems].index(name) for name in reversed(answer.pair or ())] or None
     cells = cell_groupings(systems)
     data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems), *cells)]
     data |= {"people": people.data} if people and people.data else {}
@@ -172,6 +173,7 @@ def report_page(
             options=options,
             title=shown.title or answer.title,
             answer=answer,
+            heads=[*map(briefly, answer.columns)],
             wins=_wins(outputs, start) if answer.board and start is not None else {},
             facts=facts_of(systems, provenance),
             origin=provenance.facts(),
@@ -188,7 +190,9 @@ def report_page(
             about_slices=_about_slices(slices, first.size),
             about_groupings=[g.about for g in groupings if g.about],
             charts={
-                "differences": charts.difference_histograms(main, answer.pair)
+                "differences": charts.difference_histograms(
+                    _first(main, start, outputs), answer.pair
+                )
                 if answer.pair
                 else [],
                 "histograms": charts.histograms(main),
@@ -206,6 +210,18 @@ def report_page(
             citations=_citations(systems),
         )
     )
+
+
+def _first(
+    main: Sequence[tuple[int, Scores]],
+    start: int | None,
+    outputs: Sequence[tuple[str, str, Scores]],
+) -> Sequence[tuple[int, Scores]]:
+    """The outputs that are drawn, first the one that ranks, in place of its metric's."""
+    if start is None:
+        return main
+    others = [one for one in main if outputs[one[0]][0] != outputs[start][0]]
+    return [(start, outputs[start][2]), *others]
 
 
 def _differences(answer: PageAnswer) -> Table:

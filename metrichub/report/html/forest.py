@@ -20,12 +20,16 @@ _EDGE = 14
 
 
 class ForestRow(NamedTuple):
-    """A score or a difference with its interval, as text and as places in the plot."""
+    """A score or a difference with its interval, as text and as places in the plot.
+
+    `brief` are a short label, the scores, the difference without its interval, and p.
+    """
 
     label: str
     metric: str
     cells: Sequence[str]
     kind: str
+    brief: Sequence[str]
     low: float | None
     at: float | None
     high: float | None
@@ -95,7 +99,7 @@ def slice_table(
     axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
     groups: dict[tuple[str, str], list[SliceRow]] = {}
     for one, (cells, kind, ends) in found:
-        row = ForestRow(one.value, column.metric, cells, kind, *map(axis.place, ends))
+        row = ForestRow(one.value, column.metric, cells, kind, (), *map(axis.place, ends))
         select = json.dumps({"group": one.grouping.key, "value": one.value})
         group = one.grouping.name, one.grouping.about
         groups.setdefault(group, []).append(SliceRow(select, one.size, row))

@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
+from metrichub.report.headline import Standing
+from metrichub.report.html.forest import Axis
 from metrichub.report.ranking import Ranking
 from metrichub.report.rows import OutputColumn, Row, ranks_of, rows_of, test_of
 
@@ -19,6 +22,9 @@ _LINKS = {
     "not tested": "not tested against",
 }
 _OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
+_SIGNS = {"win": "+", "loss": "−", "tie": "≈"}
+
+Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
 
 
 class ShownTests(NamedTuple):
@@ -63,29 +69,71 @@ class ShownTests(NamedTuple):
         return sorted(systems, key=order)
 
 
+class LeaderboardCell(NamedTuple):
+    """A score, its letters, whether it ranks first, and how it stands: see `Standing.mark`.
+
+    The interval is as text and as places in the picture.
+    """
+
+    number: str
+    letters: str
+    leads: bool
+    kind: str
+    bounds: str
+    low: float | None
+    at: float | None
+    high: float | None
+
+
 class LeaderboardRow(NamedTuple):
-    """A system with its rank by the first output, and its score and letters by each."""
+    """A system with its rank by the first output, and its score by each."""
 
     rank: int | None
     system: str
-    cells: Sequence[tuple[str, str, bool]]
+    cells: Sequence[LeaderboardCell]
     against: Sequence[tuple[str, str, str]]
 
 
-def leaderboard(tests: ShownTests) -> list[LeaderboardRow]:
+def leaderboard(tests: ShownTests, intervals: Intervals) -> list[LeaderboardRow]:
     """The systems by rank, with letters: those that share one don't differ significantly."""
     order = tests.in_order(tests.ranked(), tests.ranking.systems)
     letters = [_letters(tests, column) for column in tests.columns]
     ranks, rows = ranks_of(tests.ranking, tests.ranked()), []
+    standings = [Standing(tests.ranking, column) for column in tests.columns]
+    ends = [_ends(column, order, tests, intervals) for column in tests.columns]
+    axes = [Axis.of([end for own in of.values() for end in own]) for of in ends]
     for system in order:
         cells = []
-        for column, of_column in zip(tests.columns, letters, strict=True):
+        for k, column in enumerate(tests.columns):
             number = column.number(tests.score(system, column))
             row = tests.rows.get((system, column))
-            cells.append((number, of_column.get(system, ""), bool(row and row.leads)))
+            low, _, high = of = ends[k][system]
+            bounds = f"interval {column.number(low)} to {column.number(high)}" if low < high else ""
+            cells.append(
+                LeaderboardCell(
+                    number,
+                    letters[k].get(system, ""),
+                    bool(row and row.leads),
+                    standings[k].mark(system),
+                    bounds,
+                    *map(axes[k].place, of),
+                )
+            )
         against = [_outcome(tests, system, other) for other in order]
         rows.append(LeaderboardRow(ranks.get(system), system, cells, against))
     return rows
+
+
+def _ends(
+    column: OutputColumn, systems: Sequence[str], tests: ShownTests, intervals: Intervals
+) -> dict[str, tuple[float, float, float]]:
+    """The lower end of each system's interval, its score and the upper end."""
+    ends = {}
+    for system in systems:
+        own = intervals.get(system, {}).get(column.metric, {}).get(column.output)
+        low, high = (own.low, own.high) if own else (math.nan, math.nan)
+        ends[system] = low, tests.score(system, column), high
+    return ends
 
 
 def _letters(tests: ShownTests, column: OutputColumn) -> dict[str, str]:
@@ -121,7 +169,8 @@ def _outcome(tests: ShownTests, system: str, other: str) -> tuple[str, str, str]
     if turned:
         verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
     kind = _OUTCOMES.get(verdict, "none")
+    sign = _SIGNS.get(kind, "–")
     if test is None:
-        return kind, "–", verdict
+        return kind, sign, verdict
     difference = column.number(-test.difference if turned else test.difference, "+")
-    return kind, difference, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_text(test.p)}"
+    return kind, sign, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_text(test.p)}"

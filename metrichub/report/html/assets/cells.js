@@ -2,9 +2,7 @@
 const sampleCells = (data, details, output) => {
   const { by, element, number } = steps;
   const several = data.systems.length > 1;
-  // The more systems, the narrower the columns.
-  const width = data.systems.length, COUNTED = 20_000;
-  const [GIVEN, SAID] = width > 5 ? [100, 110] : width > 3 ? [140, 160] : [240, several ? 320 : 640];
+  const COUNTED = 20_000, [GIVEN, SAID] = several ? [110, 200] : [240, 640];
 
   const line = (className, ...parts) => {
     const made = element("p", className, ...parts);
@@ -38,8 +36,8 @@ const sampleCells = (data, details, output) => {
   };
 
   // A system's score and how it stands to the others, then its text; `known` counts the words of
-  // others, and a level colours it.
-  const cell = (sample, found, system, { level, known, alone, pattern }) => {
+  // others.
+  const cell = (sample, found, system, { known, alone, pattern }) => {
     const { values, whole } = output(), score = values[system][sample], against = by("against").value;
     const gap = details.signedGap(output(), sample, system), notes = gap ? [gap] : [], parts = [];
     const said = found ? details.texts(found, system) : [], answers = details.answers(sample, system);
@@ -56,23 +54,18 @@ const sampleCells = (data, details, output) => {
       if (said.length > 1) parts.push(more(`all ${said.length} texts`));
     } else if (found === null) parts.push(line("label", "The text isn't in this file."));
     const shown = alone ? [] : [element("b", "", number(score, whole)), " "];
-    const made = element("td", "cell", line("figures", ...shown, notes.join(" · ")), ...parts);
-    if (level !== null) made.classList.add(`tint-${level}`);
-    return made;
+    return element("td", "cell", line("figures", ...shown, notes.join(" · ")), ...parts);
   };
 
   const legend = () => {
-    const against = by("against").value, { better, label } = output();
-    const [low, high] = better === "neither" ? ["lowest", "highest"] : ["worst", "best"];
+    const against = by("against").value;
     const [none, other] = against === "references" ? ["no reference has", "the reference"]
       : [`${data.systems[against]} doesn't have`, data.systems[against]];
     const lacking = [...by("table").querySelectorAll(".cell > .figures")].some(one => one.textContent.endsWith("\u00a0missing"));
     return [
-      `Colour: the fifth of all ${label} scores that a score is in, from the `, element("span", "tint-0", low), " to the ",
-      element("span", "tint-4", high), several ? `; signed numbers are differences from ${data.systems[0]}. ` : ". ",
       ...(against === "plain" ? []
-        : [element("mark", "extra", `Words that ${none}`), " are underlined, upper and lower case aside", lacking ? `; “missing” counts those of ${other} that a text lacks. ` : ". "]),
-      "Enter opens a sample; j and k, or the arrow keys, go from one to the next.",
+        : [element("mark", "extra", `Words that ${none}`), " are underlined", lacking ? `; “missing” counts those of ${other} that a text lacks. ` : ". "]),
+      several ? `Signed numbers are differences from ${data.systems[0]}.` : "",
     ];
   };
 

@@ -1,6 +1,6 @@
 // Which samples are listed and in which order: plain functions over numbers and texts.
 const choice = (() => {
-  const BARS = 20, LEVELS = 5;
+  const BARS = 20;
 
   // What samples are sorted by: "1" a system's score, "0-1" the second minus the first, "spread"
   // the range of all systems, "sample" their number.
@@ -55,29 +55,6 @@ const choice = (() => {
   const inside = (v, { low, high, below }) => (low === null || v >= low)
     && (high === null || (below ? v < high : v <= high));
 
-  // The fifth that a score is in, 0 the worst (the lowest, where neither is better).
-  const levels = output => {
-    const all = output.values.reduce((sum, list) => sum + list.length, 0);
-    const joined = new Float64Array(all);
-    output.values.reduce((at, list) => (joined.set(list, at), at + list.length), 0);
-    const known = joined.filter(v => !Number.isNaN(v)).sort();
-    const under = (v, equal) => {
-      let [low, high] = [0, known.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (known[middle] < v || (equal && known[middle] === v)) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    };
-    return v => {
-      if (Number.isNaN(v)) return null;
-      const rank = (under(v, false) + under(v, true)) / 2 / known.length;
-      const level = Math.min(LEVELS - 1, Math.floor(rank * LEVELS));
-      return output.better === "lower" ? LEVELS - 1 - level : level;
-    };
-  };
-
   // "0>1" holds where the first system is better than the second, "0=1" where they are equal.
   const wins = (output, pair) => {
     const [first, sign, second] = pair.match(/(\d+)([>=])(\d+)/).slice(1);
@@ -121,5 +98,5 @@ const choice = (() => {
     return lines.map(line => `${line.map(field).join(",")}\r\n`).join("");
   };
 
-  return { bins, column, csv, exported, holds, inside, levels, sorted, wins, worstIsHigh };
+  return { bins, column, csv, exported, holds, inside, sorted, wins, worstIsHigh };
 })();

@@ -7,7 +7,10 @@ const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
   // Pinned systems come first; on a phone there is one.
   const listed = id => by(id).value.split(" ").filter(Boolean).map(Number).filter(k => k in data.systems);
   const pinned = () => listed("pinned");
-  const chosen = () => (by("columns").value ? listed("columns") : [...data.systems.keys()].slice(0, SYSTEMS));
+  // As many as there is room for, first the two that are compared.
+  const room = () => Math.max(2, Math.min(SYSTEMS, Math.floor((by("matrix").clientWidth - 180) / 220)));
+  const first = () => [...new Set([...(data.pair ?? []), ...data.systems.keys()])].slice(0, room()).sort((a, b) => a - b);
+  const chosen = () => (by("columns").value ? listed("columns") : first());
   const systems = () => {
     if (several && narrow.matches) return [Number(by("system").value)];
     return [...pinned(), ...chosen().filter(k => !pinned().includes(k))];

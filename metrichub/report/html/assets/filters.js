@@ -42,7 +42,7 @@ const sampleFilters = ({ data, record }) => {
   by("output").value = String(data.start);
   for (const [group] of GROUPS) fill(group, groupings.map(({ key, name }) => [key, name]));
   fill("sort", several
-    ? [minus(0, 1), ...each, ...each.slice(2).map((_, k) => minus(0, k + 2)), ["spread", "range of all systems"]]
+    ? [minus(...(data.pair ?? [0, 1])), ...each, ...each.slice(2).map((_, k) => minus(0, k + 2)), ["spread", "range of all systems"]]
     : [["0", "score"]]);
   fill("sort", [["sample", "sample number"]]);
   fill("against", [

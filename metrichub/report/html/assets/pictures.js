@@ -68,7 +68,7 @@
 
   for (const button of document.querySelectorAll("[data-pictured]")) {
     const part = document.getElementById(button.dataset.pictured);
-    const title = button.closest("section, .part").querySelector("h2").textContent;
+    const title = (button.closest(".part")?.querySelector("h2") ?? document.querySelector("h1")).textContent;
     button.addEventListener("click", () => view.save(`${part.id}.svg`, "image/svg+xml", pictureOf(part, title)));
     button.hidden = false;
   }

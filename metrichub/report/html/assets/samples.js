@@ -63,7 +63,10 @@ const samples = (() => {
     if (!open) return row.nextElementSibling.remove();
     const shown = [sample, found, output(), { systems: columns.systems(), against: by("against").value }];
     const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(...shown)));
-    const made = element("td", "sample", element("div", "", ...details.of(...shown), element("p", "copy", copy)));
+    const unseen = [...data.systems.keys()].filter(k => !columns.systems().includes(k));
+    const scores = unseen.map(k => `${data.systems[k]} ${number(output().values[k][sample], output().whole)}`).join(" · ");
+    const others = scores ? [element("p", "aside unseen", `${output().label} of the other systems: ${scores}`)] : [];
+    const made = element("td", "sample", element("div", "", ...details.of(...shown), ...others, element("p", "copy", copy)));
     made.colSpan = row.cells.length;
     const below = element("tr", "", made);
     below.id = `sample-${sample}`;
@@ -76,7 +79,7 @@ const samples = (() => {
     address.remember("open");
   };
 
-  const rowOf = (sample, level) => {
+  const rowOf = sample => {
     const found = record(sample), counts = new Map(), pinned = columns.pinned();
     // What most columns are marked against is counted once.
     const known = others => {
@@ -91,7 +94,7 @@ const samples = (() => {
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle, ...id), ...cells.given(found, state.pattern)),
       ...columns.systems().map(k => {
-        const made = cells.cell(sample, found, k, { level: level(output().values[k][sample]), known, alone: !several && !narrow.matches, pattern: state.pattern });
+        const made = cells.cell(sample, found, k, { known, alone: !several && !narrow.matches, pattern: state.pattern });
         made.classList.toggle("pinned", pinned.includes(k));
         return made;
       }),
@@ -121,10 +124,9 @@ const samples = (() => {
 
   const show = () => {
     const start = state.page * size(), part = state.rows.slice(start, start + size());
-    const level = output().level ??= choice.levels(output());
     const had = document.activeElement.dataset.key;
     by("table").tHead.replaceChildren(columns.header());
-    by("table").tBodies[0].replaceChildren(...Array.from(part, sample => rowOf(sample, level)));
+    by("table").tBodies[0].replaceChildren(...Array.from(part, rowOf));
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus({ preventScroll: true });
     const say = count => count.toLocaleString("en");
     filters.name();
@@ -238,6 +240,11 @@ const samples = (() => {
     select({ output: place, ...JSON.parse(made.dataset.select) });
   };
   addEventListener("click", selecting);
+  // What is folded opens for who follows a link to it.
+  addEventListener("click", ({ target }) => {
+    const link = target.closest?.(".links a");
+    if (link) by(link.hash.slice(1)).open = true;
+  });
   addEventListener("keydown", selecting);
 
   const PAGES = { first: () => 0, previous: page => page - 1, next: page => page + 1, last: () => Infinity };
@@ -268,9 +275,7 @@ const samples = (() => {
     });
   }
   by("clear").addEventListener("click", () => { filters.clear(); filter(); by("query").focus(); });
-  const fit = () => { by("more").open = !narrow.matches; };
-  fit();
-  narrow.addEventListener("change", () => { fit(); show(); });
+  narrow.addEventListener("change", show);
   new ResizeObserver(columns.fit).observe(by("table").parentNode);
 
   rowKeys(by("table"), opened, step => {
