@@ -75,13 +75,12 @@ class Chrf(Metric):
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The prediction and the best reference with shared character n-grams marked."""
-        predicted, reference = (
-            Texts([prediction] * len(references)),
-            RaggedTexts.of([[r] for r in references]),
-        )
-        with np.errstate(all="ignore"):
-            scores = self.score(**self.measure(predicted, reference))["score"]
-        best = references[int(scores.argmax())]
+        best, *others = references
+        if others:
+            predicted = Texts([prediction] * len(references))
+            with np.errstate(all="ignore"):
+                rows = self.measure(predicted, RaggedTexts.of([[r] for r in references]))
+                best = references[int(self.score(**rows)["score"].argmax())]
         orders = range(1, self.char_order + 1)
         return highlight.shared_by_both(
             prediction, best, self._characters, orders, lower=self.lowercase

@@ -161,13 +161,11 @@ class Rouge(Metric):
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
         prediction, *references = self._broken(Texts([prediction, *references]))
-        predicted, reference = (
-            Texts([prediction] * len(references)),
-            RaggedTexts.of([[r] for r in references]),
-        )
-        best = references[
-            int(self.measure(predicted, reference).statistics["fmeasure"][:, 0].argmax())
-        ]
+        best, *others = references
+        if others:
+            predicted = Texts([prediction] * len(references))
+            rows = self.measure(predicted, RaggedTexts.of([[r] for r in references])).statistics
+            best = references[int(rows["fmeasure"][:, 0].argmax())]
         tokenizer = self.declared_tokenizer()
         prediction, best = self._read(Texts([prediction, best]))
         if self.variant == "rougeL":

@@ -182,19 +182,29 @@ def _matched(
     """
     lengths = [0] * len(prediction.tokens)
     rows = []
+    # N-grams are slices of strings with a character for each token that the prediction has.
+    names = {token: chr(k) for k, token in enumerate(dict.fromkeys(prediction.tokens), 1)}
+    mine, *theirs = (
+        "".join([names.get(token, "\0") for token in text.tokens]) for text in (prediction, *others)
+    )
     for order in orders:
-        room = Counter[tuple[str, ...]]()
-        for other in others:
-            room |= Counter(_grams(other, order))
-        total = count = 0
-        for start, gram in enumerate(_grams(prediction, order)):
-            total += 1
+        grams, marks = _slices(mine, order), [order] * order
+        room = dict.fromkeys(grams, 0)
+        for other in theirs:
+            for gram, count in Counter(filter(room.__contains__, _slices(other, order))).items():
+                room[gram] = max(room[gram], count)
+        shared = 0
+        for start, gram in enumerate(grams):
             if room[gram]:
                 room[gram] -= 1
-                count += 1
-                lengths[start : start + order] = [order] * order
-        rows.append({"n": order, "shared": count, "in_prediction": total})
+                shared += 1
+                lengths[start : start + order] = marks
+        rows.append({"n": order, "shared": shared, "in_prediction": len(grams)})
     return lengths, rows
+
+
+def _slices(text: str, order: int) -> list[str]:
+    return [text[start : start + order] for start in range(len(text) - order + 1)]
 
 
 def _grams(text: TokenSpans, order: int) -> Iterator[tuple[str, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from metrichub.text.column import Texts
+from metrichub.text.tokenize.reference import TOKENIZERS
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
 Span = tuple[int, int]
@@ -33,13 +34,13 @@ def token_spans(text: str, tokenizer: Tokenizer, *, lower: bool = False) -> Toke
         ParameterError: there is no such tokenizer.
         MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
     """
-    column = Texts([text]).lower() if lower else Texts([text])
-    tokens = column.tokens(tokenizer).strings(0)
+    read = text.lower() if lower else text
+    tokens = _tokens(read, tokenizer)
     surface = tokenizer.removesuffix("-stem") if isinstance(tokenizer, str) else tokenizer
     if surface == "squad":
-        return _squad(text, column, tokens)
+        return _squad(text, tokens)
     lowered = lower or surface in _LOWERING
-    words = column.tokens(surface).strings(0)
+    words = tokens if surface == tokenizer else _tokens(read, surface)
     spans = _spans(text, words, lowered, "", surface in _LOWERING)
     return _rewritten(tokens) if spans is None else TokenSpans(text, tokens, spans)
 
@@ -50,8 +51,15 @@ def numbered(*texts: TokenSpans) -> list[list[int]]:
     return [[names.setdefault(token, len(names)) for token in text.tokens] for text in texts]
 
 
-def _squad(text: str, column: Texts, tokens: list[str]) -> TokenSpans:
-    words = column.tokens("bag").strings(0)
+def _tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    """The tokens of one text, for which the engine's arrays would take longer to make."""
+    if isinstance(tokenizer, str) and tokenizer in TOKENIZERS:
+        return TOKENIZERS[tokenizer](text)
+    return Texts([text]).tokens(tokenizer).strings(0)
+
+
+def _squad(text: str, tokens: Sequence[str]) -> TokenSpans:
+    words = _tokens(text, "bag")
     spans = _spans(text, words, True, string.punctuation, True)
     indices = [i for i, word in enumerate(words) if word not in _ARTICLES]
     if spans is None or [words[i] for i in indices] != tokens:
