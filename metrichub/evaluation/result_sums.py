@@ -89,10 +89,10 @@ class SumResult(Result):
         # Whole numbers add up to the same in any order: constant ones needn't be multiplied.
         with np.errstate(invalid="ignore"):
             varies = np.any(flat != flat[:1], axis=0) | np.any(flat % 1)
-        columns = np.ascontiguousarray(flat[:, varies])
+        columns, whole = np.ascontiguousarray(flat[:, varies]), flat.sum(axis=0)
 
         def resampled(draw: Draw) -> Outputs:
-            drawn = np.tile(flat.sum(axis=0), (len(draw.index), 1))
+            drawn = np.tile(whole, (len(draw.index), 1))
             drawn[:, varies] = draw.weights @ columns
             return scores_of(self.metric, *sums.unflat(drawn))
 
