@@ -128,22 +128,31 @@ def without_numpy(value: Any) -> Any:
     return rough.tolist() if exact else value.astype(str).tolist()
 
 
+_PLAIN = {str, int, bool, type(None)}
+"""Most values are of these, and pages ask a million times."""
+
+
 def json_value(value: Any, unknown: Callable[[Any], Any] = str) -> Any:
     """A value in the types of JSON: arrays as lists, objects with named fields as mappings.
 
     Numbers that aren't finite become None, dates, times and UUIDs their texts; and what JSON
     doesn't know becomes what `unknown` makes of it.
     """
-    if value is None or type(value) in (str, int, bool):  # Most are, and pages ask a million times.
+    if type(value) in _PLAIN:
         return value
-    if is_dataclass(value):
+    if type(value) in (dict, list):
+        pass
+    elif is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     elif hasattr(value, "_asdict"):
         value = value._asdict()
     elif hasattr(value, "tolist"):
         value = without_numpy(value)
     if isinstance(value, Mapping):
-        return {str(key): json_value(item, unknown) for key, item in value.items()}
+        return {
+            str(key): item if type(item) in _PLAIN else json_value(item, unknown)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [json_value(item, unknown) for item in value]
     if value is None or isinstance(value, (str, bool)):

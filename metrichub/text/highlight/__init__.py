@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from metrichub.text.column import Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
-from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans
+from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans, tokens_of
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
@@ -66,10 +66,9 @@ def novel(
     Tokens within an n-gram that another text has are marked as copied.
     """
     predicted = token_spans(prediction, tokenizer, lower=lower)
-    known = {
-        gram for text in others for gram in _grams(token_spans(text, tokenizer, lower=lower), order)
-    }
-    grams = list(_grams(predicted, order))
+    texts = [text.lower() if lower else text for text in others]
+    known = {gram for text in texts for gram in _grams(tokens_of(text, tokenizer), order)}
+    grams = list(_grams(predicted.tokens, order))
     return novel_where(predicted, [gram not in known for gram in grams], order)
 
 
@@ -93,7 +92,7 @@ def repeated(text: str, tokenizer: str, order: int) -> Step:
     """
     prediction, seen = token_spans(text, tokenizer), set[tuple[str, ...]]()
     new = []
-    for gram in _grams(prediction, order):
+    for gram in _grams(prediction.tokens, order):
         new.append(gram not in seen)
         seen.add(gram)
     return novel_where(prediction, new, order)
@@ -109,8 +108,8 @@ def shared(
 ) -> Step:
     """The n-grams that a reference also has, as often as `clipped_matches` counts them."""
     predicted = token_spans(prediction, tokenizer, lower=lower)
-    reference = [token_spans(text, tokenizer, lower=lower) for text in references]
-    lengths, ngrams = _matched(predicted, reference, orders)
+    reference = [tokens_of(text.lower() if lower else text, tokenizer) for text in references]
+    lengths, ngrams = _matched(predicted.tokens, reference, orders)
     return {"prediction": _segments(predicted, lengths, orders[-1]), "ngrams": ngrams}
 
 
@@ -121,8 +120,8 @@ def shared_by_both(
     predicted, expected = (
         token_spans(text, tokenizer, lower=lower) for text in (prediction, reference)
     )
-    here, counts = _matched(predicted, [expected], orders)
-    there, others = _matched(expected, [predicted], orders)
+    here, counts = _matched(predicted.tokens, [expected.tokens], orders)
+    there, others = _matched(expected.tokens, [predicted.tokens], orders)
     ngrams = [
         row | {"in_reference": other["in_prediction"]}
         for row, other in zip(counts, others, strict=True)
@@ -174,18 +173,18 @@ def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: boo
 
 
 def _matched(
-    prediction: TokenSpans, others: Sequence[TokenSpans], orders: range
+    prediction: Sequence[str], others: Sequence[Sequence[str]], orders: range
 ) -> tuple[list[int], list[dict[str, int]]]:
     """The longest shared n-gram over each token, and for each order how many are shared.
 
     An n-gram counts as often as in the text that has most of it; the first ones do.
     """
-    lengths = [0] * len(prediction.tokens)
+    lengths = [0] * len(prediction)
     rows = []
     # N-grams are slices of strings with a character for each token that the prediction has.
-    names = {token: chr(k) for k, token in enumerate(dict.fromkeys(prediction.tokens), 1)}
+    names = {token: chr(k) for k, token in enumerate(dict.fromkeys(prediction), 1)}
     mine, *theirs = (
-        "".join([names.get(token, "\0") for token in text.tokens]) for text in (prediction, *others)
+        "".join([names.get(token, "\0") for token in tokens]) for tokens in (prediction, *others)
     )
     for order in orders:
         grams, marks = _slices(mine, order), [order] * order
@@ -207,8 +206,8 @@ def _slices(text: str, order: int) -> list[str]:
     return [text[start : start + order] for start in range(len(text) - order + 1)]
 
 
-def _grams(text: TokenSpans, order: int) -> Iterator[tuple[str, ...]]:
-    return zip(*(text.tokens[k:] for k in range(order)), strict=False)
+def _grams(tokens: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(tokens[k:] for k in range(order)), strict=False)
 
 
 def _segments(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from metrichub.text.column import Texts
@@ -35,12 +36,12 @@ def token_spans(text: str, tokenizer: Tokenizer, *, lower: bool = False) -> Toke
         MissingDependency: the tokenizer needs sacrebleu, which isn't installed.
     """
     read = text.lower() if lower else text
-    tokens = _tokens(read, tokenizer)
+    tokens = tokens_of(read, tokenizer)
     surface = tokenizer.removesuffix("-stem") if isinstance(tokenizer, str) else tokenizer
     if surface == "squad":
         return _squad(text, tokens)
     lowered = lower or surface in _LOWERING
-    words = tokens if surface == tokenizer else _tokens(read, surface)
+    words = tokens if surface == tokenizer else tokens_of(read, surface)
     spans = _spans(text, words, lowered, "", surface in _LOWERING)
     return _rewritten(tokens) if spans is None else TokenSpans(text, tokens, spans)
 
@@ -51,15 +52,21 @@ def numbered(*texts: TokenSpans) -> list[list[int]]:
     return [[names.setdefault(token, len(names)) for token in text.tokens] for text in texts]
 
 
-def _tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+def tokens_of(text: str, tokenizer: Tokenizer) -> Sequence[str]:
     """The tokens of one text, for which the engine's arrays would take longer to make."""
     if isinstance(tokenizer, str) and tokenizer in TOKENIZERS:
-        return TOKENIZERS[tokenizer](text)
+        return _defined(text, tokenizer)
     return Texts([text]).tokens(tokenizer).strings(0)
 
 
+@lru_cache(maxsize=64)
+def _defined(text: str, tokenizer: str) -> Sequence[str]:
+    """The tokens by a tokenizer's definition: systems are explained against the same references."""
+    return TOKENIZERS[tokenizer](text)
+
+
 def _squad(text: str, tokens: Sequence[str]) -> TokenSpans:
-    words = _tokens(text, "bag")
+    words = tokens_of(text, "bag")
     spans = _spans(text, words, True, string.punctuation, True)
     indices = [i for i, word in enumerate(words) if word not in _ARTICLES]
     if spans is None or [words[i] for i in indices] != tokens:
