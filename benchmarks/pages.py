@@ -49,7 +49,13 @@ class Cost(NamedTuple):
 
 
 CASES = {
-    case.name: case for case in (Case("systems", 5, 2999, SIX), Case("large", 1, 100_000, FOUR))
+    case.name: case
+    for case in (
+        Case("systems", 5, 2999, SIX),
+        Case("many", 12, 100, ("bleu", "rouge", "chrf")),
+        Case("large", 1, 100_000, FOUR),
+        Case("pair", 2, 100_000, ("bleu", "rouge", "chrf")),
+    )
 }
 
 

@@ -34,7 +34,13 @@ class StoredSamples:
 
     def __getitem__(self, sample: int) -> Sample:
         """The columns of one sample."""
-        return next(iter(StoredSamples((self._alone(sample),))))
+        batch, place = self._place(sample)
+        return {
+            name: c.items[place]
+            if c.offsets is None
+            else list(c.items[c.offsets[place] : c.offsets[place + 1]])
+            for name, c in batch.columns.items()
+        }
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -78,8 +84,8 @@ class StoredSamples:
         explain = getattr(metric, "explain", None)
         if explain is None:
             return ()
-        alone = self._alone(sample)
-        (block,) = alone.blocks(1 << 62)
+        batch, place = self._place(sample)
+        (block,) = batch.part(place, place + 1).blocks(1 << 62)
         view = view_of(block, metric)
         names = list(view.arguments)
         rows = zip(*view.arguments.values(), strict=True)
@@ -91,9 +97,9 @@ class StoredSamples:
         """The first sample of every batch, and the number of all."""
         return [0, *accumulate(batch.size for batch in self.batches)]
 
-    def _alone(self, sample: int) -> Batch:
+    def _place(self, sample: int) -> tuple[Batch, int]:
+        """The batch of a sample, and its place there."""
         if not 0 <= sample < self.size:
             raise IndexError(sample)
         number = bisect_right(self._starts, sample) - 1
-        place = sample - self._starts[number]
-        return self.batches[number].part(place, place + 1)
+        return self.batches[number], sample - self._starts[number]

@@ -143,6 +143,16 @@ def said(chart: ElementTree.Element) -> list[str]:
     return [one.text or "" for one in chart.iter("{http://www.w3.org/2000/svg}text")]
 
 
+def test_a_browser_that_cannot_unpack_the_samples_says_so(page: Page, two: str) -> None:
+    page.add_init_script("delete globalThis.DecompressionStream")
+    page.goto(two)
+    expect(page.locator("#samples")).to_contain_text("This browser can't unpack the samples")
+    expect(page.locator("#controls")).to_be_hidden()
+    # What needs no samples is there: the theme, and tables to be copied.
+    expect(page.locator("#theme")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy as CSV")).to_be_visible()
+
+
 def test_charts_are_saved_as_svg_files(page: Page, tmp_path: Path) -> None:
     hub, worse = Hub("wer"), "<b>&\x01"
     systems = {

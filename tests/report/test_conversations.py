@@ -91,7 +91,7 @@ def test_each_system_has_its_own_conversation(tmp_path: Path) -> None:
     # One that systems share is there once.
     page = page_of(tmp_path, CHAT, CHAT)
     assert "own" not in page.samples[0]
-    assert page.scripts["samples-0"].count("in Lyon") == 1
+    assert str(page.samples).count("in Lyon") == 1
 
 
 def test_predictions_are_there_if_a_metric_reads_them(tmp_path: Path) -> None:

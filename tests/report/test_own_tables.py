@@ -18,6 +18,7 @@ from metrichub import Hub, Report
 from metrichub.authoring import CorpusMetric
 from metrichub.errors import InputError
 from metrichub.report.html import write
+from tests.report.test_page import Page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +68,14 @@ def test_a_cell_of_the_confusion_matrix_selects_the_samples_that_it_counts(tmp_p
         for texts in said.values()
     )
     write(tmp_path / "r.html", {"one": one, "two": two}, trials=9, resamples=9)
-    page = (tmp_path / "r.html").read_text("utf-8")
-    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    groupings = {own["name"]: own for own in data["groupings"]}
+    page = Page(tmp_path / "r.html")
+    groupings = {own["name"]: own for own in page.data["groupings"]}
     own = groupings["confusion matrix of classification on one"]
     assert [own["values"][place] for place in own["of"]] == [
         "a → predicted a", "a → predicted a", "a → predicted b", "b → predicted no label",
         "b → predicted b",
     ]  # fmt: skip
-    cells = re.findall('data-select="([^"]*confusion[^"]*)">(.*?)</button>', page)
+    cells = re.findall('data-select="([^"]*confusion[^"]*)">(.*?)</button>', page.source)
     assert len(cells) == 6
     for select, number in cells:
         chosen = json.loads(html.unescape(select))

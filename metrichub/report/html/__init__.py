@@ -17,7 +17,7 @@ EXPLAINED = 100
 """Samples that a metric without a judge explains: the first, the lowest and the highest."""
 
 SIZE = 64_000_000
-"""Bytes of texts and explanations that a file holds at most."""
+"""Bytes of texts and explanations that a file holds at most, before they are deflated."""
 
 
 def write(  # noqa: PLR0913  # the options of one call, each by its name
@@ -53,7 +53,8 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     are slices whatever it holds; `provenance` says what the page can't know by itself.
     Each metric without a judge explains the first `explained` samples, and as many with the
     lowest and the highest scores; judges' explanations are there for all. Texts and explanations
-    take `size` bytes at most, and where they would take more, the page says how many are there.
+    take `size` bytes at most before they are deflated; where they would take more, the page says
+    how many are there.
     `progress` is told what is being done ("testing", "explaining", "reading", "drawing",
     "writing"), how many samples are done, and of how many; None where they aren't counted.
     `ranking` is what `compare_all` gave for these systems and options, if it is known already.

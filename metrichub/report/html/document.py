@@ -45,8 +45,8 @@ from metrichub.report.html.records import (
     SystemRecords,
     Values,
     as_shown,
-    inside_script,
     outputs_of,
+    packed,
     problems_of,
     records_of,
     score_columns,
@@ -62,13 +62,15 @@ from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
 
 SCRIPTS = (
     "labels.js",
-    "report.js",
     "diff.js",
     "hits.js",
     "choice.js",
     "steps.js",
     "conversation.js",
     "reading.js",
+    "view.js",
+    "pictures.js",
+    "report.js",
     "details.js",
     "cells.js",
     "keys.js",
@@ -77,8 +79,6 @@ SCRIPTS = (
     "columns.js",
     "histogram.js",
     "address.js",
-    "view.js",
-    "pictures.js",
     "samples.js",
 )
 STYLES = ("report.css", "samples.css")
@@ -133,9 +133,11 @@ def report_page(
     records = records_of(systems, outputs, limits, start, tell)
     tell("drawing", 0, None)
     names = (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))
-    scripts = [f'"use strict";\n{_asset(name)}' for name in names]
+    # One script, which waits in its middle for the data to be unpacked.
+    script = f'"use strict";\n(async () => {{\n{"".join(map(_asset, names))}}})();'
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
+    scores = [output.pop("values") for output in data["outputs"]]
     data["start"] = start or 0
     data["pair"] = [[*systems].index(name) for name in reversed(answer.pair or ())] or None
     cells = cell_groupings(systems)
@@ -159,14 +161,14 @@ def report_page(
     page.globals |= {"table": lambda table: Markup(_rounded(table).html())}
     return _readable(
         page.from_string(_asset("report.html")).render(
-            policy=_policy(scripts, style),
+            policy=_policy(script, style),
             style=Markup(style),
-            scripts=[Markup(script) for script in scripts],
-            data=Markup(inside_script(script_json(data))),
+            script=Markup(script),
+            data=packed(map(script_json, [data, *scores])),
+            texts=packed(records.chunks),
             people=people,
             people_first=shown.agreement is not None,
             ngrams=ngrams,
-            chunks=[Markup(inside_script(chunk)) for chunk in records.chunks],
             systems=list(systems),
             short=without_common_start([*systems]),
             size=first.size,
@@ -179,8 +181,7 @@ def report_page(
             origin=provenance.facts(),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
-            exports=list(exports),
-            exports_json=Markup(inside_script(script_json(exports))),
+            exports=exports,
             width=WIDTH,
             all_scores=transposed(board) if others else board,
             own_tables=_own_tables(systems, cells),
@@ -300,16 +301,9 @@ def _asset(name: str) -> str:
     return files("metrichub.report.html").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
-    allowed = {
-        "default-src": "'none'",
-        "script-src": " ".join(map(_digest, scripts)),
-        "style-src": _digest(style),
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-    return "; ".join(f"{name} {sources}" for name, sources in allowed.items())
+def _policy(script: str, style: str) -> str:
+    allowed = f"script-src {_digest(script)}; style-src {_digest(style)}; img-src data:"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:

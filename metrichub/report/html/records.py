@@ -5,9 +5,10 @@ The page reads a chunk when it first shows one of its samples, so that a large r
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
@@ -24,8 +25,6 @@ from metrichub.evaluation.paired_tests import output_label
 from metrichub.report.rows import are_equal, chosen_outputs
 from metrichub.text.conversation import Message
 
-_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
-
 CHUNK = 250
 """Samples whose texts are read together."""
 
@@ -35,6 +34,8 @@ SCREEN = 25
 SHARE = 10
 """Of this times as many explanations as are wanted at each end, systems have an equal share."""
 
+_LEVEL = 5
+"""Of zlib: 6 takes nearly twice as long for a twentieth less."""
 
 Values = NDArray[np.float64]
 
@@ -112,13 +113,14 @@ def score_columns(
 
 def page_numbers(values: Values) -> list[float | str | None]:
     """Numbers as the page's script reads them; None for `nan`."""
-    return [_number(value) for value in values.tolist()]
+    distinct, place = np.unique(values, return_inverse=True)
+    numbers = [*map(_number, distinct.tolist())]
+    return [numbers[k] for k in place.tolist()]
 
 
 def as_shown(values: Values) -> Values:
     """The numbers as the page's script has them, by which it sorts and selects."""
-    numbers = (math.nan if value is None else float(value) for value in page_numbers(values))
-    return np.fromiter(numbers, np.float64, len(values))
+    return np.array(page_numbers(values), np.float64)
 
 
 def _number(value: float) -> float | str | None:
@@ -314,10 +316,10 @@ def script_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def inside_script(text: str) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element.
+def packed(lines: Iterable[str]) -> str:
+    """Lines of JSON that the page's script unpacks: deflated, in base64.
 
-    What HTML or JavaScript could misread is escaped, and so are lone surrogates, which UTF-8
-    can't hold.
+    Lone surrogates, which UTF-8 can't hold, are escaped.
     """
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    deflated = zlib.compress("\n".join(lines).encode("utf-8", "backslashreplace"), _LEVEL)
+    return base64.b64encode(deflated).decode("ascii")

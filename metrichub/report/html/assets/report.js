@@ -1,21 +1,25 @@
-// The data in this file: numbers at once, the texts of a sample with the chunk that it is in.
-const report = (() => {
-  const read = id => JSON.parse(document.getElementById(id).textContent);
-  const data = read("data");
-  for (const output of data.outputs) {
+// The data in this file, deflated: lines of JSON, of which those with the scores of an output or the
+// texts of some samples are read when they are first needed.
+const report = await (async () => {
+  const unpacked = id => {
+    const packed = atob(document.getElementById(id).textContent), bytes = new Uint8Array(packed.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = packed.charCodeAt(k);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  };
+  if (!globalThis.DecompressionStream) {
+    steps.by("samples").append("This browser can't unpack the samples in this file; Chrome 80, Firefox 113, Safari 16.4 and later can.");
+    await new Promise(() => {});
+  }
+  const [[first, ...scores], chunks] = (await Promise.all(["data", "texts"].map(unpacked))).map(text => text.split("\n"));
+  const chunk = k => (typeof chunks[k] === "string" ? (chunks[k] = JSON.parse(chunks[k])) : chunks[k]);
+  const data = JSON.parse(first);
+  for (const [k, output] of data.outputs.entries()) {
     // There may be millions of numbers, of which few outputs are read.
-    const lists = output.values;
     let values, whole;
     Object.defineProperties(output, {
-      values: { get: () => (values ??= lists.map(list => Float64Array.from(list, v => v === null ? NaN : Number(v)))) },
+      values: { get: () => (values ??= JSON.parse(scores[k]).map(list => Float64Array.from(list, v => v === null ? NaN : Number(v)))) },
       whole: { get: () => (whole ??= output.values.every(list => list.every(v => Number.isNaN(v) || Number.isInteger(v)))) },
     });
   }
-  const chunks = new Map();
-  const record = sample => {
-    const number = Math.floor(sample / data.chunk);
-    if (!chunks.has(number)) chunks.set(number, read(`samples-${number}`));
-    return chunks.get(number)[sample % data.chunk];
-  };
-  return { data, record };
+  return { data, record: sample => chunk(Math.floor(sample / data.chunk))[sample % data.chunk] };
 })();
