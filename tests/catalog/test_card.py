@@ -331,4 +331,6 @@ def test_a_card_begins_with_what_for_what_not_and_how_to_report_it(path: Path) -
     assert re.search(r"\b([Dd]on't|[Nn]or|[Nn]ever)\b", card.lead)
     assert re.search(r"\b[Rr]eport\b", card.lead)
     assert "\n\n" not in card.lead
+    if card.better("score") == "lower":
+        assert re.search(r"\b[Ll]ower\b", card.lead)
     assert next(iter(card.sections)) == "Example"
