@@ -17,8 +17,8 @@ from metrichub.catalog.registry import registry
 from metrichub.cli import main
 from tests.guide_commands import ROOT, run_step, steps
 
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-TEXTS = {path.name: path.read_text("utf-8") for path in DOCS}
+DOCS = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/evidence/*.md")])
+TEXTS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text("utf-8") for path in DOCS}
 
 
 FILES = {
@@ -57,7 +57,7 @@ def plain_commands(text: str) -> list[str]:
 # The judges of JUDGES.md are models; tests/cli/test_author.py and tests/site run the others.
 @pytest.mark.parametrize(
     "page", [name for name, text in TEXTS.items()
-             if plain_commands(text) and name not in {"JUDGES.md", "OWN.md", "SPEED.md"}]
+             if plain_commands(text) and name not in {"JUDGES.md", "OWN.md", "evidence/SPEED.md"}]
 )  # fmt: skip
 def test_the_commands_without_their_output_run_in_turn(page: str, tmp_path: Path) -> None:
     examples = shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -123,7 +123,7 @@ def test_the_benchmarks_that_pages_name_take_these_options(
 
 
 def test_every_metric_has_its_default_its_presets_and_what_was_read_on_the_page() -> None:
-    page = TEXTS["DEFAULTS.md"]
+    page = TEXTS["evidence/DEFAULTS.md"]
     cards = {one.name: one.card for one in registry().entries if one.distribution == "metrichub"}
     lines = [line.strip("|").split("|") for line in page.splitlines() if line[:3] == "| `"]
     rows = [[cell.strip() for cell in cells] for cells in lines]

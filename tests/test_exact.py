@@ -21,7 +21,7 @@ from metrichub.catalog.registry import registry
 
 CUT = Path("no such folder")
 ROWS = {row.spec: row for row in (*exact_rows.rows(), *presets(), *defaults())}
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "EXACT.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "evidence" / "EXACT.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

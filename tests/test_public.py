@@ -53,7 +53,7 @@ def test_code_that_builds_on_metrichub_imports_public_names_alone() -> None:
 
 DOCUMENTS = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "metric_cards/**/*.md", "plugins/**/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "metric_cards/**/*.md", "plugins/**/*.md")
     for path in ROOT.glob(pattern)
 )
 TEMPLATES = sorted((ROOT / "metrichub" / "cli" / "templates").rglob("*.txt"))

@@ -107,14 +107,14 @@ SAVED = ("_bases/error_rates.py", "codebleu/__init__.py", "tool_call_f1/__init__
 """Where `wanted` is the name of a statistic in reports that were saved before."""
 PROSE = [
     *CODE,
-    *paths("*.md", "docs/*.md", "metrichub/**/*.md", "metric_cards/**/*.md", "plugins/**/*.md"),
+    *paths("*.md", "docs/**/*.md", "metrichub/**/*.md", "metric_cards/**/*.md", "plugins/**/*.md"),
     *paths("metrichub/**/*.txt", "metrichub/**/*.html"),
 ]
 
 
 DOCUMENTS = [
     *(path for path in paths("*.md") if path.name != "CHANGELOG.md"),
-    *paths("docs/*.md", "plugins/*/README.md", "tests/data/README.md", "examples/README.md"),
+    *paths("docs/**/*.md", "plugins/*/README.md", "tests/data/README.md", "examples/README.md"),
 ]
 EVERYTHING = [
     *DOCUMENTS,

@@ -19,7 +19,7 @@ _KEYWORDS = re.compile(r"\A<!-- keywords: (.*?) -->\n", re.DOTALL)
 
 
 class Guide(NamedTuple):
-    """A page of docs/: its name ("RAG"), its parts, and its Markdown without the title."""
+    """A page of docs/: its name ("TASKS", "evidence/SPEED"), parts, and Markdown without title."""
 
     name: str
     title: str
@@ -37,8 +37,8 @@ def folder() -> Path:
 
 @cache
 def guides() -> tuple[Guide, ...]:
-    """Every guide, in the order of names."""
-    paths = sorted(folder().glob("*.md"))
+    """Every guide, in the order of names, those of evidence last."""
+    paths = [path for part in ("*.md", "evidence/*.md") for path in sorted(folder().glob(part))]
     return tuple(read_guide(path) for path in paths if path.stem not in _ASIDE)
 
 
@@ -50,7 +50,8 @@ def read_guide(path: Path) -> Guide:
     head, _, body = text[comment.end() if comment else 0 :].lstrip().partition("\n")
     first = " ".join(body.strip().partition("\n\n")[0].split())
     summary = re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", first)
-    return Guide(path.stem, head.removeprefix("# ").strip(), summary, keywords, body, path)
+    name = path.with_suffix("").as_posix().rpartition("/docs/")[2]
+    return Guide(name, head.removeprefix("# ").strip(), summary, keywords, body, path)
 
 
 class ChosenMetric(NamedTuple):
