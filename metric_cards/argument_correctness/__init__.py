@@ -1,4 +1,4 @@
-"""Argument correctness: how many calls of tools have the arguments that they should have."""
+"""Argument correctness: how many tool calls have the arguments that they should have."""
 
 from __future__ import annotations
 

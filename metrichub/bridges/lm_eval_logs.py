@@ -121,7 +121,7 @@ def _scores(results: Mapping[str, Any], task: str | None) -> list[tuple[str, flo
 def _recorded(
     row: Row, results: Mapping[str, Any], task: str | None, names: Sequence[str]
 ) -> dict[str, Row]:
-    """The metrics that are means over samples, and what is known of each."""
+    """The metrics that are means over samples, and what is known about each."""
     config = results.get("configs", {}).get(task)
     means = {
         metric["metric"]: str(metric.get("aggregation", "mean")).endswith("mean")

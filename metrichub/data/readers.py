@@ -38,7 +38,7 @@ class Log:
         reader: The entry point's name.
         model: The model whose replies or scores these are.
         task: What it was tested on.
-        recorded: The columns that hold numbers of the tool, and what is known of each: `better`
+        recorded: The columns that hold numbers of the tool, and what is known about each: `better`
             ("higher" or "lower"), `share` (each number is 0 or 1), `range`.
         systems: If the file has the samples of several systems, the values of columns by which the
             samples of each are found.
