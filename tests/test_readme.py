@@ -123,7 +123,7 @@ def test_the_first_command_is_short_in_a_pipe():
 
 def test_the_pictures_are_there_and_small():
     named = re.findall(r'(?:src|srcset)="([^"]+)"', README)
-    assert len(named) == 2
+    assert len(named) == 4
     for name in named:
         assert (ROOT / name).stat().st_size < 60_000
 
