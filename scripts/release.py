@@ -208,7 +208,11 @@ def preview(new: Mapping[Path, str]) -> str:
 
 def pages_for_a_clone() -> list[str]:
     """The pages for users that say to install metrichub or the plugin from a clone."""
-    paths = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / PLUGIN / "README.md"]
+    paths = [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        ROOT / PLUGIN / "README.md",
+    ]
     said = re.compile(r"pip install '?\.(?:/|\s|`)")
     return [
         path.relative_to(ROOT).as_posix()

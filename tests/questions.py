@@ -17,7 +17,9 @@ OURS = {
     "translation-no-reference": {
         "docs/TASKS.html",
         "elsewhere.html#cometkiwi",
+        "cometkiwi",
         "elsewhere.html#cometqe",
+        "comet_qe",
         # On the site by its title.
         "elsewhere.html#comet-qe",
     },
@@ -26,7 +28,7 @@ OURS = {
     "toxic-answers": {"toxicity"},
     "json-right": {"json_validity", "json_schema_match"},
     "code-works": {"elsewhere.html#codeeval", "pass_at_k"},
-    "same-meaning": {"semantic_similarity", "meteor", "elsewhere.html#bertscore"},
+    "same-meaning": {"semantic_similarity", "meteor", "elsewhere.html#bertscore", "bertscore"},
 }
 
 

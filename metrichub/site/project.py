@@ -22,7 +22,7 @@ import yaml
 from metrichub import CardError, SiteError
 from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog import guides
-from metrichub.catalog.registry import Registry
+from metrichub.catalog.registry import METRICS, Entry, Registry
 from metrichub.report.html.theme import THEME
 from metrichub.site import site_pages as pages
 from metrichub.site.site_pages import CardPage, markdown_of, one_line
@@ -31,7 +31,7 @@ SKELETON = Path(__file__).parent / "skeleton"
 """The files that every project has."""
 SETTINGS = "mkdocs.yml"
 LUNR = Path(mkdocs.__file__).parent / "contrib" / "search" / "templates" / "search" / "lunr.js"
-_DISTRIBUTION = "metrichub"
+_DISTRIBUTION, _PLUGIN = "metrichub", "metrichub-neural"
 # How each host shows a file of the newest commit.
 _FILES = {
     "github.com": "/blob/HEAD/",
@@ -70,13 +70,39 @@ def write_project(
         repository = _named(known.get_all("Project-URL") or [])
     if repository and urlsplit(repository).scheme not in ("http", "https"):
         raise SiteError(f"{repository!r} isn't the address of a repository; give one with https://")
-    cards, broken = _cards(installed or Registry.installed())
+    cards, broken = _cards(installed or with_plugin(Registry.installed()))
     places = frozenset(card.folder for card in cards)
     writer = _Writer(folder, repository.rstrip("/").removesuffix(".git"), places)
     settings = _settings(known["Version"], writer.repository, writer.source)
     settings["nav"] = [*writer.pages(cards, broken)]
     writer.put(SETTINGS, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
     return len(cards), tuple(f"{name}: {reason}" for name, reason in broken.items())
+
+
+@dataclass(frozen=True)
+class _AtHand(Entry):
+    """A metric of a plugin that lies beside metrichub in a clone, installed or not."""
+
+    home: Path = Path()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its module."""
+        return self.home.joinpath(*self.value.partition(":")[0].split("."))
+
+
+def with_plugin(installed: Registry) -> Registry:
+    """What is installed, and in a clone the metrics of its plugin beside ours."""
+    import tomllib
+
+    home = guides.folder().parent / "plugins" / _PLUGIN
+    there = {entry.distribution for entry in installed.entries}
+    if _DISTRIBUTION not in there or _PLUGIN in there or not home.is_dir():
+        return installed
+    project = tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    points = project["entry-points"][METRICS].items()
+    made = (_AtHand(name, _PLUGIN, project["version"], value, home) for name, value in points)
+    return Registry((*installed.entries, *made))
 
 
 def _named(urls: Sequence[str]) -> str:
@@ -163,11 +189,15 @@ class _Writer:
             families.setdefault(one_line(card.entry.card.tags.family) or "other", []).append(link)
         yield {
             "Metrics": [
-                self.page("metric_cards/README.md", pages.metrics_by_task(cards, broken)),
+                self.page(
+                    "metric_cards/README.md",
+                    pages.all_metrics(cards, broken),
+                    hide=["navigation", "toc"],
+                ),
                 {"Choose metrics": self.page("choose.md", pages.chooser(cards))},
                 {"By tag": "tags.md"},
                 {"Agreement with people": self.page("agreement.md", pages.agreement_tables(cards))},
-                {"Not included": self.page("elsewhere.md", pages.not_included())},
+                {"Not included": self.page("elsewhere.md", pages.not_included(cards))},
                 *(
                     {escape(pages.capital(name)): families[name]}
                     for name in sorted(families, key=str.casefold)

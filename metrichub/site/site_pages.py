@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from metrichub import CardError
 from metrichub.catalog import guides
-from metrichub.catalog.elsewhere import all_elsewhere
+from metrichub.catalog.elsewhere import all_elsewhere, bare_name
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.guides import choices
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.studies import best_by_task
+from metrichub.data.columns import column_of
 
 NAMES: Mapping[str, Sequence[str]] = {
     "Hub": ("Hub",),
@@ -55,6 +56,26 @@ _COMMANDS = """# Command line
 # Most of what a report does is done by the class above it.
 _INHERITED = "::: metrichub.Report\n    options:\n      inherited_members: true\n"
 _JUDGE = "openai(model='…')"
+_COSTS = (
+    "Arrows show which direction is better. Cost counts the judge's calls for one answer with one "
+    "passage at the default settings, as `--estimate` does."
+)
+_ASKED, _TOLD, _READ = "How is the weather?", "It is sunny in Bern [1].", "The sun shines in Bern."
+_CALL = {"function": {"name": "weather", "arguments": '{"city": "Bern"}'}}
+# A sample of one claim, one passage, one call, one of whatever else a metric may read.
+_SAMPLE = [
+    {
+        **{"question": _ASKED, "prediction": _TOLD, "reference": "Sunny.", "source": _READ},
+        **{"contexts": [_READ], "criteria": [{"criterion": "It names a town.", "points": 1}]},
+        **{"instructions": ["Name a town."], "roles": "a guide", "topics": ["weather"]},
+        "messages": [
+            {"role": "user", "content": _ASKED},
+            {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+            {"role": "tool", "content": _READ},
+            {"role": "assistant", "content": _TOLD, "retrieval_context": [_READ]},
+        ],
+    }
+]
 
 
 class CardPage(NamedTuple):
@@ -135,30 +156,57 @@ def card_page(page: CardPage) -> str:
     return f"# {markdown_of(page.title)}\n\n{markdown_of(card.summary)}\n\n{shown}\n\n{body}"
 
 
-def metrics_by_task(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
-    """All metrics by task, each under the first of its card, and the cards that can't be read."""
-    tasks: dict[str, list[CardPage]] = {}
-    for page in pages:
-        tasks.setdefault(one_line((*page.entry.card.tags.task, "any")[0]), []).append(page)
-    parts = [
-        "# All metrics\n\nEach metric under its first task; [by tag](../tags.md) they are listed "
-        "under all of their tasks, quality dimensions, families and needs.\n"
-    ]
-    for task, listed in sorted(tasks.items(), key=lambda item: item[0].casefold()):
-        rows = (
-            (
-                f"[{markdown_of(p.title)}]({p.folder}/README.md)",
-                p.needs,
-                markdown_of(p.entry.card.summary),
-            )
-            for p in listed
-        )
-        heads = ("Metric", "Asks", "What it measures")
-        parts.append(f"## {markdown_of(capital(task))}\n\n{_table(heads, rows)}")
+def all_metrics(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
+    """A table of all metrics, which a script filters and sorts, and what can't be read."""
+    heads = (
+        *("Metric", "What it measures", "Task", "Reads", "Needs", "Language"),
+        *("Agreement with people", "Cost per sample"),
+    )
+    text = (
+        f"# All metrics\n\n{_COSTS}\n\n{_table(heads, map(_metric, pages))}\n"
+        "[Agreement with people](../agreement.md) has the intervals and the data.\n"
+    )
     if broken:
         lines = "".join(f"- {_code(name)}: {markdown_of(why)}\n" for name, why in broken.items())
-        parts.append(f"## Installed, but without a card to show\n\n{lines}")
-    return "\n".join(parts)
+        text += f"\n## Installed, but without a card to show\n\n{lines}"
+    return text
+
+
+def _metric(page: CardPage) -> Sequence[str]:
+    """The row of a metric, which is told apart by what it needs and reads."""
+    card, plugin = page.entry.card, page.entry.distribution != "metrichub"
+    needs = [*([page.needs] if page.needs else []), *(["a plugin"] if plugin else [])]
+    if plugin:
+        cost = "in a plugin"
+    elif card.judge:
+        calls = _judge_calls(page.entry)
+        cost = f"{calls} call{'s' * (calls != 1)}" if calls else "calls"
+    else:
+        cost = "embeddings" if card.embedder else "free"
+    columns = dict.fromkeys(map(column_of, card.inputs))
+    reads = [name for name in columns if name != "predictions"] or ["predictions only"]
+    facets = card.tags.task, reads, needs or ["no model"], card.tags.language
+    figures = [f"{heading} {value:.3f}" for heading, value, _ in _measured_of(page)]
+    arrow = {"higher": " ↑", "lower": " ↓"}.get(card.better("score") or "", "")
+    return (
+        f"[{markdown_of(page.title)}]({page.folder}/README.md) {_code(page.name)}{arrow}",
+        markdown_of(card.summary),
+        *(markdown_of(", ".join(map(one_line, values))) for values in facets),
+        markdown_of("; ".join(figures)),
+        cost,
+    )
+
+
+def _judge_calls(entry: Entry) -> int:
+    """How often a metric of ours asks its judge about the sample; 0 if that can't be counted."""
+    from metrichub import Hub, MetrichubError
+
+    try:
+        return (
+            Hub(entry.name, judge="openai(model='any')", embedder="offline").estimate(_SAMPLE).calls
+        )
+    except MetrichubError:
+        return 0
 
 
 def chooser(pages: Sequence[CardPage]) -> str:
@@ -249,9 +297,11 @@ def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def not_included() -> str:
-    """Known metrics that don't come with metrichub, each under a heading to be found by."""
-    known = sorted(all_elsewhere(), key=lambda metric: metric.title.casefold())
+def not_included(pages: Iterable[CardPage]) -> str:
+    """Known metrics that have none of these pages, each under a heading to be found by."""
+    here = {bare_name(page.entry.name) for page in pages}
+    others = (metric for metric in all_elsewhere() if metric.letters not in here)
+    known = sorted(others, key=lambda metric: metric.title.casefold())
     shown = (
         f"## {markdown_of(metric.title)}\n\n{markdown_of(capital(metric.where))}\n"
         + (

@@ -16,12 +16,13 @@ from playwright.sync_api import expect
 
 from metrichub.catalog.registry import Registry, registry
 from metrichub.site.commands import build_site
+from metrichub.site.project import with_plugin
 from tests.browser.servers import serving_folder
 from tests.questions import newcomers, unseen
 from tests.site_cards import hostile
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +42,8 @@ def site(
     plugin = tmp_path_factory.mktemp("plugin")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(plugin)
-        installed = Registry((*Registry.installed().entries, hostile(plugin)))
+        ours = with_plugin(Registry.installed())
+        installed = Registry((*ours.entries, hostile(plugin)))
         within = "deep/under a path"
         root = made_once("site", lambda folder: build_site(folder / within, installed))
         with serving_folder(root) as server:
@@ -50,7 +52,7 @@ def site(
 
 def search(page: Page, words: str) -> None:
     """Search from any page."""
-    page.get_by_role("link", name="Search", exact=True).click()
+    page.get_by_role("link", name=re.compile("^Search")).click()
     expect(page.get_by_label("Ask in your own words")).to_be_focused()
     page.keyboard.type(words)
 
@@ -89,9 +91,16 @@ def test_questions_find_an_answer_among_the_first_three(page: Page, site: Site, 
     expect(answers.first).to_have_text("Coverage (extractive fragments)")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Coverage (extractive fragments)")
-    expect(box).to_have_count(0)
+    expect(page.locator(".mh-dialog")).to_be_attached()
+    expect(box).to_be_hidden()
+    # On every page, by the key too, whose letters turn no pages.
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    page.keyboard.type("np.")
+    page.keyboard.press("Escape")
+    expect(page.locator("h1")).to_have_text("Coverage (extractive fragments)")
     search(page, "brevity penalty")
-    page.locator(".mh-ask a[href^='metric_cards/bleu/']").first.click()
+    page.locator(".mh-ask a[href*='metric_cards/bleu/']").first.click()
     expect(page.locator("h1")).to_have_text("BLEU")
 
 
@@ -111,6 +120,49 @@ def test_every_page_leads_to_every_part_and_to_its_neighbours(page: Page, site: 
     page.goto(site.file + "metric_cards/faithfulness/index.html")
     page.locator("#definition ~ p").get_by_role("link", name="supported").click()
     expect(heading).to_have_text("Prompt: supported")
+
+
+def test_all_metrics_are_filtered_sorted_and_compared(page: Page, site: Site) -> None:
+    page.goto(site.http + "metric_cards/index.html")
+    rows, compared = page.locator(".mh-metrics tbody tr:visible"), page.locator(".mh-compare")
+
+    def chip(facet: str, tag: str) -> Locator:
+        return page.get_by_role("group", name=facet).get_by_role("button", name=f"{tag} ")
+
+    cards = [entry.card for entry in with_plugin(Registry.installed()).entries]
+    of_agents = [card for card in cards if "agents" in card.tags.task]
+    unjudged = sorted(card.name for card in of_agents if not card.judge)
+    expect(chip("Task", "agents")).to_have_text(f"agents {len(of_agents)}")
+    chip("Task", "agents").click()
+    # The counts of other facets are of what is left; what nothing has can't be chosen.
+    expect(chip("Needs", "no model")).to_have_text(f"no model {len(unjudged)}")
+    expect(chip("Needs", "an embedder")).to_be_disabled()
+    chip("Needs", "no model").click()
+    expect(rows.locator("td:nth-child(2) code")).to_have_text(unjudged)
+    chip("Task", "agents").click()
+    chip("Needs", "no model").click()
+    page.get_by_label("Has the words").fill("claims support")
+    names = rows.locator("code").all_inner_texts()
+    assert {"faithfulness", "hallucination"} <= set(names) < {card.name for card in cards}
+    page.get_by_label("Has the words").fill("")
+    # Faithfulness agrees better on consistency than n-grams do; what isn't measured is last.
+    page.get_by_label("What people rated").select_option("summarization: consistency")
+    names = rows.locator("td:nth-child(2) code").all_inner_texts()
+    assert names.index("faithfulness") < names.index("rouge") < names.index("user_frustration")
+    page.get_by_role("button", name="Cost per sample").click()
+    costs = rows.locator("td:nth-child(9)").all_inner_texts()
+    assert costs[0] == "free"
+    assert int(costs[-1].split()[0]) > int(costs[-30].split()[0]) >= 1
+    expect(page.locator("tr", has_text="BERTScore").first).to_contain_text("in a plugin")
+    for name in ("rouge", "chrf"):
+        expect(compared).to_be_hidden()
+        page.get_by_label(f"Compare {name}", exact=True).check()
+    expect(compared.locator("tr").first).to_have_text(re.compile("ROUGE.*chrF"))
+    expect(compared.locator("tr", has_text="consistency")).to_have_text(
+        re.compile(r"0\.\d{3}0\.\d{3}$")
+    )
+    page.get_by_label("Compare faithfulness", exact=True).check()
+    expect(compared.locator("tr").first).to_have_text(re.compile("chrF.*Faithfulness"))
 
 
 def test_the_citation_and_the_example_are_copied(page: Page, site: Site) -> None:
@@ -193,7 +245,10 @@ def test_axe_finds_no_serious_violation_and_nothing_is_wider_than_the_page(
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    names = ("index", "choose", "agreement", "metric_cards/faithfulness/index", "reference/hub")
+    names = (
+        *("index", "choose", "agreement", "metric_cards/index"),
+        *("metric_cards/faithfulness/index", "reference/hub"),
+    )
     for name in names:
         page.goto(f"{site.http}{name}.html")
         expect(page.locator("html")).to_have_class(re.compile(r"\bjs\b"))

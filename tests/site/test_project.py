@@ -16,7 +16,7 @@ import yaml
 
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.errors import SiteError
-from metrichub.site.project import write_project
+from metrichub.site.project import with_plugin, write_project
 from tests.site_cards import hostile, measured, study, toy
 
 REPOSITORY = "https://github.com/owner/name"
@@ -111,20 +111,54 @@ def test_a_card_s_page_has_its_facts_its_body_and_its_tags(site: Path) -> None:
     assert body.endswith("\nUse it.\n\n## Example\n")
 
 
-def test_all_metrics_are_listed_by_task_and_in_the_navigation_by_family(site: Path) -> None:
+def test_all_metrics_are_a_table_and_in_the_navigation_by_family(site: Path) -> None:
     def tags(task: str, family: str) -> str:
         return f"{{task: [{task}], dimension: [d], family: {family}}}"
 
+    overlap = toy(
+        *(site, "b"), title="B", tags=tags("translation", "overlap"),
+        inputs="[prediction, references]", better="lower", distribution="metrichub",
+    )  # fmt: skip
     docs = write(
-        *(site, toy(site, "b", title="B", tags=tags("translation", "overlap"))),
+        *(site, measured(overlap, study(("score", "fluency", 0.2)))),
         *(toy(site, "a", title="A", tags=tags("rag", "judge"), more="judge: model\n"),),
     )
     listed = text(docs, "metric_cards/README.md")
-    assert listed.index("## RAG") < listed.index("## Translation")
-    assert "| [A](a/README.md) | a model as judge | A toy. |" in listed
+    cells = "rag | predictions only | a model as judge, a plugin | any |  | in a plugin |"
+    assert f"| [A](a/README.md) `a` ↑ | A toy. | {cells}" in listed
+    cells = "translation | references | no model | any | testing: fluency 0.200 | free |"
+    assert f"| [B](b/README.md) `b` ↓ | A toy. | {cells}" in listed
     *_, judge, overlap = tabs(docs)["Metrics"]
     assert judge == {"Judge": [{"A": "metric_cards/a/README.md"}]}
     assert overlap == {"Overlap": [{"B": "metric_cards/b/README.md"}]}
+
+
+def test_a_judge_s_calls_are_those_of_the_sample(site: Path) -> None:
+    shown = text(write(site, *Registry.installed().entries), "metric_cards/README.md")
+    costs = dict(re.findall(r"(?m)^\| \[.*?`(\w+)`.* \| ([^|]*) \|$", shown))
+    # By their prompts: claims and verdicts; one grade; both orders; 3 + 2n calls for n passages.
+    expected = {"faithfulness": "2 calls", "fluency": "1 call", "pairwise": "2 calls"}
+    expected |= {
+        "noise_sensitivity": "5 calls",
+        "bleu": "free",
+        "semantic_similarity": "embeddings",
+    }
+    assert {name: costs[name] for name in expected} == expected
+    assert "calls" not in costs.values()
+
+
+def test_a_clone_has_its_plugin_s_cards_installed_or_not(site: Path) -> None:
+    ours = [entry for entry in Registry.installed().entries if entry.distribution == "metrichub"]
+    both = with_plugin(Registry(tuple(ours)))
+    found = {entry.name: entry for entry in both.entries}
+    assert found["bertscore"].distribution == "metrichub-neural"
+    docs = write(site, found["bertscore"], found["bleu"])
+    assert "# BERTScore\n" in text(docs, "metric_cards/bertscore/README.md")
+    assert "## BERTScore\n" not in text(docs, "elsewhere.md")
+    assert "## COMET\n" in text(docs, "elsewhere.md")
+    assert with_plugin(both) is both
+    strangers = Registry((toy(site, "one"),))
+    assert with_plugin(strangers) is strangers
 
 
 def test_the_reference_comes_in_the_order_of_use_and_errors_last(site: Path) -> None:
