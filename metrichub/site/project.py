@@ -191,7 +191,7 @@ class _Writer:
             "Metrics": [
                 self.page(
                     "metric_cards/README.md",
-                    pages.all_metrics(cards, broken),
+                    pages.metric_table(cards, broken),
                     hide=["navigation", "toc"],
                 ),
                 {"Choose metrics": self.page("choose.md", pages.chooser(cards))},

@@ -15,7 +15,6 @@ from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.guides import choices
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.studies import best_by_task
-from metrichub.data.columns import column_of
 
 NAMES: Mapping[str, Sequence[str]] = {
     "Hub": ("Hub",),
@@ -156,7 +155,7 @@ def card_page(page: CardPage) -> str:
     return f"# {markdown_of(page.title)}\n\n{markdown_of(card.summary)}\n\n{shown}\n\n{body}"
 
 
-def all_metrics(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
+def metric_table(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
     """A table of all metrics, which a script filters and sorts, and what can't be read."""
     heads = (
         *("Metric", "What it measures", "Task", "Reads", "Needs", "Language"),
@@ -173,7 +172,7 @@ def all_metrics(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
 
 
 def _metric(page: CardPage) -> Sequence[str]:
-    """The row of a metric, which is told apart by what it needs and reads."""
+    """The row of a metric: its facts in words, as the chips above the table have them."""
     card, plugin = page.entry.card, page.entry.distribution != "metrichub"
     needs = [*([page.needs] if page.needs else []), *(["a plugin"] if plugin else [])]
     if plugin:
@@ -183,7 +182,7 @@ def _metric(page: CardPage) -> Sequence[str]:
         cost = f"{calls} call{'s' * (calls != 1)}" if calls else "calls"
     else:
         cost = "embeddings" if card.embedder else "free"
-    columns = dict.fromkeys(map(column_of, card.inputs))
+    columns = card.facets["input"]
     reads = [name for name in columns if name != "predictions"] or ["predictions only"]
     facets = card.tags.task, reads, needs or ["no model"], card.tags.language
     figures = [f"{heading} {value:.3f}" for heading, value, _ in _measured_of(page)]
