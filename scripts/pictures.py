@@ -25,7 +25,7 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = "compare examples/news/*.jsonl -m rouge -m chrf"
 WIDTH = 88
-SIZE = {"width": 1200, "height": 560}
+SIZE = {"width": 1400, "height": 640}
 _COLORS = 64
 _BELOW = 28
 """Pixels from the last line's feet to the lower edge."""
