@@ -201,6 +201,15 @@ def test_samples_start_by_the_first_column_of_the_scores(tmp_path: Path) -> None
     assert explained == [0, 2, 3]
 
 
+def test_words_of_references_are_marked_where_the_score_reads_them(tmp_path: Path) -> None:
+    texts = {"predictions": ["a b"], "references": ["a c"], "contexts": [["a b"]]}
+    for metrics in (["wer", "faithfulness"], ["faithfulness", "wer"]):
+        hub = Hub(metrics, judge="offline")
+        write(tmp_path / "report.html", {"one": hub.evaluate(texts)}, resamples=2)
+        data = json.loads(Page(tmp_path / "report.html").scripts["data"])
+        assert data["by_references"] == (metrics[0] == "wer")
+
+
 def test_equal_samples_are_explained_in_the_order_of_the_list(tmp_path: Path) -> None:
     # The page lists equal ones by their numbers, from either end.
     wer = Hub("wer").evaluate(predictions=["a"] * 60, references=["b"] * 60)

@@ -187,7 +187,8 @@ def _forest(
         p = p_text(test.p) if verdict != "no winner" else ""
         cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
         difference = column.number(test.difference, "+")
-        brief = [briefly(column), *scores, difference, p.removeprefix("p = ") or "–"]
+        short = p.removeprefix("p ").removeprefix("= ") or "–"
+        brief = [briefly(column), *scores, difference, short]
         rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], brief, *places))
     level = f"{100 * tests.ranking.options.level:g}%"
     differs = f"difference from {tests.ranking.systems[0]} [{level} interval]"

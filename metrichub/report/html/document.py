@@ -138,8 +138,7 @@ def report_page(
     style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
     data = _data(systems, shown.ids, outputs, records)
     scores = [output.pop("values") for output in data["outputs"]]
-    data["start"] = start or 0
-    data["pair"] = [[*systems].index(name) for name in reversed(answer.pair or ())] or None
+    data |= _first_view(systems, answer, begin.metric, start)
     cells = cell_groupings(systems)
     data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems), *cells)]
     data |= {"people": people.data} if people and people.data else {}
@@ -211,6 +210,21 @@ def report_page(
             citations=_citations(systems),
         )
     )
+
+
+def _first_view(
+    systems: Mapping[str, Measurement], answer: PageAnswer, metric: str, start: int | None
+) -> dict[str, Any]:
+    """Which output and systems the samples begin with, and whether words of references are marked.
+
+    Of a metric that reads none these marks would say nothing.
+    """
+    own = (s.results[metric].metric.inputs() for s in systems.values() if metric in s.results)
+    return {
+        "start": start or 0,
+        "by_references": not {"reference", "references"}.isdisjoint(next(own)),
+        "pair": [[*systems].index(name) for name in reversed(answer.pair or ())] or None,
+    }
 
 
 def _first(
