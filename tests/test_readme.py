@@ -91,7 +91,7 @@ def test_the_numbers_are_counted_or_stand_in_the_table_that_they_lead_to():
     assert f"- {judged} that ask a judge" in changelog
     exact = (ROOT / "docs/evidence/EXACT.md").read_text(encoding="utf-8")
     table = exact.partition("\nNo program to compare with")[0]
-    # The metric, the pairs, and the rows that differ: a dash where only corpora were compared.
+    # The metric, its pairs, and the rows that differ: a dash if only the corpus was compared.
     defaults = re.findall(r"^\| `(\w+)`.*? \| ([\d,]+) \| \S+ \| \S+ \| (\S+) \|", table, re.M)
     equal = [pairs for _, pairs, differ in defaults if differ == "0"]
     assert f"Of {len(defaults)} defaults that have an official program" in text
