@@ -22,6 +22,7 @@ import yaml
 from metrichub import CardError, SiteError
 from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog import guides
+from metrichub.catalog.elsewhere import install_of
 from metrichub.catalog.registry import METRICS, Entry, Registry
 from metrichub.report.html.theme import THEME
 from metrichub.site import site_pages as pages
@@ -89,6 +90,11 @@ class _AtHand(Entry):
     def folder(self) -> Path:
         """The folder of its module."""
         return self.home.joinpath(*self.value.partition(":")[0].split("."))
+
+    @property
+    def install(self) -> str:
+        """What installs the plugin, with what the metric requires."""
+        return install_of(self.distribution)
 
 
 def with_plugin(installed: Registry) -> Registry:

@@ -153,7 +153,9 @@ def test_a_clone_has_its_plugin_s_cards_installed_or_not(site: Path) -> None:
     found = {entry.name: entry for entry in both.entries}
     assert found["bertscore"].distribution == "metrichub-neural"
     docs = write(site, found["bertscore"], found["bleu"])
-    assert "# BERTScore\n" in text(docs, "metric_cards/bertscore/README.md")
+    card = text(docs, "metric_cards/bertscore/README.md")
+    assert "# BERTScore\n" in card
+    assert "Install\n:   `in a clone of metrichub, pip install ./plugins/metrichub-neural`" in card
     assert "## BERTScore\n" not in text(docs, "elsewhere.md")
     assert "## COMET\n" in text(docs, "elsewhere.md")
     assert with_plugin(both) is both
