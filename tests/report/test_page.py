@@ -206,7 +206,7 @@ def test_words_of_references_are_marked_where_the_score_reads_them(tmp_path: Pat
     for metrics in (["wer", "faithfulness"], ["faithfulness", "wer"]):
         hub = Hub(metrics, judge="offline")
         write(tmp_path / "report.html", {"one": hub.evaluate(texts)}, resamples=2)
-        data = json.loads(Page(tmp_path / "report.html").scripts["data"])
+        data = Page(tmp_path / "report.html").data
         assert data["by_references"] == (metrics[0] == "wer")
 
 
