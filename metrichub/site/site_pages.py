@@ -55,6 +55,8 @@ _COMMANDS = """# Command line
 # Most of what a report does is done by the class above it.
 _INHERITED = "::: metrichub.Report\n    options:\n      inherited_members: true\n"
 _JUDGE = "openai(model='…')"
+_HEADS = ("Metric", "What it measures", "Task", "Reads", "Needs", "Language",
+          "Agreement with people", "Cost per sample")  # fmt: skip
 _COSTS = (
     "Arrows show which direction is better. Cost counts the judge's calls for one answer with one "
     "passage at the default settings, as `--estimate` does."
@@ -70,7 +72,6 @@ _SAMPLE = [
         "messages": [
             {"role": "user", "content": _ASKED},
             {"role": "assistant", "content": None, "tool_calls": [_CALL]},
-            {"role": "tool", "content": _READ},
             {"role": "assistant", "content": _TOLD, "retrieval_context": [_READ]},
         ],
     }
@@ -157,12 +158,8 @@ def card_page(page: CardPage) -> str:
 
 def metric_table(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
     """A table of all metrics, which a script filters and sorts, and what can't be read."""
-    heads = (
-        *("Metric", "What it measures", "Task", "Reads", "Needs", "Language"),
-        *("Agreement with people", "Cost per sample"),
-    )
     text = (
-        f"# All metrics\n\n{_COSTS}\n\n{_table(heads, map(_metric, pages))}\n"
+        f"# All metrics\n\n{_COSTS}\n\n{_table(_HEADS, map(_metric, pages))}\n"
         "[Agreement with people](../agreement.md) has the intervals and the data.\n"
     )
     if broken:
@@ -174,19 +171,18 @@ def metric_table(pages: Sequence[CardPage], broken: Mapping[str, str]) -> str:
 def _metric(page: CardPage) -> Sequence[str]:
     """The row of a metric: its facts in words, as the chips above the table have them."""
     card, plugin = page.entry.card, page.entry.distribution != "metrichub"
-    needs = [*([page.needs] if page.needs else []), *(["a plugin"] if plugin else [])]
+    needs = [need for need in (page.needs, "a plugin" if plugin else "") if need]
     if plugin:
         cost = "in a plugin"
     elif card.judge:
         calls = _judge_calls(page.entry)
-        cost = f"{calls} call{'s' * (calls != 1)}" if calls else "calls"
+        cost = "1 call" if calls == 1 else f"{calls or ''} calls".strip()
     else:
         cost = "embeddings" if card.embedder else "free"
-    columns = card.facets["input"]
-    reads = [name for name in columns if name != "predictions"] or ["predictions only"]
+    reads = sorted({*card.facets["input"]} - {"predictions"}) or ["predictions only"]
     facets = card.tags.task, reads, needs or ["no model"], card.tags.language
     figures = [f"{heading} {value:.3f}" for heading, value, _ in _measured_of(page)]
-    arrow = {"higher": " ↑", "lower": " ↓"}.get(card.better("score") or "", "")
+    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[card.better("score")]
     return (
         f"[{markdown_of(page.title)}]({page.folder}/README.md) {_code(page.name)}{arrow}",
         markdown_of(card.summary),
