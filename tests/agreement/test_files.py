@@ -10,6 +10,7 @@ import pytest
 from tests.commands import error, run, write
 from tests.judge_stub import Stub, failure
 from tests.judge_toys import spec
+from tests.report.test_page import Page
 
 # token_f1 with "b c d e": 2/5, 2/3 and 6/7.
 TEXTS = ["b", "b c", "b c d"]
@@ -174,7 +175,8 @@ def test_a_page_of_errors_shows_their_scores() -> None:
     assert result.exit_code == 0, result.stderr
     page = Path("p.html").read_text("utf-8")
     assert "<h1>Agreement of token_f1 with mqm</h1>" in page
-    assert '"ratings":[{"name":"mqm","values":[[-5,-1,0]]}]' in page.replace(".0", "")
+    found = Page(Path("p.html")).data["people"]["ratings"]
+    assert found == [{"name": "mqm", "values": [[-5, -1, 0]]}]
 
 
 def test_options_that_are_repeated_add_up() -> None:
