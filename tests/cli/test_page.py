@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.commands import BOTH, JSON, run, write_ranked_systems, write_systems
+from tests.report.test_page import Page
 
 FEW = ("--resamples", "20")
 
@@ -25,10 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def data(path: str) -> Any:
-    """What the script of a page reads first."""
-    found = re.search(r'id="data">(.*?)</script>', Path(path).read_text("utf-8"), re.DOTALL)
-    assert found
-    return json.loads(found[1])
+    return Page(Path(path)).data
 
 
 def test_score_writes_a_page_beside_its_result() -> None:
@@ -39,7 +37,7 @@ def test_score_writes_a_page_beside_its_result() -> None:
     assert found["systems"] == ["a.jsonl"]
     assert found["ids"] == ["x", "y"]
     assert found["texts"] is True
-    assert "a b c" in Path("a.html").read_text("utf-8")
+    assert "a b c" in json.dumps(Page(Path("a.html")).samples)
 
 
 def test_the_resampling_options_hold_for_the_page() -> None:
