@@ -10,9 +10,15 @@ const report = await (async () => {
     steps.by("samples").append("This browser can't unpack the samples in this file; Chrome 80, Firefox 113, Safari 16.4 and later can.");
     await new Promise(() => {});
   }
+  // Headless browsers print a page when it is loaded, which it isn't while it loads an image, and then
+  // another one.
+  let ready = false, images = 0;
+  const hold = () => { if (!ready) Object.assign(new Image(), { onerror: hold, src: `data:,${images++}` }); };
+  hold();
   const [[first, ...scores], chunks] = (await Promise.all(["data", "texts"].map(unpacked))).map(text => text.split("\n"));
   const chunk = k => (typeof chunks[k] === "string" ? (chunks[k] = JSON.parse(chunks[k])) : chunks[k]);
   const data = JSON.parse(first);
+  ready = true;
   for (const [k, output] of data.outputs.entries()) {
     // There may be millions of numbers, of which few outputs are read.
     let values, whole;
