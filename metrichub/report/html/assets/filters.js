@@ -51,7 +51,7 @@ const sampleFilters = ({ data, record }) => {
     ["plain", "nothing"],
   ]);
   // Words of references say nothing of a score that reads none.
-  if (!data.by_references) by("against").value = "plain";
+  if (compared && !data.by_references) by("against").value = "plain";
   fill("system", each);
   if (several) by("system").value = "1";
   const pairs = each.flatMap(([i]) => each.filter(([j]) => i !== j).map(([j]) => [i, ">", j]));
