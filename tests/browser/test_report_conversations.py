@@ -156,6 +156,9 @@ def test_conversations_of_two_systems_are_compared_searched_copied_and_printed(
 def test_predictions_and_other_columns_stay_where_they_are(page: Page, tmp_path: Path) -> None:
     hub, answer = Hub([clerk("yes"), "exact_match"]), CHINESE[-1]["content"]
     page.goto(shown(tmp_path, hub.evaluate(messages=[CHINESE], references=[answer])))
+    # The first metric reads no reference, so nothing is marked until one asks.
+    expect(page.locator("#table .cell .figures")).to_have_text("")
+    page.get_by_label("Marked against").select_option("references")
     sample = opened(page, 0)
     labels = sample.locator("p.label").all_inner_texts()
     wanted = ["references", "prediction"]
@@ -184,6 +187,7 @@ def test_reference_messages_are_folded_and_their_calls_compared(page: Page, tmp_
     reference = [*TRAVEL[:2], other, *TRAVEL[3:-1], turn("assistant", "It is valid.")]
     hub = Hub([Steps(name="steps")])
     page.goto(shown(tmp_path, hub.evaluate(messages=[TRAVEL], reference_messages=[reference])))
+    page.get_by_label("Marked against").select_option("references")
     sample = opened(page, 0)
     expect(sample.locator(".conversation")).to_have_count(2)
     expect(sample.get_by_text("It is valid.")).not_to_be_visible()
