@@ -17,6 +17,7 @@ from metrichub.site.project import write_project
 from metrichub.site.site_pages import EXAMPLE_METRICS as METRICS
 from metrichub.site.site_pages import example_report
 from tests.guide_commands import ROOT
+from tests.report.test_page import Page
 from tests.site_cards import toy
 
 pytestmark = pytest.mark.site
@@ -34,9 +35,14 @@ assert example_report(Path(sys.argv[1]), METRICS)
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("example") / "example.html"
     assert example_report(path, METRICS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
@@ -49,13 +55,13 @@ def test_another_process_without_a_network_makes_the_same_bytes(page: str, tmp_p
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
-def test_the_page_holds_the_texts_of_both_systems_and_no_folder(page: str) -> None:
+def test_the_page_holds_the_texts_of_both_systems_and_no_folder(path: Path, page: str) -> None:
+    texts = json.dumps(Page(path).samples, ensure_ascii=False)
     for file in ("summaries.jsonl", "summaries_b.jsonl"):
         lines = (ROOT / "examples" / file).read_text("utf-8").splitlines()
         for row in map(json.loads, lines[::13]):
-            # The page's data are JSON, in which < is escaped.
-            assert json.dumps(row["prediction"], ensure_ascii=False)[1:-1] in page
-    assert str(ROOT) not in page
+            assert json.dumps(row["prediction"], ensure_ascii=False) in texts
+    assert str(ROOT) not in page + texts
 
 
 def test_home_and_the_navigation_lead_to_the_example(tmp_path: Path) -> None:
