@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
+import re
 import subprocess
 import sys
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,7 +113,10 @@ def test_the_report_as_a_page_shows_scores_and_every_sample(whole: Report, tmp_p
     for name in whole.scores():
         assert name in page
     assert f"{whole.scores()['greedy_matching']['recall']:.3f}" in page
-    assert all(text in page for text in set(PREDICTIONS))
+    packed = re.search(r'id="texts">([^<]*)<', page)
+    assert packed
+    shown = zlib.decompress(base64.b64decode(packed[1])).decode()
+    assert all(json.dumps(text, ensure_ascii=False) in shown for text in set(PREDICTIONS))
 
 
 @contextmanager
