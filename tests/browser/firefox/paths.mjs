@@ -63,6 +63,7 @@ const listed = async (page) => {
 async function filtered(page, at) {
   await page.goto(at.report);
   await says(page, "#found", "of 30 samples");
+  await (await page.$("#more > summary")).click();
   await choose(page, "Which is better", "a.jsonl better than b.jsonl");
   await says(page, "#found", "a.jsonl better than b.jsonl");
 }
