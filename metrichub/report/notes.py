@@ -70,11 +70,11 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
         kinds = {REPAIRED: ""}
         why += [f"{n} {kinds.get(what, 'cut: ')}{what}" for what, n in (trace.cuts or {}).items()]
-        label = result.metric.label().replace("\\", "")
         why += [
             f"{asked} was answered by {Usage(models={asked: names}).answered_by}"
             for asked, names in measurement.usage.models.items()
-            if len(names) > 1 and f"model={asked!r}" in label
+            # The label of a model of one's own reads its files.
+            if len(names) > 1 and f"model={asked!r}" in result.metric.label().replace("\\", "")
         ]
         why += _of_runs(measurement.runs.get(name, ()))
         why += agreement_notes(trace.votes) if trace.votes else []
