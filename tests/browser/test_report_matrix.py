@@ -143,6 +143,17 @@ def test_rows_are_sorted_by_any_system_a_difference_or_the_range(page: Page, thr
         assert adjusted == "exact"
 
 
+def test_each_difference_is_offered_once_first_that_of_the_two_compared(
+    page: Page, tmp_path: Path
+) -> None:
+    said = {"base": ["a b"], "poor": ["x y"], "good": ["a c"]}
+    page.goto(page_of(tmp_path, ["token_f1"], ["a c"], said))
+    assert page.get_by_label("Sort by").locator("option").all_inner_texts() == [
+        *("good − base", "base", "poor", "good", "poor − base"),
+        *("range of all systems", "sample number"),
+    ]
+
+
 def test_a_phone_has_one_system_at_a_time(page: Page, three: str) -> None:
     page.goto(f"{three}#view?columns=0+1+2")
     page.get_by_label("Rows").select_option("50")

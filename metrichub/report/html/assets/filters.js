@@ -41,8 +41,9 @@ const sampleFilters = ({ data, record }) => {
   fill("output", data.outputs.map((output, k) => [k, output.label]));
   by("output").value = String(data.start);
   for (const [group] of GROUPS) fill(group, groupings.map(({ key, name }) => [key, name]));
+  const others = [...data.systems.keys()].filter(k => !data.pair?.includes(k));
   fill("sort", several
-    ? [minus(...(data.pair ?? [0, 1])), ...each, ...each.slice(2).map((_, k) => minus(0, k + 2)), ["spread", "range of all systems"]]
+    ? [minus(...data.pair), ...each, ...others.map(k => minus(0, k)), ["spread", "range of all systems"]]
     : [["0", "score"]]);
   fill("sort", [["sample", "sample number"]]);
   fill("against", [
