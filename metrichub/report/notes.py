@@ -68,8 +68,8 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why = _without_score(measurement.size, result, trace)
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
-        kinds = {REPAIRED: ""}
-        why += [f"{n} {kinds.get(what, 'cut: ')}{what}" for what, n in (trace.cuts or {}).items()]
+        cuts = (trace.cuts or {}).items()
+        why += [f"{n} {'cut: ' * (what != REPAIRED)}{what}" for what, n in cuts]
         why += [
             f"{asked} was answered by {Usage(models={asked: names}).answered_by}"
             for asked, names in measurement.usage.models.items()
