@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from itertools import chain
@@ -153,13 +153,9 @@ class Table(NamedTuple):
         made = [" ".join(text.split()) for text in (self.method, *self.signatures)]
         return "\n".join([*lines, *(f"% {printable(text)}" for text in made if text), ""])
 
-    def html(self, caption: str = "", links: Mapping[tuple[int, int], str] | None = None) -> str:
-        """The table in HTML, the best in bold; nothing in it can be more than text.
-
-        The cells of `links`, by row and column, are buttons with this in `data-select`.
-        """
-        caption = caption or self.caption
-        lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    def html(self) -> str:
+        """The table in HTML, the best in bold; nothing in it can be more than text."""
+        lines = [f"<caption>{escape(self.caption)}</caption>"] if self.caption else []
         right = self._numbers()
         kinds = [' class="number"' if i in right else "" for i in range(len(self.head))]
         head = "".join(
@@ -167,10 +163,7 @@ class Table(NamedTuple):
             for name, kind in zip(self.head, kinds, strict=True)
         )
         lines.append(f"<thead><tr>{head}</tr></thead>")
-        for number, cells in enumerate(self._cells(escape, "<strong>{}</strong>")):
-            for i, cell in enumerate(cells):
-                if select := escape((links or {}).get((number, i), "")):
-                    cells[i] = f'<button type="button" data-select="{select}">{cell}</button>'
+        for cells in self._cells(escape, "<strong>{}</strong>"):
             row = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(cells, kinds, strict=True))
             lines.append(f"<tr>{row}</tr>")
         return "<table>{}</table>\n".format("\n".join(lines))

@@ -13,7 +13,8 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub
-from tests.browser.reports import opened, page_of, shown, write_many
+from metrichub.report.html import write
+from tests.browser.reports import FEW, opened, page_of, shown, write_many
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -286,3 +287,61 @@ def test_of_a_reply_from_which_an_answer_was_read_nothing_is_marked(
     assert page.locator("#table mark").count() == 0
     assert opened(page, 1).locator("table.keys tbody td").all_inner_texts() == ["id", "7"]
     expect(opened(page, 2).locator("pre.code")).to_have_text(f"{CODE} + 1")
+
+
+LABELS = {
+    "first": ["yes", "yes", "no", "no", "no"],
+    "second": ["yes", "no", "yes", "no", "yes"],
+}
+
+
+@pytest.fixture
+def labelled(page: Page, tmp_path: Path) -> Page:
+    """Two systems that label five samples, of which both get the first and neither the last."""
+    page.set_viewport_size({"width": 1400, "height": 900})
+    hub, path = Hub("classification"), tmp_path / "report.html"
+    texts = [f"an utterance of {k}" for k in range(5)]
+    references = ["yes", "yes", "yes", "no", "maybe"]
+    systems = {
+        name: hub.evaluate(
+            [
+                {"prediction": own, "reference": label, "utterance": text}
+                for own, label, text in zip(said, references, texts, strict=True)
+            ]
+        )
+        for name, said in LABELS.items()
+    }
+    write(path, systems, **FEW)
+    page.goto(path.as_uri())
+    return page
+
+
+def test_labels_are_right_or_wrong_in_a_line_with_text_and_reference(labelled: Page) -> None:
+    rows = labelled.locator("#table tbody tr")
+    # The two samples in which one is right come first.
+    assert [row.locator("td").all_text_contents() for row in rows.all()[:2]] == [
+        ["1an utterance of 1", "yes", "✓\N{NO-BREAK SPACE}yes", "✗\N{NO-BREAK SPACE}no"],
+        ["2an utterance of 2", "yes", "✗\N{NO-BREAK SPACE}no", "✓\N{NO-BREAK SPACE}yes"],
+    ]
+    expect(rows.first.get_by_role("img", name="wrong")).to_have_count(1)
+    expect(labelled.get_by_label("Sort by").locator("option:checked")).to_have_text("one is right")
+    expect(labelled.locator("#differences")).to_have_count(0)
+
+
+def test_who_is_right_and_a_cell_of_the_matrix_list_their_samples(labelled: Page) -> None:
+    parts = labelled.locator("p.outcomes button")
+    expect(parts).to_have_text(
+        ["both right 2", "only first right 1", "only second right 1", "both wrong 1"]
+    )
+    parts.last.click()
+    expect(labelled.locator("#found")).to_have_text("1 to 1 of 1 sample with outcome both wrong")
+    assert labelled.locator("#table [data-sample]").all_inner_texts() == ["4"]
+    labelled.get_by_role("button", name="Show all samples").click()
+    # The second system says yes where maybe is right.
+    cell = labelled.get_by_role("button", name="1 of 1 maybe called yes")
+    cell.press("Enter")
+    assert labelled.locator("#table [data-sample]").all_inner_texts() == ["4"]
+    # Of three that are yes either finds two; the second calls one so that isn't: 4 / 5, 4 / 6.
+    first = labelled.locator("#rates tbody tr").first
+    expect(first.locator("th")).to_have_text("yes 3")
+    expect(first.locator(".number")).to_have_text(["0.800", "0.667"])

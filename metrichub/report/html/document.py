@@ -26,15 +26,14 @@ from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.groupings import (
     FEWEST,
-    Grouping,
     cell_groupings,
-    cell_key,
     groupings_of,
     verdict_groupings,
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import PageAnswer, answer_of, briefly, without_common_start
 from metrichub.report.html.forest import WIDTH, slice_table
+from metrichub.report.html.labels import labels_of
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
 from metrichub.report.html.records import (
@@ -72,6 +71,7 @@ SCRIPTS = (
     "pictures.js",
     "report.js",
     "details.js",
+    "predicted.js",
     "cells.js",
     "keys.js",
     "ngrams.js",
@@ -139,8 +139,10 @@ def report_page(
     data = _data(systems, shown.ids, outputs, records)
     scores = [output.pop("values") for output in data["outputs"]]
     data |= _first_view(systems, answer, begin.metric, start)
-    cells = cell_groupings(systems)
-    data["groupings"] = [g.data() for g in (*groupings, *verdict_groupings(systems), *cells)]
+    labels = labels_of(systems, begin.metric, outputs[start or 0][2])
+    more = (*labels.outcomes, *verdict_groupings(systems), *cell_groupings(systems))
+    data["groupings"] = [grouping.data() for grouping in (*groupings, *more)]
+    data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -183,7 +185,8 @@ def report_page(
             exports=exports,
             width=WIDTH,
             all_scores=transposed(board) if others else board,
-            own_tables=_own_tables(systems, cells),
+            own_tables=_own_tables(systems),
+            labels=labels,
             tests=differences(ranking, every) if ranking else None,
             slices=[slice_table(column, slices, systems, options.level) for column in sliced],
             differing=slices.sentence,
@@ -370,28 +373,15 @@ def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
     return [name for name, result in results.items() if has_sample_scores(result.metric)]
 
 
-def _own_tables(
-    systems: Mapping[str, Measurement], groupings: Sequence[Grouping]
-) -> list[tuple[str, Markup]]:
-    """The tables that metrics show beside their scores, with a heading each.
-
-    A cell whose samples a grouping knows selects them.
-    """
-    known = {grouping.key: {*grouping.values} for grouping in groupings}
-    listed = []
-    for name, report in systems.items():
-        for metric, tables in report.tables().items():
-            for heading, (head, *rows) in tables.items():
-                key = cell_key(name, metric, heading)
-                links = {
-                    (i, k): script_json({"group": key, "value": value})
-                    for i, row in enumerate(rows)
-                    for k, column in enumerate(head)
-                    if (value := f"{row[0]} → {column}") in known.get(key, ())
-                }
-                shown = _rounded(Table([*map(str, head)], rows)).html(links=links)
-                listed.append((" · ".join(filter(None, (name, metric, heading))), Markup(shown)))
-    return listed
+def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
+    """The tables that metrics show beside their scores, with a heading each; no matrices."""
+    return [
+        (" · ".join(filter(None, (name, metric, heading))), Table([*map(str, head)], rows))
+        for name, report in systems.items()
+        for metric, tables in report.tables().items()
+        for heading, (head, *rows) in tables.items()
+        if heading not in report.results[metric].cells()
+    ]
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:

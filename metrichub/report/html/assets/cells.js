@@ -1,5 +1,5 @@
 // The cells of a sample's row: what was given, and each system's score and text with its marks.
-const sampleCells = (data, details, output) => {
+const sampleCells = (data, details, output, predicted) => {
   const { by, element, number } = steps;
   const several = data.systems.length > 1;
   const COUNTED = 20_000, [GIVEN, SAID] = several ? [110, 200] : [240, 640];
@@ -18,8 +18,9 @@ const sampleCells = (data, details, output) => {
   const all = text => `… all ${text.length.toLocaleString("en")} characters`;
 
   // What the systems were asked or given, and the reference.
-  const given = (found, pattern) => {
+  const given = (sample, found, pattern) => {
     if (found === null) return [];
+    if (predicted.are(output())) return predicted.text(sample, found, GIVEN, pattern);
     const { references: _, messages = found.own?.map(own => own.messages).find(Boolean), ...columns } = found.shared;
     const name = ["questions", "sources"].find(one => one in columns) ?? Object.keys(columns)[0];
     const [label, asked] = messages ? ["user", conversation.asked(messages)] : [name, details.first(columns[name])];
@@ -38,6 +39,7 @@ const sampleCells = (data, details, output) => {
   // A system's score and how it stands to the others, then its text; `known` counts the words of
   // others.
   const cell = (sample, found, system, { known, alone, pattern }) => {
+    if (predicted.are(output())) return predicted.cell(output(), sample, found, system, pattern);
     const { values, whole } = output(), score = values[system][sample], against = by("against").value;
     const gap = details.signedGap(output(), sample, system), notes = gap ? [gap] : [], parts = [];
     const said = found ? details.texts(found, system) : [], answers = details.answers(sample, system);
@@ -58,6 +60,7 @@ const sampleCells = (data, details, output) => {
   };
 
   const legend = () => {
+    if (predicted.are(output())) return [];
     const against = by("against").value;
     const [none, other] = against === "references" ? ["no reference has", "the reference"]
       : [`${data.systems[against]} doesn't have`, data.systems[against]];

@@ -1,5 +1,5 @@
 // The columns of the samples' table: which systems, in which order, and its head.
-const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
+const sampleColumns = (data, { narrow, output, predicted, redraw, sortBy, choose }) => {
   const { button, by, element } = steps;
   const several = data.systems.length > 1;
   const SYSTEMS = 10;
@@ -29,7 +29,7 @@ const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
   };
   // Of one system the other metrics have columns of numbers.
   const numbers = () => (several || narrow.matches ? [] : [...data.outputs.entries()]
-    .filter(([, one]) => one.output === "score" || one === output()));
+    .filter(([, one]) => !predicted.are(one) && (one.output === "score" || one === output())));
   // The head is drawn again with the rows, and keeps the focus by a button's key.
   const keyed = (key, text, does) => {
     const made = button(text, does);
@@ -50,6 +50,7 @@ const sampleColumns = (data, { narrow, output, redraw, sortBy, choose }) => {
     };
     return element("tr", "",
       head("given", sort === "sample", keyed("sample", "sample", () => sortBy("sample"))),
+      ...(predicted.are(output()) ? [head("", false, "reference")] : []),
       ...(several ? systems().map(system) : [element("th", "cell", "output")]),
       ...numbers().map(([k, one]) => head("number", one === output() && sort === "0", keyed(k, one.label, () => choose(k)))));
   };

@@ -64,9 +64,12 @@ const sampleFilters = ({ data, record }) => {
   by("of-against").hidden = by("against").length < 2;
   for (const [group] of GROUPS) by(group).addEventListener("change", () => fillValues(group));
   fillValues();
+  const output = () => data.outputs[Number(by("output").value)];
+  // Of labels one looks for samples in which one is right; the others have no difference.
+  const labelled = () => data.labelled.includes(output().metric);
+  if (several && labelled()) by("sort").value = "spread";
   const start = Object.fromEntries(FIELDS.map(name => [name, by(name).value]));
 
-  const output = () => data.outputs[Number(by("output").value)];
   const bound = id => (by(id).value.trim() === "" ? null : Number(by(id).value));
   const range = () => ({ low: bound("low"), high: bound("high"), below: by("below").value === "1" });
 
@@ -108,6 +111,7 @@ const sampleFilters = ({ data, record }) => {
   // Where neither more nor less is better, systems are higher or lower.
   const name = () => {
     by("range-of").textContent = sorted();
+    if (several) by("sort").querySelector("[value=spread]").text = labelled() ? "one is right" : "range of all systems";
     const word = output().better === "neither" ? "higher than" : "better than";
     pairs.forEach(([i, sign, j], k) => {
       by("better").options[k + 1].text = `${data.systems[i]} ${sign === "=" ? "equal to" : word} ${data.systems[j]}`;

@@ -12,5 +12,7 @@ const labels = (() => {
   // A folded text has no width yet.
   document.addEventListener("toggle", event => fitAll(event.target), true);
   fitAll(document);
+  // The page's rules allow no style in an attribute.
+  for (const cell of document.querySelectorAll("[data-share]")) cell.style.setProperty("--share", cell.dataset.share);
   return { fit };
 })();

@@ -9,7 +9,8 @@ const samples = (() => {
   const details = sampleDetails(data);
   const filters = sampleFilters(report);
   const { output } = filters;
-  const cells = sampleCells(data, details, output);
+  const predicted = predictedLabels(data, details);
+  const cells = sampleCells(data, details, output, predicted);
   const narrow = matchMedia("(max-width: 40rem)");
   // An opened sample has the whole id.
   const shortened = id => (id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-8)}` : id);
@@ -52,7 +53,7 @@ const samples = (() => {
     filter();
   };
 
-  const columns = sampleColumns(data, { narrow, output, redraw: () => redraw(), sortBy, choose });
+  const columns = sampleColumns(data, { narrow, output, predicted, redraw: () => redraw(), sortBy, choose });
   const opened = new Set();
   const toggleOf = sample => by("table").tBodies[0].querySelector(`button[data-sample="${sample}"]`);
   // Below the row of an opened sample stand its details.
@@ -92,7 +93,8 @@ const samples = (() => {
     toggle.dataset.key = `sample ${sample}`;
     const id = data.ids ? [" ", element("span", "id", shortened(String(data.ids[sample])))] : [];
     const row = element("tr", "",
-      element("td", "given", element("p", "", toggle, ...id), ...cells.given(found, state.pattern)),
+      element("td", "given", element("p", "", toggle, ...id), ...cells.given(sample, found, state.pattern)),
+      ...predicted.reference(output(), found),
       ...columns.systems().map(k => {
         const made = cells.cell(sample, found, k, { known, alone: !several && !narrow.matches, pattern: state.pattern });
         made.classList.toggle("pinned", pinned.includes(k));
