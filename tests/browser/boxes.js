@@ -56,7 +56,8 @@ printed => {
     const range = document.createRange();
     range.selectNodeContents(text);
     for (const rect of range.getClientRects()) {
-      if (rect.width < 1) continue;
+      // What stands beside the page is for those who don't see it.
+      if (rect.width < 1 || rect.right < 0) continue;
       // Blanks at the end of a line hang out of their box.
       const hung = of(made).whiteSpace === "pre-wrap" ? rect.height / 2 : 1.5;
       for (let one = made; one; one = one.parentElement) {

@@ -101,5 +101,5 @@ def unfold(page: Page) -> None:
 
 def opened(page: Page, sample: int) -> Locator:
     """A sample of a report, opened by its button."""
-    page.get_by_role("button", name=f"sample {sample}", exact=True).click()
+    page.locator(f"button[data-sample='{sample}']").click()
     return page.locator(f"#sample-{sample}")

@@ -90,8 +90,8 @@ def answer_of(
 
 
 def briefly(column: OutputColumn) -> str:
-    """The head of a column; of outputs that are equal, that of the first."""
-    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
+    """The head of a column, its arrow never alone; of outputs that are equal that of the first."""
+    arrow = {"higher": "\N{NO-BREAK SPACE}↑", "lower": "\N{NO-BREAK SPACE}↓"}.get(column.better, "")
     return f"{short_label(column)}{arrow}"
 
 

@@ -62,13 +62,13 @@ const sampleCells = (data, details, output, predicted) => {
   const legend = () => {
     if (predicted.are(output())) return [];
     const against = by("against").value;
-    const [none, other] = against === "references" ? ["no reference has", "the reference"]
-      : [`${data.systems[against]} doesn't have`, data.systems[against]];
+    const [none, other] = against === "references" ? ["in no reference", "the reference"]
+      : [`not in ${data.systems[against]}`, data.systems[against]];
     const lacking = [...by("table").querySelectorAll(".cell > .figures")].some(one => one.textContent.endsWith("\u00a0missing"));
     return [
-      ...(against === "plain" ? []
-        : [element("mark", "extra", `Words that ${none}`), " are underlined", lacking ? `; “missing” counts those of ${other} that a text lacks. ` : ". "]),
-      several ? `Signed numbers are differences from ${data.systems[0]}.` : "",
+      ...(against === "plain" ? [] : [element("mark", "extra", none)]),
+      ...(lacking ? [` · missing: words of ${other} that a text lacks`] : []),
+      ...(several ? [`${against === "plain" ? "" : " · "}± from ${data.systems[0]}`] : []),
     ];
   };
 

@@ -87,13 +87,13 @@ const samples = (() => {
       const key = others.length > 1 ? "" : others[0];
       return counts.get(key) ?? counts.set(key, diff.counted(others)).get(key);
     };
-    const toggle = button(String(sample), () => toggled(sample), "", `sample ${sample}`);
+    const id = data.ids ? shortened(String(data.ids[sample])) : String(sample);
+    const toggle = button(id, () => toggled(sample), "", `sample ${id}`);
     toggle.setAttribute("aria-expanded", "false");
     toggle.dataset.sample = sample;
     toggle.dataset.key = `sample ${sample}`;
-    const id = data.ids ? [" ", element("span", "id", shortened(String(data.ids[sample])))] : [];
     const row = element("tr", "",
-      element("td", "given", element("p", "", toggle, ...id), ...cells.given(sample, found, state.pattern)),
+      element("td", "given", element("p", "", toggle), ...cells.given(sample, found, state.pattern)),
       ...predicted.reference(output(), found),
       ...columns.systems().map(k => {
         const made = cells.cell(sample, found, k, { known, alone: !several && !narrow.matches, pattern: state.pattern });
