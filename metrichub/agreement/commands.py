@@ -32,7 +32,7 @@ from metrichub.cli.output import (
 from metrichub.cli.program import Command, is_verbose, note, say, screened
 from metrichub.cli.shared_options import MetricOptions, metric_options
 from metrichub.data.files import replacing
-from metrichub.errors import did_you_mean, listed
+from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
@@ -178,12 +178,6 @@ def _write_page(
     rated: RatingOptions,
 ) -> None:
     """Write the page with this agreement and all samples, if one was asked for."""
-    from metrichub.agreement.agreement import CEILING, CHANCE
-
-    if page and not title:
-        metrics = [name for name in result.metrics if name not in (CEILING, CHANCE)]
-        people = listed(dict.fromkeys(row.dimension for row in result.rows))
-        title = f"Agreement of {listed(metrics)} with {people}"
     human = [*rated.human, *(["mqm"] if rated.severity else [])]
     shown = None if rated.pair or rated.preferences or not human else human
     named = {Path(file).name: report for report in scores.reports}

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.best_metric import by_agreement, number, read_first, sentences_of
 from metrichub.agreement.coefficients import COEFFICIENTS
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
-from metrichub.agreement.row_coefficients import mid_ranks
 from metrichub.errors import InputError
 from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.report.html.records import Scores, Values, page_numbers
+from metrichub.report.html.charts import Tick
+from metrichub.report.html.forest import Axis, Forest, ForestRow
+from metrichub.report.html.records import Scores, page_numbers
 from metrichub.report.rows import chosen_outputs
 from metrichub.report.tables import Cell, Score, Table
 
@@ -26,9 +27,6 @@ WORK = 10_000_000
 
 FEW_DRAWS = 100
 """Fewer draws say nothing of the ends of an interval."""
-
-PARTED = 10
-"""Samples that are listed at either end of the differences of ranks."""
 
 _LEVELS = {
     "item": "over the outputs of each item, then the mean over items",
@@ -39,10 +37,16 @@ _LEVELS = {
 class People(NamedTuple):
     """What a page says of agreement with people: tables, sentences, and its script's data.
 
+    `headline` says which metric agrees best, where agreement is what the page is about, and
+    `leading` is that metric with its output; `bars` are
+    the metrics by the first rating, with the places of chance and the human ceiling as ticks;
     `rated` says of several systems how people rate them.
     """
 
+    headline: Sequence[str]
+    leading: tuple[str, str]
     rated: list[str]
+    bars: Forest
     main: Table
     whole: list[Table]
     sentences: list[str]
@@ -71,7 +75,7 @@ def people_of(
     main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     shown = [output for output in outputs if output[:2] in main]
     if measured and not names:
-        return _people([measured], "", {}, [])
+        return _people([measured], "", {}, [], first=True)
     columns = rated_columns(systems, options.cluster, names)
     if not columns.ratings or not shown:
         return None
@@ -85,7 +89,9 @@ def people_of(
         ]
     )
     rated = _mean_ratings(list(systems), columns)
-    return _people(agreements, columns.sentence(), _data(shown, columns), rated)
+    first = measured is not None
+    data = _data(columns, first=first)
+    return _people(agreements, columns.sentence(), data, rated, first=first)
 
 
 def _mean_ratings(systems: Sequence[str], columns: RatedColumns) -> list[str]:
@@ -113,11 +119,24 @@ def _mean_ratings(systems: Sequence[str], columns: RatedColumns) -> list[str]:
 
 
 def _people(
-    agreements: Sequence[Agreement], sentence: str, data: dict[str, Any], rated: list[str]
+    agreements: Sequence[Agreement],
+    sentence: str,
+    data: dict[str, Any],
+    rated: list[str],
+    *,
+    first: bool = False,
 ) -> People:
+    rows = _by_metric(agreements)
+    leading = {metric: own[0] for metric, own in rows.items() if own[0]}
+    metric, _, output = next(iter(rows)).partition(".")
+    drawn = agreements[0].drawn.draws
+    interval = f" [{agreements[0].confidence:.0%} interval]" if drawn else ""
     return People(
+        headline=sentences_of(agreements[0], leading) if first else [],
+        leading=(metric, output or "score"),
         rated=rated,
-        main=_main(agreements),
+        bars=_bars(leading, interval),
+        main=_main(rows),
         whole=[Table(*agreement.table()) for agreement in agreements],
         sentences=[sentence, *_how(agreements)],
         notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
@@ -186,38 +205,63 @@ def _of_several(
     return with_sources(agreement, signatures, bibtex)
 
 
-def _read_first(agreement: Agreement) -> list[AgreementRow]:
-    """The rows of the coefficient that is read first, that of ranks or the only one, and level."""
-    names = [row.coefficient for row in agreement.rows]
-    first = "spearman" if "spearman" in names else names[0]
-    level = next(row.level for row in agreement.rows if row.coefficient == first)
-    return [r for r in agreement.rows if (r.coefficient, r.level) == (first, level)]
-
-
-def _main(agreements: Sequence[Agreement]) -> Table:
-    """A row a metric, a column a rating; the ceiling and chance last."""
-    rows = [row for agreement in agreements for row in _read_first(agreement)]
+def _by_metric(agreements: Sequence[Agreement]) -> dict[str, list[AgreementRow | None]]:
+    """Each metric's rows, one a rating, the highest by the first; the ceiling and chance last."""
+    rows = [row for agreement in agreements for row in read_first(agreement)]
     places = {(row.metric, row.dimension): row for row in rows}
-    metrics = sorted(dict.fromkeys(r.metric for r in rows), key=[CEILING, CHANCE].__contains__)
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
-    cells: list[list[Cell]] = [
-        [metric, *(_cell(places.get((metric, d))) for d in dimensions)] for metric in metrics
-    ]
-    return Table(["metric", *dimensions], cells)
+    first = {metric: row for (metric, of), row in places.items() if of == dimensions[0]}
+    metrics = dict.fromkeys([*by_agreement(first), *(row.metric for row in rows)])
+    ordered = sorted(metrics, key=[CEILING, CHANCE].__contains__)
+    return {metric: [places.get((metric, of)) for of in dimensions] for metric in ordered}
+
+
+def _main(rows: Mapping[str, Sequence[AgreementRow | None]]) -> Table:
+    """A row a metric, a column a rating; the ceiling and chance last."""
+    metrics, columns = [*rows], zip(*rows.values(), strict=True)
+    dimensions = [next(filter(None, column)).dimension for column in columns]
+    cells: list[list[Cell]] = [[metric, *map(_cell, own)] for metric, own in rows.items()]
+    best = set()
+    for k in range(1, len(dimensions) + 1):
+        column = {name: row for name, own in rows.items() if (row := own[k - 1])}
+        ranked = by_agreement(column)
+        best |= {(metrics.index(ranked[0]), k)} if len(ranked) > 1 else set()
+    return Table(["metric", *dimensions], cells, best)
+
+
+def _bars(rows: Mapping[str, AgreementRow], interval: str) -> Forest:
+    """The metrics by one rating; the best is in colour if its interval lies above chance."""
+    axis = Axis.of([end for row in rows.values() for end in (row.low, row.value, row.high)])
+    chance, bars = rows[CHANCE].value if CHANCE in rows else 0.0, []
+    for k, name in enumerate(by_agreement(rows)):
+        row = rows[name]
+        kind = "best" if k == 0 and row.low > chance else "alone"
+        places = [axis.place(end) for end in (row.low, row.value, row.high)]
+        bars.append(ForestRow(name, name, [str(_cell(row))], kind, (), *places))
+    marks = {
+        f"{text} {number(rows[name].value)}": axis.place(rows[name].value)
+        for name, text in ((CHANCE, "chance"), (CEILING, "one rater"))
+        if name in rows
+    }
+    ticks = [Tick(place, text) for text, place in marks.items() if place is not None]
+    row = next(iter(rows.values()))
+    known = COEFFICIENTS.get(row.coefficient)
+    title = known.title if known else row.coefficient
+    return Forest(row.dimension, [title, f"agreement{interval}"], bars, ticks, None)
 
 
 def _cell(row: AgreementRow | None) -> Score:
     if row is None or row.value != row.value:
         return Score("–")
-    bounds = f"[{row.low:.3f}, {row.high:.3f}]" if row.low == row.low else ""
-    return Score(f"{row.value:.3f}", interval=bounds)
+    bounds = f"[{number(row.low)}, {number(row.high)}]" if row.low == row.low else ""
+    return Score(number(row.value), interval=bounds)
 
 
 def _how(agreements: Sequence[Agreement]) -> list[str]:
     """What the table shows, in plain sentences."""
     sentences = []
     for agreement in agreements:
-        first = _read_first(agreement)[0]
+        first = read_first(agreement)[0]
         dimensions = ", ".join(dict.fromkeys(row.dimension for row in agreement.rows))
         known = COEFFICIENTS.get(first.coefficient)
         title = known.title if known else first.coefficient
@@ -235,48 +279,15 @@ def _how(agreements: Sequence[Agreement]) -> list[str]:
         sentences.append(
             "There are too many samples for intervals on a page; 'metrichub agreement' has them."
         )
-    rows = [row for agreement in agreements for row in _read_first(agreement)]
+    rows = [row for agreement in agreements for row in read_first(agreement)]
     sentences += dict.fromkeys(f"{r.note.capitalize()}." for r in rows if r.note and r.low != r.low)
     return [*sentences, "Chance is the value for a constant score."]
 
 
-def _data(outputs: Sequence[tuple[str, str, Scores]], columns: RatedColumns) -> dict[str, Any]:
-    """The ratings of every sample, and where each headline output and people part most."""
-    parted = []
-    for metric, output, scores in outputs:
-        pooled = np.concatenate(list(scores.systems.values()))
-        turned = -pooled if scores.better == "lower" else pooled
-        for name, ratings in columns.ratings.items():
-            ends = parted_samples(turned, np.concatenate(ratings), len(ratings[0]))
-            parted.append({"metric": metric, "output": output, "rating": name, **ends})
+def _data(columns: RatedColumns, *, first: bool) -> dict[str, Any]:
+    """The ratings of every sample, and whether the samples begin with the largest disagreements."""
     means = [
         {"name": name, "values": [page_numbers(of_system) for of_system in values]}
         for name, values in columns.ratings.items()
     ]
-    return {"ratings": means, "parted": parted}
-
-
-def parted_samples(scores: Values, ratings: Values, size: int) -> dict[str, Any]:
-    """The samples that a metric ranks further above people, and further below, than any other.
-
-    `scores` and `ratings` (S·size,) are of S systems one after the other, higher ones better. A
-    row is the system, the sample, and the share of all rated samples below it, by both; half of
-    those that are equal count as below.
-    """
-    there = np.flatnonzero(~np.isnan(scores) & ~np.isnan(ratings))
-    mine, theirs = (
-        (mid_ranks(side[there][None])[0] - 0.5) / max(len(there), 1) for side in (scores, ratings)
-    )
-    order = np.argsort(theirs - mine, kind="stable")
-
-    def rows(places: NDArray[np.int64]) -> list[list[float]]:
-        return [
-            [*divmod(int(there[at]), size), round(float(mine[at]), 4), round(float(theirs[at]), 4)]
-            for at in places.tolist()
-        ]
-
-    difference = (theirs - mine)[order]
-    return {
-        "higher": rows(order[:PARTED][difference[:PARTED] < 0]),
-        "lower": rows(order[::-1][:PARTED][difference[::-1][:PARTED] > 0]),
-    }
+    return {"ratings": means, "first": first}

@@ -7,7 +7,7 @@ from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
 from metrichub.cli.screen import plain, styled, wrapped
-from metrichub.errors import MissingDependency, listed
+from metrichub.errors import MissingDependency
 from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _verdict_rows(agreement: Agreement) -> list[list[Cell]]:
     return rows
 
 
-_ACROSS, _ALPHA = 3, 0.05
+_ACROSS = 3
 
 
 def forest(agreement: Agreement) -> Figure:
@@ -140,15 +140,19 @@ def brief_lines(agreement: Agreement, width: int) -> list[str]:
     As many lines as metrics, and nine more.
     """
     from metrichub.agreement.agreement import CEILING, CHANCE
+    from metrichub.agreement.best_metric import by_agreement, read_first, sentences_of
 
     columns: dict[Place, dict[str, AgreementRow]] = {}
     for row in agreement.rows:
         place = (row.dimension, row.level, row.coefficient)
         columns.setdefault(place, {})[row.metric] = row
+    one = read_first(agreement)[0]
+    place = (one.dimension, one.level, one.coefficient)
+    columns = {place: columns[place], **columns}
     varied = [i for i, values in enumerate(zip(*columns, strict=True)) if len({*values}) > 1]
     heads = [" ".join(place[i] for i in varied or (0,)) for place in columns]
-    first = next(iter(columns.values()))
-    order = sorted(agreement.metrics, key=lambda m: (isnan(first[m].value), -first[m].value))
+    first = columns[place]
+    order = by_agreement(first)
     # People who agree with nobody but themselves have no ceiling.
     others = [name for name in (CEILING, CHANCE) if not isnan(first[name].value)]
     alone = len(columns) == 1
@@ -160,20 +164,18 @@ def brief_lines(agreement: Agreement, width: int) -> list[str]:
     lines[1] = styled(lines[1], bold=True)
     foot = _data(agreement, hidden)
     return [
-        *wrapped(plain(_sentence(agreement, [first[name] for name in order], first)), width),
+        *wrapped(plain(" ".join(sentences_of(agreement, first))), width),
         *["", *lines, ""],
         *(styled(line, dim=True) for line in wrapped(plain(foot), width)),
     ]
 
 
 def _cell(row: AgreementRow, with_interval: bool) -> str:
-    shown = _number(row.value)
+    from metrichub.agreement.best_metric import number
+
     inside = with_interval and not isnan(row.low)
-    return f"{shown} [{_number(row.low)}, {_number(row.high)}]" if inside else shown
-
-
-def _number(value: float) -> str:
-    return plain("–" if isnan(value) else f"{value:.3f}".replace("-", "−"))
+    bounds = f" [{number(row.low)}, {number(row.high)}]" if inside else ""
+    return plain(f"{number(row.value)}{bounds}")
 
 
 def _lines(
@@ -187,34 +189,6 @@ def _lines(
             return [line.rstrip() for line in lines], len(cells[0]) - number
         lines = [f"{line}  {cell:<{wide}}" for line, cell in zip(lines, column, strict=True)]
     return [line.rstrip() for line in lines], 0
-
-
-def _sentence(
-    agreement: Agreement, ranked: Sequence[AgreementRow], rows: dict[str, AgreementRow]
-) -> str:
-    """Which metric agrees best with people, and whether the next can be told from it."""
-    from metrichub.agreement.agreement import CEILING, CHANCE
-
-    best, *others = ranked
-    about = f"with people on {best.dimension}"
-    if isnan(best.value):
-        return f"No metric can be compared {about}; --verbose says why."
-    mark = [f"{name} {_number(rows[key].value)}" for key, name in
-            ((CEILING, "one rater"), (CHANCE, "chance")) if not isnan(rows[key].value)]  # fmt: skip
-    how = "agrees best" if others else "agrees"
-    text = f"{best.metric} {how} {about}: {best.coefficient} {_number(best.value)}"
-    text += f" ({listed(mark)})." if mark else "."
-    if not others or isnan(others[0].value) or best.level == "average":
-        return text
-    p = agreement.compare(
-        best.metric,
-        others[0].metric,
-        best.dimension,
-        level=best.level,
-        coefficient=best.coefficient,
-    ).p
-    told = "can't be told from it" if not p <= _ALPHA else "is lower"
-    return f"{text} {others[0].metric} ({_number(others[0].value)}) {told} (p = {p:.3f})."
 
 
 def _data(agreement: Agreement, hidden: int) -> str:

@@ -174,7 +174,7 @@ def test_a_page_of_errors_shows_their_scores() -> None:
     result = run(*arguments, "--draws", "0", "--report", "p.html")
     assert result.exit_code == 0, result.stderr
     page = Path("p.html").read_text("utf-8")
-    assert "<h1>Agreement of token_f1 with mqm</h1>" in page
+    assert "<h1>token_f1 agrees with people on mqm: " in page
     found = Page(Path("p.html")).data["people"]["ratings"]
     assert found == [{"name": "mqm", "values": [[-5, -1, 0]]}]
 

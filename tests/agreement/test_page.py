@@ -12,7 +12,6 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import page as people
-from metrichub.agreement.page import parted_samples
 from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.errors import MissingColumn, ReportError
 from metrichub.metric import Metric
@@ -58,7 +57,8 @@ def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
     page = page_of(tmp_path, {"": report}, resamples=200)
     # The last two change places: 1 - 6·2/(12·143) is rho; 65 pairs of 66 agree, tau-b 64/66.
     low, high = report.agreement("stars", draws=200).row(coefficient="spearman")[5:7]
-    assert f"0.993 [{low:.3f}, {high:.3f}]" in row_of(page, "words")
+    bounds = f"0.993 [{low:.3f}, {high:.3f}]".replace("-", "−")
+    assert bounds in row_of(page, "words")
     # Of 36 pairs of a good one with another, one has more words in the other.
     assert "0.972 [" in row_of(page, "words")
     assert "chance </td> <td> 0.000 </td> <td> 0.500" in row_of(page, "chance")
@@ -109,35 +109,7 @@ def test_a_page_without_ratings_has_no_section_and_no_script_of_it(tmp_path: Pat
     page = page_of(tmp_path, {"": report_of([1, 2])})
     assert "Agreement with people" not in page.text
     assert "people" not in page.data
-    assert "parted-heading" not in page.source
     assert "scatter" not in page.values("id")
-
-
-def test_the_samples_of_several_systems_part_together() -> None:
-    # Two systems of two samples; equal ratings share the mean of their ranks.
-    parted = parted_samples(np.array([4.0, 3, 2, 1]), np.array([1.0, 2, 2, 3]), 2)
-    assert parted["higher"] == [[0, 0, 0.875, 0.125], [0, 1, 0.625, 0.5]]
-    assert parted["lower"] == [[1, 1, 0.125, 0.875], [1, 0, 0.375, 0.5]]
-
-
-@pytest.mark.parametrize("metric", ["wer", "exact_match"])
-def test_people_part_from_a_metric_by_its_direction(tmp_path: Path, metric: str) -> None:
-    rows = [
-        {"prediction": p, "reference": "a b", "stars": stars}
-        for p, stars in (("a b", 1), ("a x", 2), ("x y", 3))
-    ]
-    Hub(metric).evaluate(rows).to_html(tmp_path / "report.html", **FEW)
-    (parted,) = Page(tmp_path / "report.html").data["people"]["parted"]
-    # Both metrics find sample 0 the best, and people the worst.
-    assert parted["higher"][0][:2] == [0, 0]
-    assert parted["lower"][0][:2] == [0, 2]
-
-
-def test_few_samples_are_listed_of_many() -> None:
-    scores = np.arange(1000.0)
-    parted = parted_samples(scores, -scores, 1000)
-    assert [row[1] for row in parted["higher"]] == list(range(999, 989, -1))
-    assert [row[1] for row in parted["lower"]] == list(range(10))
 
 
 def test_hostile_columns_stay_inside_their_script(tmp_path: Path) -> None:
@@ -156,13 +128,6 @@ def test_answers_that_are_numbers_are_no_ratings() -> None:
     )
     assert set(report.metadata) == {"extract:last_number"}
     assert not rated_columns({"": report}).ratings
-
-
-def test_ranks_of_samples_have_four_decimals() -> None:
-    # Of seven samples the k-th is above (k - 1/2) / 7 of them: .0714 and .9286 are the ends.
-    parted = parted_samples(np.arange(7.0), -np.arange(7.0), 7)
-    assert parted["lower"][0] == [0, 0, 0.0714, 0.9286]
-    assert parted["higher"][0] == [0, 6, 0.9286, 0.0714]
 
 
 NAN = float("nan")

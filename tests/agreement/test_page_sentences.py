@@ -10,6 +10,7 @@ from metrichub import Hub
 from metrichub.agreement import correlate
 from metrichub.agreement import page as people
 from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.best_metric import read_first
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.page_columns import rated_columns
 from metrichub.agreement.tables import document_of, forest, tables_of
@@ -102,14 +103,16 @@ def test_a_page_says_what_was_drawn(options: dict[str, Any], drawn: str) -> None
 def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
     both = [agreement_of(rows_of()), agreement_of([r._replace(dimension="e") for r in rows_of()])]
     lone = agreement_of([rows_of()[0]._replace(metric="n", value=-0.5, low=NAN, high=NAN)])
-    table = people._main([*both, lone])
+    table = people._main(people._by_metric([*both, lone]))
     assert table.head == ["metric", "d", "e"]
     assert [[str(cell) for cell in row] for row in table.rows] == [
         ["m", "0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]"],
-        ["n", "-0.500", "–"],
+        ["n", "−0.500", "–"],
         ["human ceiling", "–", "–"],
         ["chance", "0.000", "0.000"],
     ]
+    # Of one metric alone on a rating none is best.
+    assert table.best == {(0, 1)}
     whole = people._people(both, "said", {"k": 1}, ["told"])
     assert (whole.sentences[0], whole.rated, whole.data) == ("said", ["told"], {"k": 1})
     assert whole.notes == ["noted", "noted too"]
@@ -119,9 +122,9 @@ def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
 
 def test_the_first_coefficient_is_read_at_its_first_level() -> None:
     levels = [r._replace(level=level) for level in ("system", "item") for r in rows_of()]
-    assert {row.level for row in people._read_first(agreement_of(levels))} == {"system"}
+    assert {row.level for row in read_first(agreement_of(levels))} == {"system"}
     ranks = [*levels, *(r._replace(coefficient="spearman") for r in rows_of())]
-    assert {row[2:4] for row in people._read_first(agreement_of(ranks))} == {("item", "spearman")}
+    assert {row[2:4] for row in read_first(agreement_of(ranks))} == {("item", "spearman")}
 
 
 @pytest.mark.parametrize(
@@ -175,11 +178,6 @@ def test_ratings_of_yes_and_no_and_of_grades_have_tables_of_their_own() -> None:
     assert len(found.whole) == len(found.lines) == 2
     assert [rating["name"] for rating in found.data["ratings"]] == ["stars", "good"]
     assert found.data["ratings"][1]["values"] == [[1, 0, 0, 1]]
-    names = [(one["metric"], one["output"], one["rating"]) for one in found.data["parted"]]
-    assert names == [("exact_match", "score", "stars"), ("exact_match", "score", "good")]
-    # The last is right by people and wrong by the metric, the third the other way round.
-    ends = [[row[:2] for row in found.data["parted"][1][end]] for end in ("higher", "lower")]
-    assert ends == [[[0, 2]], [[0, 3]]]
     # What was measured is shown as it is, with the columns that were named.
     measured = correlate({"exact_match": [1, 0, 1, 0]}, {"stars": [3, 1, 2, 2]}, draws=0)
     for human, ratings in ((None, []), ("stars", ["stars"]), (["good"], ["good"])):

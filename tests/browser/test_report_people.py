@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from playwright.sync_api import expect
 
 from metrichub import Hub
 from metrichub.report.html import write
+from tests.browser.kinds import agreement
 from tests.browser.reports import FEW, numbered, shown, unfold
 
 if TYPE_CHECKING:
@@ -41,23 +43,33 @@ def one(page: Page, tmp_path: Path) -> Page:
     return page
 
 
-def test_a_sample_on_which_both_part_is_a_click_or_a_point_away(one: Page) -> None:
-    tables = one.locator("#parted table")
+def test_the_largest_disagreements_come_first_with_both_on_a_line(one: Page) -> None:
+    samples = one.locator("#table [data-sample]")
+    one.get_by_label("Text", exact=True).fill("n17")
+    expect(one.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    one.get_by_role("button", name="Show all samples").click()
+    one.get_by_role("button", name="Largest disagreements").click()
     # wer finds nothing wrong with sample 0, which people rated lowest; 29 is the other way round.
-    for k, sample in enumerate(("0", "29")):
-        assert tables.nth(k).locator("tbody button").first.inner_text() == sample
-    expect(tables.first).to_contain_text("wer ranks them higher than people do")
-    row = tables.first.locator("tbody tr").first
-    assert row.locator("td").all_inner_texts()[1:4] == ["id0", "0.000", "1"]
-    # One that the filters hide is shown without them.
+    expect(samples.nth(0)).to_have_text("id0")
+    expect(samples.nth(1)).to_have_text("id29")
+    shares = one.locator("#table .shares")
+    # Six of 30 samples have one star, as many five; three have no error, and more are worse. Of
+    # equal ones half are below: 3 / 30 and 28.5 / 30, and 27 / 30 and 1.5 / 30.
+    expect(shares.first).to_have_text("stars1above 10%wer0.000above 95%")
+    expect(shares.nth(1)).to_have_text("stars5above 90%wer0.818above 5%")
+    one.get_by_label("Rating", exact=True).select_option("fluency")
+    expect(shares.first).to_contain_text("fluency")
+    one.reload()
+    expect(one.get_by_label("Rating", exact=True).locator("option:checked")).to_have_text("fluency")
+    expect(one.get_by_label("Sort by").locator("option:checked")).to_have_text(
+        "largest disagreement"
+    )
+
+
+def test_a_point_opens_its_sample_even_where_a_filter_hides_it(one: Page) -> None:
     query = one.get_by_label("Text", exact=True)
     query.fill("n17")
     expect(one.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
-    row.get_by_role("button", name="show sample 0 (id0)").click()
-    expect(one.locator("#sample-0")).to_be_in_viewport()
-    expect(one.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
-    expect(one.locator("#sample-0")).to_contain_text("stars 1")
-    expect(query).to_have_value("")
     points = one.locator("#scatter .point")
     expect(points).to_have_count(30)
     expect(one.locator("#drawn")).to_contain_text("30 rated samples.")
@@ -71,11 +83,13 @@ def test_a_sample_on_which_both_part_is_a_click_or_a_point_away(one: Page) -> No
     expect(one.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
     one.mouse.click(*at)
     expect(one.locator("#sample-29")).to_be_in_viewport()
+    expect(one.locator("#sample-29")).to_contain_text("stars 5")
+    expect(query).to_have_value("")
 
 
 def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(one: Page) -> None:
     keys, pointed = one.keyboard, one.locator("#pointed")
-    one.get_by_label("Rating", exact=True).focus()
+    one.get_by_text("All coefficients").focus()
     while one.evaluate("document.activeElement.id") != "scatter":
         keys.press("Tab")
     assert one.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
@@ -89,16 +103,12 @@ def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(one: 
         keys.press(key)
         expect(pointed).to_contain_text(said)
     keys.press("Enter")
-    expect(one.get_by_role("button", name="sample 0", exact=True)).to_be_focused()
-    one.get_by_label("Score", exact=True).select_option("bleu")
+    expect(one.get_by_role("button", name="sample id0", exact=True)).to_be_focused()
+    one.get_by_label("Output", exact=True).select_option("bleu")
     one.get_by_label("Rating", exact=True).select_option("fluency")
     one.locator("#scatter").press("Home")
     # The raters of sample 0 gave 1 and 2.
     expect(pointed).to_contain_text("fluency 1.500, bleu")
-    expect(one.locator("#parted caption").first).to_contain_text("bleu")
-    # The samples are then read by this score, too.
-    keys.press("Enter")
-    expect(one.get_by_label("Output", exact=True).locator("option:checked")).to_have_text("bleu")
 
 
 WIDE = "text { font-family: monospace; letter-spacing: .4em }"
@@ -143,15 +153,10 @@ def test_charts_keep_their_texts_apart_and_inside_whatever_the_font(
     expect(page.locator("#kinds li")).to_have_text([f" {name}" for name in names])
     heads = page.locator("#people table").first.locator("th")
     expect(heads).to_have_text(["metric", "my_stars"])
-    # Another width draws the points again and leaves the focus.
-    button = page.locator("#parted tbody button").first
-    button.focus()
+    # Another width draws the points again.
     before = page.locator("#scatter").get_attribute("viewBox")
     page.set_viewport_size({"width": 600, "height": 900})
     expect(page.locator("#scatter")).not_to_have_attribute("viewBox", before or "")
-    expect(button).to_be_focused()
-    button.press("Enter")
-    expect(page.locator(".sample")).to_contain_text(f"my_stars of {names[0]}")
 
 
 def test_a_plot_of_many_samples_has_few_points(page: Page, tmp_path: Path) -> None:
@@ -160,9 +165,26 @@ def test_a_plot_of_many_samples_has_few_points(page: Page, tmp_path: Path) -> No
     page.goto(shown(tmp_path, report, explained=2))
     unfold(page)
     expect(page.locator("#drawn")).to_contain_text("of 20,000 rated samples are drawn.")
-    # An even choice of 2,000, and the listed ones.
-    assert 2000 <= page.locator("#scatter .point").count() <= 2020
-    button = page.locator("#parted tbody button").first
-    sample = button.inner_text()
-    button.click()
-    expect(page.locator(f"#sample-{sample}")).to_be_in_viewport()
+    # An even choice.
+    expect(page.locator("#scatter .point")).to_have_count(2000)
+    page.get_by_role("button", name="Largest disagreements").click()
+    expect(page.locator("#table .shares")).to_have_count(10)
+
+
+def test_a_page_of_agreement_begins_with_where_they_disagree(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(agreement(tmp_path))
+    expect(page.locator("h1")).to_contain_text("agrees best with people on coherence: spearman")
+    expect(page.get_by_role("heading", name="Where they disagree")).to_be_visible()
+    # A bar a metric, the best first, which is what the samples are read by.
+    best = page.locator(".bars tbody th").first.inner_text()
+    output = page.get_by_label("Output", exact=True).locator("option:checked").inner_text()
+    assert best.rpartition(".")[2] == output
+    expect(page.locator(".bars thead svg")).to_have_attribute(
+        "aria-label", re.compile("chance 0.000, one rater")
+    )
+    expect(page.locator("#table .shares").first).to_contain_text("coherence")
+    expect(page.locator(".numbers thead th")).to_have_text(["coherence", "fluency"])
+    # It isn't said twice.
+    unfold(page)
+    expect(page.get_by_role("region", name="Agreement with people")).to_have_count(0)

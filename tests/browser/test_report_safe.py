@@ -56,14 +56,15 @@ def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path:
     # The name of a metric opens what it is about.
     page.locator("#scores .metric").first.click()
     expect(page.locator("#about-0")).to_be_visible()
-    for name in ("Score", "Rating"):
+    for name in ("Output", "Rating"):
         for choice in page.get_by_label(name, exact=True).locator("option").all():
             page.get_by_label(name, exact=True).select_option(label=choice.inner_text())
             page.locator("#scatter").press("End")
-    page.locator("#parted button").first.click()
+    page.get_by_role("button", name="Largest disagreements").click()
+    expect(page.locator(".shares").first).to_be_visible()
     expect(page.locator("#people")).to_contain_text(ATTACKS[5])
     assert page.evaluate("() => window.hit") is None
-    drawn = "svg:not(.range, .dot, .chart, .key, #histogram, #scatter, #kinds svg)"
+    drawn = "svg:not(.range, .dot, .chart, .key, #histogram, #scatter, #kinds svg, .dumbbell)"
     for made in (
         drawn,
         "a:not(.links a)",

@@ -75,6 +75,7 @@ SCRIPTS = (
     "cells.js",
     "keys.js",
     "ngrams.js",
+    "ratings.js",
     "filters.js",
     "columns.js",
     "histogram.js",
@@ -126,10 +127,11 @@ def report_page(
     groupings = groupings_of(systems, rated, shown.by)
     answer = answer_of(systems, ranking, intervals, options)
     slices = slices_of(systems, groupings, answer.pair, options)
+    people_first = people is not None and shown.agreement is not None
     begin = answer.ranked or answer.columns[0]
-    keys = [(metric, output) for metric, output, _ in outputs]
-    key = (begin.metric, begin.output)
-    start = keys.index(key) if key in keys else None  # Samples may lack an output.
+    key = people.leading if people_first else (begin.metric, begin.output)
+    # Samples may lack an output.
+    start = next((k for k, one in enumerate(outputs) if one[:2] == key), None)
     records = records_of(systems, outputs, limits, start, tell)
     tell("drawing", 0, None)
     names = (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))
@@ -146,13 +148,8 @@ def report_page(
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
-    copied = [_differences(answer)] if answer.pair and answer.forests and not answer.board else []
-    copied.append(answer.paper)
-    exports = {
-        "Markdown": "\n".join(table.markdown() for table in copied),
-        "LaTeX": "\n".join(table.latex() for table in copied),
-        "CSV": (rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)).csv(),
-    }
+    said = people.headline if people_first else [answer.title, *filter(None, [answer.proof])]
+    copied = [people.main] if people_first else [*_differences(answer), answer.paper]
     sliced = answer.columns if slices.slices else ()
     every = ScoreFormat("all", level=options.level)
     board = scoreboard(systems, None, intervals, every)
@@ -168,13 +165,14 @@ def report_page(
             data=packed(map(script_json, [data, *scores])),
             texts=packed(records.chunks),
             people=people,
-            people_first=shown.agreement is not None,
+            people_first=people_first,
             ngrams=ngrams,
             systems=list(systems),
             short=without_common_start([*systems]),
             size=first.size,
             options=options,
-            title=shown.title or answer.title,
+            title=shown.title or said[0].rstrip("."),
+            said=said if shown.title else said[1:],
             answer=answer,
             heads=[*map(briefly, answer.columns)],
             wins=_wins(outputs, start) if answer.board and start is not None else {},
@@ -182,7 +180,13 @@ def report_page(
             origin=provenance.facts(),
             metrics=metrics,
             loop_of={about.metric: k for k, about in enumerate(metrics)},
-            exports=exports,
+            exports={
+                "Markdown": "\n".join(table.markdown() for table in copied),
+                "LaTeX": "\n".join(table.latex() for table in copied),
+                "CSV": (
+                    rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)
+                ).csv(),
+            },
             width=WIDTH,
             all_scores=transposed(board) if others else board,
             own_tables=_own_tables(systems),
@@ -242,10 +246,12 @@ def _first(
     return [(start, outputs[start][2]), *others]
 
 
-def _differences(answer: PageAnswer) -> Table:
-    """The forest plots of two systems as one table."""
+def _differences(answer: PageAnswer) -> list[Table]:
+    """The forest plots of two systems as one table; none of several, whose board says it."""
+    if not answer.pair or not answer.forests or answer.board:
+        return []
     rows = [[row.label, *row.cells] for plot in answer.forests for row in plot.rows]
-    return Table(answer.forests[0].head, rows)
+    return [Table(answer.forests[0].head, rows)]
 
 
 def _rounded(table: Table) -> Table:

@@ -27,13 +27,14 @@ const sampleCells = (data, details, output, predicted) => {
     const references = details.references(found);
     const which = references.length > 1 ? `reference 1 of ${references.length}` : "reference";
     const parts = [["asked", label, asked], ["reference", which, references[0]]];
-    return parts.filter(([, , text]) => text).flatMap(([className, name, text]) => {
+    const beside = several ? [] : ratings.lines(output(), sample, 0);
+    return beside.concat(parts.filter(([, , text]) => text).flatMap(([className, name, text]) => {
       const { made, whole } = reading.part(text, null, GIVEN, pattern);
       made.classList.add(className);
       // The label doesn't give the text its direction.
       made.replaceChildren(element("span", "label", `${name} `), element("bdi", "", ...made.childNodes));
       return whole ? [made] : [made, more(all(text))];
-    });
+    }));
   };
 
   // A system's score and how it stands to the others, then its text; `known` counts the words of
@@ -56,7 +57,8 @@ const sampleCells = (data, details, output, predicted) => {
       if (said.length > 1) parts.push(more(`all ${said.length} texts`));
     } else if (found === null) parts.push(line("label", "The text isn't in this file."));
     const shown = alone ? [] : [element("b", "", number(score, whole)), " "];
-    return element("td", "cell", line("figures", ...shown, notes.join(" · ")), ...parts);
+    return element("td", "cell", line("figures", ...shown, notes.join(" · ")),
+      ...(several ? ratings.lines(output(), sample, system) : []), ...parts);
   };
 
   const legend = () => {

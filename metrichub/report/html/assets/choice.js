@@ -16,7 +16,7 @@ const choice = (() => {
     const values = output.values[first];
     return second === undefined ? values : values.map((v, sample) => output.values[second][sample] - v);
   };
-  const worstIsHigh = (output, key) => key === "spread" || (key !== "sample" && output.better === "lower");
+  const worstIsHigh = (output, key) => ["people", "spread"].includes(key) || (key !== "sample" && output.better === "lower");
 
   // Unscored samples come last, whatever the direction; equal ones keep their order.
   const sorted = (rows, values, down) => {

@@ -28,7 +28,7 @@ const sampleColumns = (data, { narrow, output, predicted, redraw, sortBy, choose
     return cell;
   };
   // Of one system the other metrics have columns of numbers.
-  const numbers = () => (several || narrow.matches ? [] : [...data.outputs.entries()]
+  const numbers = () => (several || narrow.matches || by("sort").value === "people" ? [] : [...data.outputs.entries()]
     .filter(([, one]) => !predicted.are(one) && (one.output === "score" || one === output())));
   // The head is drawn again with the rows, and keeps the focus by a button's key.
   const keyed = (key, text, does) => {

@@ -6,7 +6,7 @@ const sampleFilters = ({ data, record }) => {
   const groupings = data.groupings ?? [];
   const RANGE = ["low", "high", "below"];
   const FILTERS = ["query", "status", "better", "group", "value", "group2", "value2", ...RANGE, "ngram"];
-  const FIELDS = [...FILTERS, "output", "sort", "turned", "against", "system", "columns", "pinned", "rows"];
+  const FIELDS = [...FILTERS, "output", "rating", "sort", "turned", "against", "system", "columns", "pinned", "rows"];
 
   const statuses = new Map();
   for (const problems of data.problems) {
@@ -45,7 +45,7 @@ const sampleFilters = ({ data, record }) => {
   fill("sort", several
     ? [minus(...data.pair), ...each, ...others.map(k => minus(0, k)), ["spread", "range of all systems"]]
     : [["0", "score"]]);
-  fill("sort", [["sample", "sample number"]]);
+  fill("sort", [["sample", "sample number"], ...(ratings.all.length ? [["people", "largest disagreement"]] : [])]);
   fill("against", [
     ...(compared ? [["references", "the reference"]] : []),
     ...(several ? each : []),
@@ -68,6 +68,7 @@ const sampleFilters = ({ data, record }) => {
   // Of labels one looks for samples in which one is right; the others have no difference.
   const labelled = () => data.labelled.includes(output().metric);
   if (several && labelled()) by("sort").value = "spread";
+  if (data.people?.first) by("sort").value = "people";
   const start = Object.fromEntries(FIELDS.map(name => [name, by(name).value]));
 
   const bound = id => (by(id).value.trim() === "" ? null : Number(by(id).value));
@@ -104,6 +105,7 @@ const sampleFilters = ({ data, record }) => {
   // What a range is of: the column that the samples are sorted by.
   const sorted = () => {
     if (by("sort").value === "sample") return "Range";
+    if (by("sort").value === "people") return `disagreement on ${ratings.chosen().name}`;
     const [label, of] = ["output", "sort"].map(id => by(id).selectedOptions[0]?.text);
     return several ? `${label} of ${of}` : label;
   };

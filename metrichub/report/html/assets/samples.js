@@ -24,7 +24,7 @@ const samples = (() => {
   };
   const arrange = () => {
     const key = by("sort").value;
-    state.values = choice.column(output(), key);
+    state.values = key === "people" ? ratings.apart(output()) : choice.column(output(), key);
     by("low").disabled = by("high").disabled = !state.values;
     state.pattern = hits.pattern(by("query").value.trim(), ngrams.text(by("ngram").value));
     const down = choice.worstIsHigh(output(), key) !== (by("turned").value === "1");
@@ -142,7 +142,7 @@ const samples = (() => {
     by("clear").hidden = !said.length;
     by("first").disabled = by("previous").disabled = state.page === 0;
     by("next").disabled = by("last").disabled = state.page === pages() - 1;
-    histogram.draw(state.values, output().whole, state.rows, filters.range(), bar => {
+    histogram.draw(state.values, output().whole && by("sort").value !== "people", state.rows, filters.range(), bar => {
       filters.limit(bar ?? {});
       filter();
     });
@@ -150,6 +150,7 @@ const samples = (() => {
     columns.fit();
     for (const sample of opened) toggleOf(sample) ? unfold(sample) : opened.delete(sample);
     hits.mark(by("table"), state.pattern);
+    document.dispatchEvent(new Event("samples"));
   };
 
   // A filter in words, which a click takes back.
@@ -215,7 +216,7 @@ const samples = (() => {
 
   // What a chart chooses: samples of a group, of a range, with an n-gram, or that a system does better.
   // Other filters stay.
-  const select = ({ group, value, ngram, better, output: place, system, pair, low, high }) => {
+  const select = ({ group, value, ngram, better, order, output: place, system, pair, low, high }) => {
     if (group !== undefined) {
       filters.set("group", group);
       filters.set("value", value);
@@ -223,6 +224,7 @@ const samples = (() => {
     if (ngram !== undefined) filters.set("ngram", ngram);
     if (better !== undefined) filters.set("better", better);
     readBy(place);
+    if (order) filters.sortBy(order);
     if (pair || low !== undefined) {
       filters.sortBy(pair ? pair.join("-") : String(system ?? 0));
       const most = choice.column(output(), by("sort").value).reduce((a, b) => (b > a ? b : a), -Infinity);
@@ -261,7 +263,7 @@ const samples = (() => {
   by("controls").addEventListener("submit", event => { event.preventDefault(); filter("query"); });
   for (const id of ["status", "better", "group", "value", "group2", "value2"]) by(id).addEventListener("change", () => filter());
   by("against").addEventListener("change", redraw);
-  for (const id of ["output", "sort"]) {
+  for (const id of ["output", "rating", "sort"]) {
     by(id).addEventListener("change", () => {
       filters.limit();
       by("turned").value = "";
@@ -289,5 +291,5 @@ const samples = (() => {
 
   for (const id of ["controls", "pages", "legend"]) by(id).hidden = false;
   address.start();
-  return { data, number, open: reveal };
+  return { data, number, open: reveal, output };
 })();

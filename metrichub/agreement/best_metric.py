@@ -1,0 +1,57 @@
+"""Best metric: which one agrees best with people, and whether the next can be told from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.errors import listed
+
+_ALPHA = 0.05
+
+
+def number(value: float) -> str:
+    """Three decimals with a true minus, or a dash for none."""
+    return "–" if isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def read_first(agreement: Agreement) -> list[AgreementRow]:
+    """The rows of the coefficient that is read first, that of ranks or the only one, and level."""
+    names = [row.coefficient for row in agreement.rows]
+    first = "spearman" if "spearman" in names else names[0]
+    level = next(row.level for row in agreement.rows if row.coefficient == first)
+    return [r for r in agreement.rows if (r.coefficient, r.level) == (first, level)]
+
+
+def by_agreement(rows: Mapping[str, AgreementRow]) -> list[str]:
+    """The metrics, the highest value first; the human ceiling and chance aren't among them."""
+    metrics = [name for name in rows if name not in (CEILING, CHANCE)]
+    return sorted(metrics, key=lambda m: (isnan(rows[m].value), -rows[m].value))
+
+
+def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list[str]:
+    """One sentence or two on the rows, by metric, of one dimension, level and coefficient."""
+    best, *others = (rows[name] for name in by_agreement(rows))
+    about = f"with people on {best.dimension}"
+    if isnan(best.value):
+        return [f"No metric can be compared {about}; --verbose says why."]
+    mark = [
+        f"{name} {number(rows[key].value)}"
+        for key, name in ((CEILING, "one rater"), (CHANCE, "chance"))
+        if key in rows and not isnan(rows[key].value)
+    ]
+    how = "agrees best" if others else "agrees"
+    text = f"{best.metric} {how} {about}: {best.coefficient} {number(best.value)}"
+    text += f" ({listed(mark)})." if mark else "."
+    if not others or isnan(others[0].value) or best.level == "average":
+        return [text]
+    p = agreement.compare(
+        best.metric,
+        others[0].metric,
+        best.dimension,
+        level=best.level,
+        coefficient=best.coefficient,
+    ).p
+    told = "can't be told from it" if not p <= _ALPHA else "is lower"
+    return [text, f"{others[0].metric} ({number(others[0].value)}) {told} (p = {p:.3f})."]
