@@ -228,23 +228,43 @@ def test_tables_are_copied_with_a_clipboard_and_without(report: Page) -> None:
     expect(button).to_be_focused()
 
 
-def test_a_dark_report_is_printed_light_without_its_controls(report: Page) -> None:
-    choose(report, Group="language")
+def test_a_dark_report_is_printed_light_on_one_sheet(report: Page) -> None:
     report.get_by_role("button", name="Theme: auto").click()
     report.get_by_role("button", name="Theme: light").click()
     paper = "getComputedStyle(document.body).backgroundColor"
     dark = report.evaluate(paper)
     assert dark == "rgb(21, 24, 28)"
-    expect(report.locator("#method pre").first).not_to_be_visible()
     report.emulate_media(media="print")
     assert report.evaluate(paper) == "rgb(255, 255, 255)"
-    for gone in ("#theme", "#controls", "#copy-link", ".histogram", "#pages"):
-        expect(report.locator(gone)).to_be_hidden()
-    for shown in ("#found", "#method pre", ".chart"):
-        expect(report.locator(shown).first).to_be_visible()
-    found(report, "language de")
+    for gone in ("#theme", "#samples", "#details", ".buttons"):
+        expect(report.locator(gone).first).to_be_hidden()
+    for shown in ("h1", "#ranges", "#differences .chart"):
+        expect(report.locator(shown)).to_be_visible()
+    # How it was measured, too.
+    expect(report.locator(".paper")).to_contain_text("cer(lowercase=False")
+    assert len(re.findall(rb"/Type\s*/Page\b", report.pdf(format="A4"))) == 1
     report.emulate_media(media="screen")
     assert report.evaluate(paper) == dark
+    expect(report.locator(".paper")).to_be_hidden()
+
+
+def test_samples_are_printed_by_a_button_with_what_was_chosen(report: Page) -> None:
+    choose(report, Group="language")
+    report.emulate_media(media="print")
+    expect(report.locator("#found")).to_be_hidden()
+    # What is seen when the browser prints, and after it.
+    report.evaluate("() => { window.print = () => { window.printed = true; }; }")
+    report.emulate_media(media="screen")
+    report.get_by_role("button", name="Print samples (10)").click()
+    report.wait_for_function("() => window.printed")
+    report.emulate_media(media="print")
+    found(report, "language de")
+    expect(report.locator("#table td.cell")).to_have_count(20)
+    for gone in ("#controls", "#pages", "#scores", "#details", "#print"):
+        expect(report.locator(gone)).to_be_hidden()
+    report.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    expect(report.locator("#table")).to_be_hidden()
+    expect(report.locator("#scores")).to_be_visible()
 
 
 def test_bars_slices_and_ngrams_list_their_samples_and_are_taken_back(report: Page) -> None:

@@ -132,6 +132,7 @@ const samples = (() => {
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus({ preventScroll: true });
     const say = count => count.toLocaleString("en");
     filters.name();
+    by("print").textContent = `Print samples (${part.length})`;
     by("page").textContent = `page ${say(state.page + 1)} of ${say(pages())}`;
     const said = filters.said();
     const range = part.length

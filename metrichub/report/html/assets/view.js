@@ -33,11 +33,13 @@ const view = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
-  // The samples of the selection, in its order.
+  // The samples of the selection, in its order; those in sight are printed, without the answer.
   const offer = rows => {
     by("save-jsonl").addEventListener("click", () =>
       save("samples.jsonl", "application/jsonl", rows().map(row => `${JSON.stringify(row)}\n`).join("")));
     by("save-csv").addEventListener("click", () => save("samples.csv", "text/csv", choice.csv(rows())));
+    by("print").addEventListener("click", () => { document.documentElement.dataset.print = "samples"; print(); });
+    addEventListener("afterprint", () => { delete document.documentElement.dataset.print; });
     by("copy-link").addEventListener("click", event => copy(event.currentTarget, location.href));
   };
 
