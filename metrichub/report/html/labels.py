@@ -32,18 +32,12 @@ class Matrix(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Matrices beside the samples, with each label's F1 and how often who is right; and others."""
+    """Matrices beside the samples, each label's F1, who is right where; and other matrices."""
 
     first: Sequence[Matrix]
     others: Sequence[Matrix]
     rates: Sequence[tuple[str, int, Sequence[str]]]
     outcomes: Sequence[Grouping]
-
-    def parts(self) -> Iterator[tuple[str, int]]:
-        """The outcomes and how many samples have each."""
-        for grouping in self.outcomes:
-            for k, text in enumerate(grouping.values):
-                yield text, int((grouping.of == k).sum())
 
 
 def labels_of(systems: Mapping[str, Measurement], metric: str, scores: Scores) -> Labels:
