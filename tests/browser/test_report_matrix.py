@@ -317,6 +317,29 @@ def labelled(page: Page, tmp_path: Path) -> Page:
     return page
 
 
+@pytest.mark.parametrize("width", [1280, 1400])
+def test_tools_and_heads_have_a_line_each(labelled: Page, width: int) -> None:
+    labelled.set_viewport_size({"width": width, "height": 900})
+    labelled.evaluate("() => { document.querySelector('#more').open = false; }")
+    tools = "all => all.filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect())"
+    boxes = labelled.locator("#controls > p > :is(input, select, button), #more").evaluate_all(
+        f"all => ({tools})(all).map(b => [b.top, b.bottom])"
+    )
+    assert len(boxes) == 5
+    assert max(top for top, _ in boxes) < min(bottom for _, bottom in boxes)
+    # Those who don't see the tools hear what they are.
+    expect(labelled.get_by_role("searchbox", name="Text")).to_have_attribute(
+        "placeholder", "Search"
+    )
+    heads = labelled.locator(".brief").first.locator("thead th")
+    heights = heads.evaluate_all(
+        "all => all.map(e => e.firstChild.getBoundingClientRect?.().height)"
+    )
+    assert max(height for height in heights if height) < 25
+    wide = "e => e.parentElement.scrollWidth - e.parentElement.clientWidth"
+    assert labelled.locator(".brief").first.evaluate(wide) <= 0
+
+
 def test_labels_are_right_or_wrong_in_a_line_with_text_and_reference(labelled: Page) -> None:
     rows = labelled.locator("#table tbody tr")
     # The two samples in which one is right come first.
