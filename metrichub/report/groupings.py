@@ -117,7 +117,7 @@ def cell_key(system: str, metric: str, heading: str) -> str:
 def _verdicts(step: Any) -> Iterator[str]:
     if isinstance(step, Mapping):
         if isinstance(verdict := step.get("verdict"), str):
-            yield verdict
+            yield "not settled" if verdict == "idk" else verdict
         step = list(step.values())
     if isinstance(step, list | tuple):
         for part in step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from metrichub import Hub
+from metrichub import Hub, load_metric
 from metrichub.metric import Metric
 from metrichub.report.html import write
 from metrichub.report.report import Report
-from tests.browser.reports import numbered, opened, shown, unfold, write_many
+from metrichub.testing import Scripted
+from tests.browser.reports import ATTACKS, FEW, numbered, opened, shown, unfold, write_many
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -306,3 +307,74 @@ def test_the_claims_of_a_judge_stand_with_verdict_and_reason(page: Page, tmp_pat
     assert first[:2] == ["The cat sat on the mat.", "yes"]
     assert second[0] == "Dogs fly south."
     assert second[1] != "yes"
+
+
+def test_claims_are_marked_and_numbered_through_both_systems(
+    page: Page, tmp_path: Path, violations: Callable[[Page], list[str]]
+) -> None:
+    hub = Hub("faithfulness(judge='offline')")
+    contexts = [["Mr. Holt left. The cat sat on the mat in 1932.", "Dogs bark at night."]]
+    systems = {
+        "first": ["The cat sat on the mat. Whales sing songs."],
+        "second": ["The cat sat on the mat in 1848."],
+    }
+    measured = {n: hub.evaluate(predictions=t, contexts=contexts) for n, t in systems.items()}
+    write(tmp_path / "report.html", measured, **FEW)
+    page.goto((tmp_path / "report.html").as_uri())
+    cells = page.locator("#table tbody tr:first-child td.cell")
+    assert (
+        cells.nth(0).locator("p.text").inner_text()
+        == f"{systems['first'][0][:23]}1 Whales sing songs.2"
+    )
+    lines = {"supported": "solid", "unsettled": "dotted", "contradicted": "wavy"}
+    for kind, text in zip(
+        lines, ["The cat sat on the mat.", "Whales sing songs.", *systems["second"]], strict=True
+    ):
+        mark = page.locator(f"#table u.{kind}")
+        expect(mark).to_have_text(text)
+        expect(mark).to_have_css("text-decoration-style", lines[kind])
+    # The reason stands with the number, without the sentence that is marked below.
+    said = page.locator("#table .claims li").all_inner_texts()
+    assert said == [
+        "✓ supported: 100% of its words are there",
+        "? not settled: 0% of its words are there",
+        "✗ contradicted: the number 1848 isn't there",
+    ]
+    assert page.locator(".claims").nth(1).get_attribute("start") == "3"
+    evidence = page.locator("#table .under")
+    expect(evidence.locator("summary")).to_have_text(
+        "2 contexts; marked: the sentence nearest to each claim"
+    )
+    expect(evidence.locator("em")).to_have_text("The cat sat on the mat in 1932.")
+    expect(evidence.locator("sup")).to_have_text("1,3")
+    expect(evidence.locator("p").last).to_contain_text("nearest to no claim")
+    assert violations(page) == []
+
+
+def test_claims_that_a_text_does_not_make_are_listed_with_their_words(
+    page: Page, tmp_path: Path
+) -> None:
+    claims = ["The mat is where the cat sat.", ATTACKS[1], "Whales sing."]
+    judge = Scripted({"claims": claims, "supported": ["yes", "no", "idk"]})
+    hub = Hub([load_metric("faithfulness", judge=judge)])
+    texts = {
+        "predictions": [f"The cat sat on the mat. {ATTACKS[1]}.", ""],
+        "contexts": [["x"], ["y"]],
+    }
+    page.goto(shown(tmp_path, hub.evaluate(texts)))
+    cell = page.locator("#table td.cell").first
+    # Of other words it is the sentence that has most of them.
+    assert cell.locator("u").all_inner_texts() == ["The cat sat on the mat.", f"{ATTACKS[1]}."]
+    assert cell.locator("li").all_inner_texts() == [
+        "✓ supported: as scripted",
+        "✗ contradicted: as scripted",
+        "? not settledWhales sing.: as scripted",
+    ]
+    expect(page.locator("#table img")).to_have_count(0)
+    # From the evidence j goes on to the next sample.
+    page.locator("#table .under summary").first.focus()
+    page.keyboard.press("j")
+    expect(page.get_by_role("button", name="sample 1", exact=True)).to_be_focused()
+    # A report without the texts has the claims still.
+    page.goto(shown(tmp_path, hub.evaluate(texts, texts=False)))
+    expect(page.locator("#table .claims q").first).to_have_text(claims[0])

@@ -27,6 +27,7 @@ from tests.browser.conversations import (
     turn,
     written,
 )
+from tests.browser.kinds import tool_calls
 from tests.browser.reports import FEW, opened, shown
 
 if TYPE_CHECKING:
@@ -180,26 +181,53 @@ def test_predictions_and_other_columns_stay_where_they_are(page: Page, tmp_path:
     expect(side.locator("> .label + .text mark.extra")).to_have_text(POLITE[-1]["content"])
 
 
-def test_reference_messages_are_folded_and_their_calls_compared(page: Page, tmp_path: Path) -> None:
-    from tests.report.test_conversations import Steps
-
+def test_calls_stand_beside_the_expected_ones_without_their_ids(page: Page, tmp_path: Path) -> None:
     called = TRAVEL[2]["tool_calls"]
     calls = [(call["id"], call["name"], call["arguments"]) for call in called]
-    other = calling(None, calls[0], (*calls[1][:2], {"city": "Fiumicino"}))
+    other = calling(None, calls[0], (*calls[1][:2], {"city": "Fiumicino", "unit": "3"}))
     reference = [*TRAVEL[:2], other, *TRAVEL[3:-1], turn("assistant", "It is valid.")]
-    hub = Hub([Steps(name="steps")])
-    page.goto(shown(tmp_path, hub.evaluate(messages=[TRAVEL], reference_messages=[reference])))
-    page.get_by_label("Marked against").select_option("references")
+    hub = Hub("trajectory_match(mode='unordered')")
+    chats = {"messages": [TRAVEL, CHINESE, POLITE[:2]]}
+    page.goto(shown(tmp_path, hub.evaluate(**chats, reference_messages=[reference, [], [other]])))
+    rows = page.locator("#table > tbody > .under")
+    # A long number is the one that was sent. A text that could be a number has quotes.
+    assert [" ".join(row.split()) for row in rows.all_inner_texts()[:3]] == [
+        "expected search_flights(from=BER, to=FCO, customer=12345678901234567890) ✓ as expected",
+        'weather(city=Fiumicino, unit="3") ✗ weather(city=Rome) without unit',
+        f"last message {TRAVEL[-1]['content']}",
+    ]
+    expect(rows.nth(1).locator("b")).to_have_text("city=Rome")
+    expect(rows.nth(1).get_by_role("img")).to_have_accessible_name("wrong")
+    assert rows.nth(3).inner_text().split() == [
+        *("expected", "no", "call", "✗"),
+        *("天气查询(城市=北京,", "日期=明天)", "not", "expected"),
+    ]
+    assert rows.nth(5).inner_text().endswith("✗ not called")
+    wrong = page.locator("#wrong td")
+    assert wrong.all_inner_texts() == ["2", "1", "1"]
+    # Neither the reference nor what was said is there again as JSON.
+    expect(page.locator("#table .cell .text")).to_have_count(2)
     sample = opened(page, 0)
     expect(sample.locator(".conversation")).to_have_count(2)
     expect(sample.get_by_text("It is valid.")).not_to_be_visible()
     sample.get_by_text("reference_messages: 8").click()
     expect(sample.get_by_text("It is valid.")).to_be_visible()
-    compared = sample.locator(".side details").filter(has_text="Calls: 2").first
-    compared.locator("summary").click()
-    # The first is the same; the second asks for another city.
-    assert compared.locator("mark").all_inner_texts() == ['weather({ "city": "Rome" })\n']
-    assert compared.locator("del").all_inner_texts() == ['weather({ "city": "Fiumicino" })\n']
+
+
+def test_a_task_is_opened_by_its_mark(page: Page, tmp_path: Path) -> None:
+    page.goto(tool_calls(tmp_path))
+    marks = page.locator("#tasks button")
+    marks.first.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    number = marks.nth(2).get_attribute("data-select")
+    assert number
+    expect(page.locator(f"#sample-{json.loads(number)['open']}")).to_be_visible()
+    # The calls of texts, too, are read.
+    page.get_by_label("Output", exact=True).select_option(label="tool_call_f1")
+    expect(page.locator("#table code").first).to_contain_text("(date=2027-")
+    expect(page.locator("#table > tbody > tr > td").filter(has_text='"id"')).to_have_count(0)
 
 
 def test_long_conversations_and_arguments_are_folded(page: Page, tmp_path: Path) -> None:

@@ -210,6 +210,45 @@ def test_words_of_references_are_marked_where_the_score_reads_them(tmp_path: Pat
         assert data["by_references"] == (metrics[0] == "wer")
 
 
+def test_claims_are_counted_by_verdict_for_each_system(tmp_path: Path) -> None:
+    hub = Hub(["faithfulness", "context_recall"], judge="offline")
+    given = {"references": ["a cat sat", "a"], "contexts": [["The cat sat."], ["It has 2 dogs."]]}
+    systems = {
+        "first": hub.evaluate(predictions=["The cat sat. Birds fly.", "It has 3 dogs."], **given),
+        "second": hub.evaluate(predictions=["The cat sat.", "Dogs."], **given),
+    }
+    write(tmp_path / "report.html", systems, **FEW)
+    page = Page(tmp_path / "report.html")
+    # One is there, of one no word is, and one has another number; then both are there.
+    assert "Claims by verdict by faithfulness first 3 1 · 1 · 1 second 2 2 · 0 · 0" in page.text
+    # The claims that context_recall judges are those of the reference.
+    assert page.data["judged"] == {"faithfulness": ["claims", "contexts"]}
+    write(tmp_path / "one.html", {"": systems["second"]}, resamples=2)
+    assert "claims 2 2 · 0 · 0" in Page(tmp_path / "one.html").text
+
+
+def test_few_tasks_of_agents_are_told_one_by_one(tmp_path: Path) -> None:
+    def chat(*names: str) -> list[dict[str, Any]]:
+        calls = [{"name": name, "arguments": {}} for name in names]
+        return [{"role": "assistant", "content": None, "tool_calls": calls}]
+
+    hub, wanted = Hub("trajectory_match"), [chat("a"), chat("b"), chat("c")]
+    made = {"first": [chat("a"), chat("x"), chat("c")], "second": [chat("x"), chat("x"), chat("c")]}
+    systems = {n: hub.evaluate(messages=m, reference_messages=wanted) for n, m in made.items()}
+    write(tmp_path / "report.html", systems, ids=["one", "two", "three"], **FEW)
+    page = Page(tmp_path / "report.html")
+    # Those come first that most do right.
+    assert "first ✓ ✓ ✗ 2 of 3 second ✓ ✗ ✗ 1 of 3" in page.text
+    told = [text for text in page.values("aria-label") if text.endswith(("right", "wrong"))]
+    assert told[:3] == ["three: right", "one: right", "two: wrong"]
+    assert json.loads(page.values("data-select")[0]) == {"output": 0, "open": 2}
+    # Of other scores the differences are drawn.
+    write(tmp_path / "none.html", {"first": systems["first"], "again": systems["first"]}, **FEW)
+    for name, drawn in (("report", False), ("none", False)):
+        page = Page(tmp_path / f"{name}.html")
+        assert ("Sample by sample" in page.text) is drawn
+
+
 def test_equal_samples_are_explained_in_the_order_of_the_list(tmp_path: Path) -> None:
     # The page lists equal ones by their numbers, from either end.
     wer = Hub("wer").evaluate(predictions=["a"] * 60, references=["b"] * 60)

@@ -1,12 +1,16 @@
-"""The answer: which system is better on what, as a title, a leaderboard and forest plots."""
+"""The answer: which system is better on what, as a title, a leaderboard and plots, and why."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions, p_text
 from metrichub.report.captions import (
@@ -20,6 +24,7 @@ from metrichub.report.captions import (
 from metrichub.report.headline import headline_of_one, short_label
 from metrichub.report.html.forest import Axis, Forest, ForestRow
 from metrichub.report.html.leaderboard import Intervals, LeaderboardRow, ShownTests, leaderboard
+from metrichub.report.html.records import Scores as SampleScores
 from metrichub.report.ranking import Ranking
 from metrichub.report.rows import (
     OutputColumn,
@@ -29,6 +34,8 @@ from metrichub.report.rows import (
     rows_of,
 )
 from metrichub.report.tables import Cell, Score, Table
+
+_MOST_TASKS = 60
 
 
 class PageAnswer(NamedTuple):
@@ -102,6 +109,61 @@ def without_common_start(names: Sequence[str]) -> dict[str, str]:
     start = re.match(r".*[\W_]", first[:common])
     cut = len(start[0]) if start and len(start[0]) > 2 else 0
     return {name: name[cut:] for name in names}
+
+
+def judged_claims(systems: Mapping[str, Measurement]) -> dict[str, tuple[str, str]]:
+    """For each metric that judges claims of predictions: their key in its steps, their evidence."""
+    found: dict[str, tuple[str, str]] = {}
+    for report in systems.values():
+        for name, trace in report.traces.items():
+            metric = report.results[name].metric
+            questions = getattr(metric, "questions", None)
+            asked = questions().get("verify", ()) if questions else ()
+            inputs = [f"{own.removesuffix('s')}s" for own in metric.inputs()]
+            evidence = [c for c in ("contexts", "sources", "references") if c in inputs]
+            parts = (part for own in trace.steps.values() for step in own for part in step.items())
+            key = next((key for key, part in parts if _are_claims(key, part)), None)
+            if key and "supported" in asked and "predictions" in inputs and evidence:
+                found[name] = key, evidence[0]
+    return found
+
+
+def _are_claims(key: str, part: Any) -> bool:
+    items = isinstance(part, list) and part and isinstance(part[0], Mapping)
+    return bool(items) and {"item", "verdict"} <= {*part[0]} and not key.startswith("reference")
+
+
+def claims_by_verdict(
+    systems: Mapping[str, Measurement], metric: str, key: str
+) -> dict[str, list[int]]:
+    """How many claims of each system are supported, not settled and contradicted."""
+    counted = {}
+    for name, report in systems.items():
+        trace = report.traces.get(metric, Trace())
+        steps = (step for own in trace.steps.values() for step in own)
+        words = Counter(claim["verdict"] for step in steps for claim in step.get(key, ()))
+        counted[name] = [words[word] for word in ("yes", "idk", "no")]
+    return counted
+
+
+def tasks_of(
+    systems: Mapping[str, Measurement], metric: str, scores: SampleScores
+) -> dict[str, list[tuple[int, bool]]]:
+    """The tasks of each agent, those first that most do right, and whether it does them right.
+
+    Only of a metric that reads conversations, where few samples are 0 or 1 and not all equal.
+    """
+    values = np.array([*scores.systems.values()])
+    of = next(r.results[metric].metric for r in systems.values() if metric in r.results)
+    reads = "messages" in of.inputs() or getattr(of, "reads_conversations", False)
+    if not reads or values.shape[1] > _MOST_TASKS or {*values.ravel().tolist()} != {0.0, 1.0}:
+        return {}
+    right = values == (scores.better != "lower")
+    order = np.argsort(-right.sum(axis=0), kind="stable").tolist()
+    return {
+        name: [(k, bool(own[k])) for k in order]
+        for name, own in zip(scores.systems, right, strict=True)
+    }
 
 
 def _shown_pair(tests: ShownTests) -> Pair:

@@ -31,7 +31,15 @@ from metrichub.report.groupings import (
     verdict_groupings,
 )
 from metrichub.report.html import charts
-from metrichub.report.html.answer import PageAnswer, answer_of, briefly, without_common_start
+from metrichub.report.html.answer import (
+    PageAnswer,
+    answer_of,
+    briefly,
+    claims_by_verdict,
+    judged_claims,
+    tasks_of,
+    without_common_start,
+)
 from metrichub.report.html.forest import WIDTH, slice_table
 from metrichub.report.html.labels import labels_of
 from metrichub.report.html.ngrams import ngrams_of
@@ -72,6 +80,8 @@ SCRIPTS = (
     "report.js",
     "details.js",
     "predicted.js",
+    "claims.js",
+    "calls.js",
     "cells.js",
     "keys.js",
     "ngrams.js",
@@ -145,6 +155,8 @@ def report_page(
     more = (*labels.outcomes, *verdict_groupings(systems), *cell_groupings(systems))
     data["groupings"] = [grouping.data() for grouping in (*groupings, *more)]
     data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
+    judged = data["judged"] = judged_claims(systems)
+    claims, _ = judged.get(begin.metric, ("", ""))
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -176,6 +188,11 @@ def report_page(
             answer=answer,
             heads=[*map(briefly, answer.columns)],
             wins=_wins(outputs, start) if answer.board and start is not None else {},
+            ranked_by=begin,
+            claims=claims_by_verdict(systems, begin.metric, claims) if claims else {},
+            tasks=tasks_of(systems, begin.metric, outputs[start][2]) if start is not None else {},
+            start=start,
+            ids=shown.ids,
             facts=facts_of(systems, provenance),
             origin=provenance.facts(),
             metrics=metrics,

@@ -69,7 +69,7 @@ const sampleColumns = (data, { narrow, output, predicted, redraw, sortBy, choose
     let left = 0;
     for (const cell of by("table").tHead.rows[0].cells) {
       if (!cell.matches(".given, .pinned")) continue;
-      for (const row of by("table").querySelectorAll("tr:not([id])")) row.cells[cell.cellIndex].style.left = `${left}px`;
+      for (const row of by("table").querySelectorAll("tr:not([id])")) row.cells[cell.cellIndex]?.style.setProperty("left", `${left}px`);
       left += cell.offsetWidth;
     }
   };

@@ -105,14 +105,11 @@ const conversation = (() => {
   const asked = messages => (messages.find(one => one.role === "user" && one.text) ?? messages[0])?.text ?? "";
   const answered = messages => messages.findLast(one => one.role === "assistant" && one.text)?.text ?? "";
 
-  const calls = messages => messages.flatMap(message => message.calls ?? [])
-    .map(({ name, arguments: own }) => `${name}(${start(own, 2000).replace(/\n\s*/g, " ")})`);
-
   const plain = messages => messages.map(({ role, text: full = "", calls = [], left_out: left = [] }) => [
     `${role}: ${full}`,
     ...left.map(kind => `[${kind}]`),
     ...calls.map(({ name, arguments: own }) => `${name}(${own})`),
   ].join("\n")).join("\n");
 
-  return { are, answered, asked, calls, counts, cut, judged, of, plain };
+  return { are, answered, asked, counts, cut, judged, of, plain };
 })();

@@ -147,15 +147,6 @@ const sampleDetails = data => {
     return made;
   };
 
-  // The calls in a conversation beside those of the reference or of another system, if they differ.
-  const callsOf = (found, system, against) => {
-    if (against === "plain" || Number(against) === system) return [];
-    const other = against === "references" ? found.shared.reference_messages : messagesOf(found, Number(against));
-    const [own, theirs] = [messagesOf(found, system), other].map(list => conversation.calls(list ?? []));
-    if (!other || own.join() === theirs.join()) return [];
-    return [folded(`Calls: ${own.length}`, reading.lines(own.join("\n"), theirs.join("\n")))];
-  };
-
   // The texts are there with the metric that was chosen, not again with the others.
   const sides = (sample, output, found, view) => element("div", "sides", ...view.systems.map(system => {
     const said = view.texts ? textsIn(found.said[system]) : [];
@@ -164,10 +155,9 @@ const sampleDetails = data => {
       ...(several ? [heading(sample, output, system)] : []),
       ...Object.entries(columns).flatMap(([name, part]) => sharedColumn(name, part)),
       ...(messages ? [conversationOf(found, [system])] : []),
-      ...(view.texts ? callsOf(found, system, view.against) : []),
-      ...(said.length && (!several || found.own) ? [label("prediction")] : []),
+      ...(said.length && (!several || found.own) && !calls.made(found, system) ? [label("prediction")] : []),
       ...(view.texts ? answerLines(sample, system) : []),
-      ...said.flatMap((one, k) => reading.of(one, compared(sample, found, system, view.against), againstName(view.against),
+      ...said.flatMap((one, k) => calls.made(found, system) ? [folded("As it was written", paragraph(one))] : reading.of(one, compared(sample, found, system, view.against), againstName(view.against),
         scoredBy(found, system, output.metric, k))),
       ...seen(sample, output, system, found));
   }));

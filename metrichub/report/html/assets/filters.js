@@ -51,8 +51,8 @@ const sampleFilters = ({ data, record }) => {
     ...(several ? each : []),
     ["plain", "nothing"],
   ]);
-  // Words of references say nothing of a score that reads none.
-  if (compared && !data.by_references) by("against").value = "plain";
+  // Words of references say nothing of a score that reads none, those of others nothing of claims.
+  if ((compared && !data.by_references) || claims.about(data.outputs[data.start].metric).length) by("against").value = "plain";
   fill("system", each);
   if (several) by("system").value = "1";
   const pairs = each.flatMap(([i]) => each.filter(([j]) => i !== j).map(([j]) => [i, ">", j]));

@@ -33,7 +33,7 @@ const hits = (() => {
     highlight?.clear();
     if (!highlight || !found) return;
     for (const text of part.querySelectorAll(".text, .code, .sample table td")) {
-      const accept = node => node.parentNode.closest("del, .label") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
+      const accept = node => node.parentNode.closest("del, sup, .label") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
       const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT, accept), nodes = [];
       let whole = "";
       while (walker.nextNode()) {

@@ -3,10 +3,11 @@
 const rowKeys = (table, opened, turn) => {
   const MOVES = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
   const toggles = () => [...table.querySelectorAll("button[data-sample]")];
-  // The row of a sample, also from within what it has opened.
+  // The row of a sample, also from within those below it.
   const rowOf = place => {
-    const row = place.closest("tbody tr");
-    return row?.id ? row.previousElementSibling : row;
+    let row = place.closest("#table > tbody > tr");
+    while (row && !row.querySelector("[data-sample]")) row = row.previousElementSibling;
+    return row;
   };
 
   const move = step => {

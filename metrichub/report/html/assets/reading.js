@@ -81,13 +81,14 @@ const reading = (() => {
     return cut.length > most ? cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "") : cut;
   };
   // The part of a text for a cell: its beginning, or what stands around the first hit of `found`.
-  // Words are marked that `known` lacks; `whole` says that nothing is cut.
-  const part = (text, known, most, found) => {
+  // `mark` makes nodes of a part and of where it begins; `whole` says that nothing is cut.
+  const part = (text, mark, most, found) => {
     const before = hits.from(text, beginning(text, most).length, found), cut = beginning(text.slice(before), most);
-    const made = filled("p", known ? diff.extra(cut, known) : [{ text: cut, kind: "" }]);
+    const made = paragraph("");
+    made.append(...(mark ? mark(cut, before) : [cut]));
     if (before) made.prepend("… ");
     return { made, whole: cut.length >= text.trimEnd().length };
   };
 
-  return { lines, markdown, of, part };
+  return { markdown, of, part, pieces };
 })();

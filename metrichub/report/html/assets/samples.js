@@ -61,7 +61,7 @@ const samples = (() => {
     const toggle = toggleOf(sample), row = toggle.closest("tr"), found = record(sample), open = opened.has(sample);
     row.classList.toggle("opened", open);
     toggle.setAttribute("aria-expanded", open);
-    if (!open) return row.nextElementSibling.remove();
+    if (!open) return by(`sample-${sample}`).remove();
     const shown = [sample, found, output(), { systems: columns.systems(), against: by("against").value }];
     const copy = button("Copy as Markdown", made => view.copy(made, details.markdown(...shown)));
     const unseen = [...data.systems.keys()].filter(k => !columns.systems().includes(k));
@@ -71,7 +71,9 @@ const samples = (() => {
     made.colSpan = row.cells.length;
     const below = element("tr", "", made);
     below.id = `sample-${sample}`;
-    row.after(below);
+    let last = row;
+    while (last.nextElementSibling?.matches(".under")) last = last.nextElementSibling;
+    last.after(below);
   };
   const toggled = sample => {
     if (!opened.delete(sample)) opened.add(sample);
@@ -80,8 +82,10 @@ const samples = (() => {
     address.remember("open");
   };
 
-  const rowOf = sample => {
+  // The row of a sample, and those that belong to it.
+  const rowsOf = (sample, place) => {
     const found = record(sample), counts = new Map(), pinned = columns.pinned();
+    const systems = columns.systems(), judged = claims.of(found, systems, output().metric);
     // What most columns are marked against is counted once.
     const known = others => {
       const key = others.length > 1 ? "" : others[0];
@@ -95,8 +99,8 @@ const samples = (() => {
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle), ...cells.given(sample, found, state.pattern)),
       ...predicted.reference(output(), found),
-      ...columns.systems().map(k => {
-        const made = cells.cell(sample, found, k, { known, alone: !several && !narrow.matches, pattern: state.pattern });
+      ...systems.map(k => {
+        const made = cells.cell(sample, found, k, { known, alone: !several && !narrow.matches, pattern: state.pattern, judged });
         made.classList.toggle("pinned", pinned.includes(k));
         return made;
       }),
@@ -107,7 +111,7 @@ const samples = (() => {
         toggle.click();
       }
     });
-    return row;
+    return [row, ...cells.below(found, systems, judged, columns.numbers().length, place === 0)];
   };
 
   const size = () => Number(by("rows").value);
@@ -128,7 +132,7 @@ const samples = (() => {
     const start = state.page * size(), part = state.rows.slice(start, start + size());
     const had = document.activeElement.dataset.key;
     by("table").tHead.replaceChildren(columns.header());
-    by("table").tBodies[0].replaceChildren(...Array.from(part, rowOf));
+    by("table").tBodies[0].replaceChildren(...Array.from(part, rowsOf).flat());
     if (had) by("table").querySelector(`[data-key="${had}"]`)?.focus({ preventScroll: true });
     const say = count => count.toLocaleString("en");
     filters.name();
@@ -215,9 +219,10 @@ const samples = (() => {
     toggle.scrollIntoView({ block: "start" });
   };
 
-  // What a chart chooses: samples of a group, of a range, with an n-gram, or that a system does better.
+  // What a chart chooses: one sample, or samples of a group, of a range, with an n-gram, or that a system does better.
   // Other filters stay.
-  const select = ({ group, value, ngram, better, order, output: place, system, pair, low, high }) => {
+  const select = ({ group, value, ngram, better, order, output: place, open, system, pair, low, high }) => {
+    if (open !== undefined) return reveal(open, place);
     if (group !== undefined) {
       filters.set("group", group);
       filters.set("value", value);

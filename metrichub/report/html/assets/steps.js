@@ -69,11 +69,14 @@ const steps = (() => {
     return rows.map(({ index, weights, ...row }) => ({
       ...(numbered || index === undefined ? {} : { index }),
       ...row,
+      verdict: open(row.verdict),
       ...(sure || !isObject(weights) ? {} : { weights: shares(weights) }),
     }));
   };
   const shares = weights => Object.entries(weights).filter(([, share]) => share)
-    .map(([word, share]) => `${word} ${Math.round(share * 100)}%`).join(", ");
+    .map(([word, share]) => `${open(word)} ${Math.round(share * 100)}%`).join(", ");
+  // The word that judges are given for it is none that people say.
+  const open = word => (word === "idk" ? "not settled" : word);
 
   const marked = segments => text(fragment(segments.map(({ text: part, kind, length }) => {
     const isError = ["minor", "major", "critical"].includes(kind);
@@ -132,5 +135,5 @@ const steps = (() => {
     return numbers.length ? [...others, element("p", "figures", numbers.join(" · "))] : others;
   };
 
-  return { button, by, drawn, element, folded, head, isObject, number, own, shown, text, value };
+  return { button, by, drawn, element, folded, head, isObject, number, own, shown, table, text, value };
 })();
