@@ -134,10 +134,13 @@ def _are_claims(key: str, part: Any) -> bool:
 
 
 def claims_by_verdict(
-    systems: Mapping[str, Measurement], metric: str, key: str
+    systems: Mapping[str, Measurement], metric: str, judged: Mapping[str, tuple[str, str]]
 ) -> dict[str, list[int]]:
-    """How many claims of each system are supported, not settled and contradicted."""
-    counted = {}
+    """How many claims of each system are supported, not settled, contradicted; else nothing."""
+    counted: dict[str, list[int]] = {}
+    if metric not in judged:
+        return counted
+    key, _ = judged[metric]
     for name, report in systems.items():
         trace = report.traces.get(metric, Trace())
         steps = (step for own in trace.steps.values() for step in own)

@@ -68,32 +68,17 @@ from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
 from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
 
 SCRIPTS = (
-    "labels.js",
-    "diff.js",
-    "hits.js",
-    "choice.js",
+    "plain.js",
     "steps.js",
     "conversation.js",
-    "reading.js",
     "view.js",
-    "pictures.js",
-    "report.js",
     "details.js",
-    "predicted.js",
-    "claims.js",
-    "calls.js",
     "cells.js",
-    "keys.js",
-    "ngrams.js",
-    "ratings.js",
     "filters.js",
-    "columns.js",
-    "histogram.js",
-    "address.js",
     "samples.js",
 )
 STYLES = ("report.css", "samples.css")
-OF_RATINGS = ("scatter.js", "people.js")
+OF_RATINGS = ("people.js",)
 
 
 class PageOptions(NamedTuple):
@@ -155,8 +140,7 @@ def report_page(
     more = (*labels.outcomes, *verdict_groupings(systems), *cell_groupings(systems))
     data["groupings"] = [grouping.data() for grouping in (*groupings, *more)]
     data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
-    judged = data["judged"] = judged_claims(systems)
-    claims, _ = judged.get(begin.metric, ("", ""))
+    data["judged"] = judged_claims(systems)
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -189,7 +173,7 @@ def report_page(
             heads=[*map(briefly, answer.columns)],
             wins=_wins(outputs, start) if answer.board and start is not None else {},
             ranked_by=begin,
-            claims=claims_by_verdict(systems, begin.metric, claims) if claims else {},
+            claims=claims_by_verdict(systems, begin.metric, data["judged"]),
             tasks=tasks_of(systems, begin.metric, outputs[start][2]) if start is not None else {},
             start=start,
             ids=shown.ids,

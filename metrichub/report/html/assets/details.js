@@ -229,3 +229,276 @@ const sampleDetails = data => {
 
   return { signedGap, againstName, answerLines, answers, first, markdown, messagesOf, of, others, references, texts };
 };
+
+// A text to read, marked against others: JSON by its keys, code by its lines, all else by its words.
+const reading = (() => {
+  const { element, folded, text: paragraph } = steps;
+  const LONGEST = 200_000, KEYS = 300;
+  const NAMES = { extra: "mark", moved: "mark", missing: "del" };
+
+  // What is missing stands between spaces, as the text around it has none there.
+  const pieces = (parts, mark = (kind, text) => element(NAMES[kind], kind, text)) => parts.flatMap(({ text, kind }, k) => {
+    if (kind !== "missing") return kind ? [mark(kind, text)] : [text];
+    const [before, after] = [parts[k - 1]?.text ?? " ", parts[k + 1]?.text ?? " "];
+    return [/\s$/.test(before) ? "" : " ", mark(kind, text), /^[\s\p{P}]/u.test(after) ? "" : " "];
+  });
+  const filled = (name, parts) => {
+    const made = paragraph("", name);
+    made.append(...pieces(parts));
+    return made;
+  };
+
+  const asKeys = (own, others, name) => {
+    const other = others.map(diff.values).find(Boolean);
+    const heads = ["key", "value", ...(other ? [name] : [])].map(text => steps.head("", text));
+    const all = diff.keys(own, other ?? new Map()), differs = row => other && row.own !== row.other;
+    const listed = all.length > KEYS ? [...all.filter(differs), ...all.filter(row => !differs(row))].slice(0, KEYS) : all;
+    const rows = listed.map(row => {
+      const { path, own: mine, other: theirs } = row, same = !differs(row);
+      const cells = [[mine, "mark", "extra"], ...(other ? [[theirs, "del", "missing"]] : [])];
+      return element("tr", "", element("td", "", element("code", "", path || "–")), ...cells.map(([value, tag, kind]) =>
+        element("td", "", ...(value === undefined ? [] : [same ? value : element(tag, kind, value)]))));
+    });
+    const table = element("table", "keys", element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...rows));
+    table.dir = "ltr";
+    return all.length > KEYS ? [table, element("p", "label", `${KEYS} of ${all.length} keys, those that differ first.`)] : [table];
+  };
+
+  // Lines, each whole, as in code or a list of calls; `other` is null for plain ones.
+  const lines = (own, other) => {
+    const parts = other === null ? null : diff.lines(own, other);
+    const made = element("pre", "code", ...(parts
+      ? parts.map(({ text, kind }) => element(NAMES[kind] ?? "span", `line ${kind}`, `${text}\n`))
+      : [own]));
+    made.dir = "ltr";
+    made.tabIndex = 0;
+    return made;
+  };
+
+  // Of several others the one at `place`, if there is one, else the closest.
+  const chosen = (others, place) => (others && place in others ? [others[place]] : others ?? []);
+
+  // `others`, which are called `name`, are null for a plain text.
+  const of = (text, others, name, place) => {
+    const beside = chosen(others, place);
+    const own = diff.values(text);
+    if (own) return [...asKeys(own, beside, name), folded("As it was written", paragraph(text, "pre"))];
+    const code = diff.code(text);
+    if (code !== null && text.includes("\n")) {
+      const [other = null] = beside;
+      const theirs = other && (diff.code(other) ?? other).trimEnd();
+      return [lines(code.trimEnd(), theirs), ...(code === text ? [] : [folded("The whole reply", paragraph(text))])];
+    }
+    if (!beside.length || text.length > LONGEST || beside.includes(text)) return [conversation.cut(text)];
+    const { parts, ordered, place: closest } = diff.against(text, beside);
+    const which = beside.length > 1 ? closest : place;
+    const label = others.length > 1 && which !== undefined
+      ? [element("p", "label", `marked against ${name} ${which + 1} of ${others.length}`)] : [];
+    const note = "The texts are too long to be put in order: only words that the other lacks are marked.";
+    return [...label, filled("p", parts), ...(ordered ? [] : [element("p", "label", note)])];
+  };
+
+  // A text with its marks as Markdown; JSON and code stay as they are.
+  const SIGNS = { extra: "**", moved: "*", missing: "~~" };
+  const markdown = (text, others, place) => {
+    const beside = chosen(others, place);
+    const isPlain = !beside.length || beside.includes(text) || text.length > LONGEST
+      || diff.values(text) || (diff.code(text) !== null && text.includes("\n"));
+    const mark = (kind, part) => part.replace(/\S(?:.*\S)?/g, found => SIGNS[kind] + found + SIGNS[kind]);
+    return isPlain ? text : pieces(diff.against(text, beside).parts, mark).join("");
+  };
+
+  const beginning = (text, most) => {
+    const cut = text.split("\n", 12).join("\n");
+    return cut.length > most ? cut.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, "") : cut;
+  };
+  // The part of a text for a cell: its beginning, or what stands around the first hit of `found`.
+  // `mark` makes nodes of a part and of where it begins; `whole` says that nothing is cut.
+  const part = (text, mark, most, found) => {
+    const before = hits.from(text, beginning(text, most).length, found), cut = beginning(text.slice(before), most);
+    const made = paragraph("");
+    made.append(...(mark ? mark(cut, before) : [cut]));
+    if (before) made.prepend("… ");
+    return { made, whole: cut.length >= text.trimEnd().length };
+  };
+
+  return { markdown, of, part, pieces };
+})();
+
+// Claims that a judge decided on: the sentences that make them, and those of the evidence nearest to them.
+const claims = (() => {
+  const { element, folded, own } = steps;
+  const KINDS = { yes: ["supported", "✓ supported"], idk: ["unsettled", "? not settled"], no: ["contradicted", "✗ contradicted"] };
+  const READ = 20_000, LISTED = 8, LONG = 120, OPEN = 1500;
+  // The point of an initial or of a title ends no sentence.
+  const SENTENCE = /\S.*?(?:(?<!(?:^|[\s.(])(?:\p{L}|Mrs?|Ms|Dr|St))[.!?…]["'”’)\]]*(?=\s)|[。！？][”’）」]*|\n\s*\n|$)/gsu;
+
+  const wordsOf = text => new Set(diff.words(text.toLowerCase()).filter(word => /[\p{L}\p{N}]/u.test(word)));
+  const sentences = text => [...text.slice(0, READ).matchAll(SENTENCE)]
+    .map(({ index: start, 0: said }) => ({ start, end: start + said.length, words: wordsOf(said), claims: [] }));
+  // The sentence that is most like a text, and how many of the text's words it has.
+  const nearest = (text, list) => {
+    const asked = [...wordsOf(text)];
+    let best = { score: 0, share: 0 };
+    for (const sentence of list) {
+      const shared = asked.filter(word => sentence.words.has(word)).length, score = shared / (asked.length + sentence.words.size);
+      if (score > best.score) best = { sentence, score, share: shared / asked.length };
+    }
+    return best;
+  };
+  // A text with the numbers of claims behind their sentences.
+  const numbered = (text, list, mark, rest) => {
+    let at = 0;
+    const parts = list.filter(one => one.claims.length).flatMap(({ start, end, claims }) => {
+      const before = text.slice(at, start);
+      at = end;
+      return [rest(before), mark(text.slice(start, end), claims), element("sup", "", claims.map(one => one.number).join(","))];
+    });
+    return [...parts, rest(text.slice(at))];
+  };
+
+  // The key of a metric's claims in its steps, and the column of its evidence, if it judges claims.
+  const about = metric => own(report.data.judged, metric) ?? [];
+  // The claims of all systems' texts; null where the metric judges none.
+  const of = (found, systems, metric) => found && about(metric).length ? systems.flatMap(system =>
+    (own(own(found.steps[system], metric)?.[0], about(metric)[0]) ?? []).map(claim => ({ ...claim, system, kind: KINDS[claim.verdict] ?? KINDS.idk })))
+    .map((claim, k) => ({ ...claim, number: k + 1 })) : null;
+
+  // Marks a part of a text. A claim is made by the sentence that has it, or half of its words at least.
+  const marked = list => part => {
+    const all = sentences(part);
+    for (const claim of list) {
+      const exact = all.find(one => part.slice(one.start, one.end).includes(claim.item)), { sentence, share } = nearest(claim.item, all);
+      claim.made = exact ?? (share >= 0.5 ? sentence : null);
+      claim.made?.claims.push(claim);
+    }
+    const worst = claims => Object.values(KINDS).findLast(kind => claims.some(one => one.kind === kind))[0];
+    return numbered(part, all, (text, claims) => element("u", worst(claims), text), text => text);
+  };
+  // What the judge says of each claim, without the sentence that the offline judge ends with.
+  const listed = list => {
+    const made = element("ol", "claims", ...list.slice(0, LISTED).map(({ kind: [kind, word], item, made, reason = "" }) =>
+      element("li", "", element("b", kind, word), made ? "" : element("q", "", item), reason && `: ${reason.replace(/; nearest: .*$/s, "")}`)));
+    [made.start, made.dir] = [list[0].number, "auto"];
+    return made;
+  };
+
+  // The texts that decided: for each claim the sentence that the judge quotes, or else the nearest is marked.
+  const evidence = (name, texts, list, first) => {
+    const all = texts.map(sentences), cut = text => (text.length > LONG ? `${text.slice(0, LONG).replace(/\s\S*$/, "")}… ` : text);
+    for (const claim of list) {
+      const quoted = claim.reason?.match(/(?:^|[\s:(])["'“‘](.{20,}?)["'”’](?=[\s.,;:)]|$)/s)?.[1];
+      nearest(quoted ?? claim.item, all.flat()).sentence?.claims.push(claim);
+    }
+    const made = folded(`${texts.length} ${texts.length > 1 ? name : name.slice(0, -1)}; marked: the sentence nearest to each claim`, ...texts.map((text, k) => {
+      const none = all[k].every(one => !one.claims.length), part = steps.text(`${k + 1} `);
+      part.append(...numbered(text, all[k], said => element("em", "", said), cut), none ? element("small", "", " nearest to no claim") : "");
+      return part;
+    }));
+    made.open = first && made.textContent.length < OPEN;
+    return made;
+  };
+
+  const legend = () => ["Underlined are claims: ", ...Object.values(KINDS).flatMap(([kind, word], k) => [k ? ", " : "", element("u", kind, word.slice(2))]), ". "];
+
+  return { LISTED, about, evidence, legend, listed, marked, of };
+})();
+
+// Calls of tools: those that systems make beside those that are expected, a line each, without ids.
+const calls = (() => {
+  const { by, element } = steps;
+  const { data, record } = report;
+  const CALL = /^\[(\d+)\](?:\.function)?\.(name|arguments|args|parameters|input)(?:\.(.*))?$/s;
+  const LONG = 100, COUNTED = 1000, WRONG = ["expected, not called", "called with other arguments", "called, not expected"];
+
+  // Arguments by their paths, written alike where they are equal as JSON; long numbers stay as they are.
+  const plain = token => (token.startsWith("\"") || token.length < 16 ? JSON.stringify(JSON.parse(token)) : token);
+  const given = text => new Map([...diff.values(text) ?? [["text", JSON.stringify(text)]]].filter(([key]) => key).map(([key, token]) => [key, plain(token)]));
+  const ofMessages = messages => messages.flatMap(one => one.calls ?? []).map(({ name, arguments: text }) => ({ name, given: given(text) }));
+  // The calls of a JSON list; null for another text.
+  const ofText = text => {
+    const found = diff.values(text ?? ""), list = [];
+    if (found?.get("") === "[]") return [];
+    for (const [path, token] of found ?? []) {
+      const [, place, part, key] = path.match(CALL) ?? [];
+      if (!place) continue;
+      const call = list[place] ??= { given: new Map() };
+      if (part === "name") call.name = JSON.parse(token);
+      else if (key) call.given.set(key, plain(token));
+      else if (token.startsWith("\"")) call.given = given(JSON.parse(token));
+    }
+    return list.length && list.every(one => one.name) ? list : null;
+  };
+  const first = part => [part ?? []].flat().find(one => typeof one === "string");
+  const expected = ({ shared }) => (shared.reference_messages ? ofMessages(shared.reference_messages) : ofText(first(shared.references)));
+
+  // The calls that are expected of a sample, [] if it needs none; null in reports without any.
+  const some = Array.from({ length: Math.min(data.size, data.chunk) }, (_, sample) => record(sample)).some(found => found && expected(found)?.length);
+  const of = found => (some && found ? expected(found) : null);
+  const made = (found, system) => {
+    const messages = found.shared.messages ?? found.own?.[system].messages;
+    return of(found) && (messages ? ofMessages(messages) : ofText(first(found.said[system])));
+  };
+
+  // For each expected call the one of the same name that differs least, then those that aren't expected;
+  // `wrong` is a place in WRONG.
+  const aligned = (due, own) => {
+    const pairs = due.flatMap((one, i) => own.flatMap((call, j) => {
+      const keys = [...new Set([...one.given.keys(), ...call.given.keys()])];
+      return one.name === call.name ? [{ i, j, differs: keys.filter(key => one.given.get(key) !== call.given.get(key)) }] : [];
+    }));
+    const lines = due.map(() => ({ wrong: 0 })), used = new Set();
+    for (const { i, j, differs } of pairs.sort((a, b) => a.differs.length - b.differs.length)) {
+      if (lines[i].call || used.has(j)) continue;
+      lines[i] = { call: own[j], differs, wrong: differs.length ? 1 : null };
+      used.add(j);
+    }
+    return [...lines, ...own.filter((_, j) => !used.has(j)).map(call => ({ call, differs: [], wrong: 2 }))];
+  };
+
+  // A text that could be no other value is written without quotes.
+  const shown = token => {
+    const text = token.startsWith("\"") ? JSON.parse(token) : token;
+    const all = /^\p{L}[^\n,()="]*$|^\d[\w.:/-]*[a-z:/-][\w.:/-]*$/u.test(text) && !/^(?:true|false|null)$/.test(text) ? text : token;
+    return all.length > LONG ? `${all.slice(0, LONG)}…` : all;
+  };
+  const written = ({ name, given: own }, differs = []) => element("code", "", `${name}(`, ...[...own].flatMap(([key, token], k) => {
+    const one = `${key}=${shown(token)}`, last = k === own.size - 1;
+    return [element("span", "", differs.includes(key) ? element("b", "worse", one) : one, last ? "" : ","), last ? "" : " "];
+  }), ")");
+  const sign = right => Object.assign(element("span", right ? "best" : "worse", right ? "✓" : "✗"), { role: "img", ariaLabel: right ? "right" : "wrong" });
+  const line = ({ call, differs, wrong }) => {
+    if (wrong === null || !call) return [sign(!wrong && call), call ? " as expected" : " not called"];
+    const lacking = differs.filter(key => !call.given.has(key)).join(", ");
+    return [sign(false), " ", written(call, differs), element("small", "", wrong === 2 ? " not expected" : lacking && ` without ${lacking}`)];
+  };
+  // A sample's lines: what is expected, then what each system does.
+  const lines = (found, systems) => {
+    const due = of(found), each = systems.map(system => aligned(due, made(found, system) ?? []));
+    return Array.from({ length: Math.max(1, ...each.map(list => list.length)) }, (_, k) => [
+      [k ? "" : element("small", "", "expected "), due[k] ? written(due[k]) : k || due.length ? "" : "no call"],
+      ...each.map(list => (list[k] ? line(list[k]) : k || due.length ? [] : [sign(true), " no call"])),
+    ]);
+  };
+
+  // Counted where all samples are in the file, and few enough to be read at once.
+  if (some && data.kept === data.size && data.size <= COUNTED) {
+    by("wrong").append(steps.table(data.systems.map((name, system) => {
+      const counts = WRONG.map(kind => [kind, 0]);
+      for (let sample = 0; sample < data.size; sample++) {
+        const found = record(sample);
+        for (const { wrong } of aligned(of(found) ?? [], made(found, system) ?? [])) if (wrong !== null) counts[wrong][1] += 1;
+      }
+      return { ...(name ? { system: name } : {}), ...Object.fromEntries(counts) };
+    })));
+    by("wrong").hidden = false;
+  }
+
+  // The tasks are one stop of the keyboard, with arrows between them.
+  addEventListener("keydown", ({ target, key }) => {
+    const all = [...target.closest?.("#tasks")?.querySelectorAll("button") ?? []];
+    all[all.indexOf(target) + { ArrowLeft: -1, ArrowRight: 1 }[key]]?.focus();
+  });
+
+  return { lines, made, of };
+})();

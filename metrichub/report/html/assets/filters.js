@@ -181,3 +181,157 @@ const sampleFilters = ({ data, record }) => {
 
   return { clear, limit, name, output, range, read, said, set, sortBy, test, write };
 };
+
+// The histogram of the column that the samples are sorted by; a bar chooses its range.
+const histogram = (() => {
+  const WIDTH = 400, HEIGHT = 60;
+  const { by, drawn } = steps;
+  const short = v => String(Number(v.toPrecision(4)));
+
+  // `pick` takes the exact bounds of a bar, and null for the bar that was chosen already.
+  const draw = (values, whole, rows, chosen, pick) => {
+    const place = by("histogram");
+    const bins = values && choice.bins(values, whole);
+    place.parentElement.hidden = !bins;
+    if (!bins) return;
+    const { edges, all } = bins, shown = bins.counts(Array.from(rows, sample => values[sample]));
+    const most = Math.max(...all), bars = all.length;
+    const had = [...place.children].indexOf(document.activeElement);
+    place.replaceChildren(...all.map((count, k) => {
+      const [low, high, last] = [edges[k], edges[k + 1], k === bars - 1];
+      const mine = chosen.low === low && chosen.high === high;
+      const text = `${count} sample${count === 1 ? "" : "s"} from ${short(low)} to ${short(high)}`;
+      const x = k * WIDTH / bars + 1, width = WIDTH / bars - 2;
+      const height = n => n ? Math.max(2, n / most * (HEIGHT - 2)) : 0;
+      const made = drawn("g", { role: "button", tabindex: 0, "aria-label": text, "aria-pressed": mine, class: "bar" },
+        drawn("title", {}, text),
+        drawn("rect", { class: "hit", x, y: 0, width, height: HEIGHT }),
+        drawn("rect", { class: "all", x, y: HEIGHT - height(count), width, height: height(count) }),
+        drawn("rect", { class: "shown", x, y: HEIGHT - height(shown[k]), width, height: height(shown[k]) }));
+      const choose = () => pick(mine ? null : { low, high, below: !last });
+      made.addEventListener("click", choose);
+      made.addEventListener("keydown", event => {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+      });
+      return made;
+    }));
+    place.children[had]?.focus();
+    by("ends").textContent = `${short(edges[0])} to ${short(edges[bars])}`;
+  };
+
+  return { draw };
+})();
+
+// The view as an address: a step of the browser's history for each selection, and links to it.
+const viewAddress = ({ write, read }) => {
+  const LINK = "#view?";
+  // What had the focus when a step was left.
+  const left = new Map();
+  let step = 0, view = "", typing;
+
+  // Typing on in a field, whose id is `how`, and opening samples change the step that is there.
+  const remember = how => {
+    const now = write(), stays = how === "open" || (how !== undefined && how === typing);
+    if (how !== "open") typing = how;
+    if (now === view) return;
+    view = now;
+    const url = view ? LINK + view : "#samples";
+    if (stays) return history.replaceState({ step, view }, "", url);
+    left.set(step, document.activeElement);
+    step += 1;
+    history.pushState({ step, view }, "", url);
+  };
+
+  const restore = ({ state }) => {
+    ({ step, view } = state);
+    typing = undefined;
+    read(view, false);
+    left.get(step)?.focus({ preventScroll: true });
+  };
+  const follow = () => {
+    typing = undefined;
+    if (location.hash.startsWith(LINK)) read(location.hash.slice(LINK.length), true);
+    view = write();
+    history.replaceState({ step, view }, "");
+  };
+
+  // A link, or what somebody writes into the address, makes a step that has no view yet.
+  addEventListener("popstate", event => {
+    if (event.state) return restore(event);
+    step += 1;
+    follow();
+  });
+  // A link to where one is already changes nothing by itself.
+  addEventListener("click", event => {
+    if (event.target.closest?.(`a[href^='${LINK}']`)?.hash === location.hash) follow();
+  });
+
+  const start = () => {
+    if (history.state) return restore(history);
+    read("", false);
+    follow();
+  };
+  return { remember, start };
+};
+
+// What one system says that another doesn't: tables of n-grams, of which each lists its samples.
+const ngrams = (() => {
+  const { by, element, head } = steps;
+  const { data } = report;
+  const found = data.ngrams;
+
+  const names = ({ pair }, list) => (list % 2 ? [...pair].reverse() : pair).map(k => data.systems[k]);
+  const kind = list => ["as a reference does", "where no reference has it"][Math.floor(list / 2)];
+
+  // An n-gram is named by its pair, its list and its place in it: "0.1.3".
+  const entry = name => {
+    const [pair, list, place] = name.split(".").map(Number);
+    const row = found?.pairs[pair]?.lists[list]?.[place];
+    return row && { row, list, names: names(found.pairs[pair], list) };
+  };
+  const samples = name => {
+    const one = entry(name);
+    if (!one) return name ? new Set() : null;
+    let at = 0;
+    return new Set(one.row[5].map(step => (at += step)));
+  };
+  const text = name => entry(name)?.row[0] ?? "";
+  const said = name => {
+    const one = entry(name);
+    if (!one) return name && `n-gram ${name} (not in this report)`;
+    const [text, , , , alone, kept] = one.row;
+    const part = kept.length < alone ? `the first ${kept.length} of ${alone} samples where ` : "";
+    return `${part}${one.names[0]} saying “${text}” ${kind(one.list)} and ${one.names[1]} not so`;
+  };
+
+  const table = (pair, list) => {
+    const [one, other] = names(found.pairs[pair], list);
+    const rows = found.pairs[pair].lists[list];
+    const caption = element("caption", "", `More in ${one}`);
+    if (!rows.length) return element("div", "", element("p", "none", caption.textContent), element("p", "aside", "No n-gram stands out."));
+    const number = text => element("td", "number", String(text));
+    const heads = [head("", "n-gram"), ...[one, other, "z"].map(text => head("number", text))];
+    const body = rows.map(([text, mine, theirs, z, alone], place) => {
+      const button = steps.button(text, undefined, "", `${text}: show ${alone} samples`);
+      button.dir = "auto";
+      button.dataset.select = JSON.stringify({ ngram: `${pair}.${list}.${place}` });
+      return element("tr", "", element("td", "", button), number(mine), number(theirs), number(z.toFixed(1)));
+    });
+    return element("table", "", caption, element("thead", "", element("tr", "", ...heads)), element("tbody", "", ...body));
+  };
+
+  const show = () => {
+    const pair = Number(by("ngram-pair").value);
+    for (const [k, id] of ["ngrams-matching", "ngrams-unsupported"].entries()) {
+      by(id).replaceChildren(table(pair, 2 * k), table(pair, 2 * k + 1));
+    }
+  };
+  if (!found) return { samples, said, text };
+  found.pairs.forEach((one, k) => by("ngram-pair").append(new Option(names(one, 0).join(" and "), k)));
+  by("ngram-pair").addEventListener("change", show);
+  by("of-ngram-pair").hidden = found.pairs.length < 2;
+  by("ngrams").hidden = false;
+  show();
+
+  return { samples, said, text };
+})();

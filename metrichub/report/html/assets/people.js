@@ -1,3 +1,132 @@
+// A scatter plot whose points can be pointed at, walked through by keyboard, and opened.
+const scatter = (() => {
+  const { drawn } = steps;
+  const NEAR = 14;
+  const SHAPES = [
+    "M-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0",
+    "M-3.2,-3.2h6.4v6.4h-6.4z",
+    "M0,-4.2L4,3.2L-4,3.2z",
+    "M0,-4.6L4.6,0L0,4.6L-4.6,0z",
+    "M0,4.2L4,-3.2L-4,-3.2z",
+    "M-4,-1.4h8v2.8h-8z",
+  ];
+  const HOW = SHAPES.length;
+
+  // About five round numbers from one end to the other.
+  const ticks = (low, high) => {
+    const rough = (high - low) / 5;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(times => times * power).find(one => one >= rough);
+    const first = Math.ceil(low / step - 1e-9);
+    const count = Math.floor(high / step + 1e-9) - first;
+    return Array.from({ length: count + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  };
+
+  const range = values => {
+    const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+    const room = high > low ? (high - low) * 0.05 : 0.5;
+    return [low - room, high + room];
+  };
+
+  const short = label => (label.length > 40 ? `${label.slice(0, 39)}…` : label);
+
+  // points: [{x, y, kind, spread, text}]; spread moves a point sideways, as many are of one rating.
+  const plot = ({ svg, points, across, up, name, say, open }) => {
+    const width = Math.min(Math.max(svg.parentNode.clientWidth, 260), 760);
+    const height = Math.round(Math.min(width * 0.68, 430));
+    const box = { left: 58, right: width - 24, top: 10, bottom: height - 46 };
+    const [x0, x1] = range(points.map(point => point.x));
+    const [y0, y1] = range(points.map(point => point.y));
+    const x = value => box.left + ((value - x0) / (x1 - x0)) * (box.right - box.left);
+    const y = value => box.bottom - ((value - y0) / (y1 - y0)) * (box.bottom - box.top);
+    const middle = (box.top + box.bottom) / 2;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    svg.setAttribute("aria-label", name);
+
+    const axes = drawn("g", { class: "axes", "aria-hidden": "true" });
+    const columns = ticks(x0, x1);
+    const room = Math.min(46, (box.right - box.left) / columns.length - 4);
+    for (const value of columns) {
+      const at = x(value);
+      axes.append(drawn("path", { d: `M${at},${box.top}V${box.bottom}` }));
+      axes.append(drawn("text", { x: at, y: box.bottom + 16, "text-anchor": "middle", "data-room": room }, String(value)));
+    }
+    for (const value of ticks(y0, y1)) {
+      const at = y(value);
+      axes.append(drawn("path", { d: `M${box.left},${at}H${box.right}` }));
+      axes.append(drawn("text", { x: box.left - 6, y: at + 4, "text-anchor": "end", "data-room": box.left - 24 }, String(value)));
+    }
+    axes.append(
+      drawn("text", { x: (box.left + box.right) / 2, y: height - 8, "text-anchor": "middle", "data-room": box.right - box.left }, short(across)),
+      drawn("text", { transform: `translate(14,${middle}) rotate(-90)`, "text-anchor": "middle", "data-room": box.bottom - box.top }, short(up)));
+
+    const places = points.map(point => [x(point.x) + point.spread * 9, y(point.y)]);
+    const marks = drawn("g", { "aria-hidden": "true" });
+    points.forEach(({ kind }, i) => marks.append(drawn("path", {
+      class: `point of-${kind % HOW}`,
+      d: SHAPES[kind % HOW],
+      transform: `translate(${places[i].map(place => place.toFixed(1)).join(",")})`,
+    })));
+    const ring = drawn("circle", { class: "ring", r: 8, visibility: "hidden" });
+    svg.replaceChildren(axes, marks, ring);
+    labels.fit(svg);
+
+    const walk = points.map((_, i) => i).sort((a, b) => points[a].x - points[b].x || points[a].y - points[b].y);
+    const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 25, PageDown: -25 };
+    let step = -1;
+    const choose = at => {
+      ring.setAttribute("visibility", at === null ? "hidden" : "visible");
+      if (at === null) return;
+      ring.setAttribute("cx", places[at][0]);
+      ring.setAttribute("cy", places[at][1]);
+      step = walk.indexOf(at);
+      say(points[at].text);
+    };
+    const nearest = event => {
+      const frame = svg.getBoundingClientRect();
+      const scale = width / frame.width;
+      const [left, top] = [(event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale];
+      let found = null;
+      let least = NEAR;
+      places.forEach(([px, py], i) => {
+        const far = Math.hypot(px - left, py - top);
+        if (far < least) [found, least] = [i, far];
+      });
+      return found;
+    };
+    svg.onpointermove = event => {
+      const at = nearest(event);
+      svg.classList.toggle("near", at !== null);
+      if (at !== null) choose(at);
+    };
+    svg.onclick = event => {
+      const at = nearest(event);
+      if (at === null) return;
+      choose(at);
+      open(points[at]);
+    };
+    svg.onkeydown = event => {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const last = walk.length - 1;
+      if (event.key in steps) step = Math.min(Math.max(step + steps[event.key], 0), last);
+      else if (event.key === "Home") step = 0;
+      else if (event.key === "End") step = last;
+      else if ((event.key === "Enter" || event.key === " ") && step >= 0) {
+        event.preventDefault();
+        open(points[walk[step]]);
+        return;
+      } else return;
+      event.preventDefault();
+      if (walk.length) choose(walk[step]);
+    };
+  };
+
+  return { plot, SHAPES };
+})();
+
 // Scores over people's ratings: a plot of the score and the rating that the samples are read by.
 (() => {
   const { by, drawn: shape, element, shown } = steps;
