@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Concatenate, Never, NoReturn, ParamSpec, TypedDict, Unpack
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
@@ -47,8 +47,47 @@ if TYPE_CHECKING:
     from metrichub.models.resolve import VoteRule
 
 
+P = ParamSpec("P")
+
 _LOOKED_AT = 100
 """So many calls of a hub are looked at for what makes scores doubtful, then one of so many."""
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The options of `Hub.evaluate`, which explains them."""
+
+    columns: Mapping[str, str] | None
+    reduce: Reduction | None
+    samples: bool
+    texts: bool | None
+    workers: int
+    progress: Progress | None
+    max_errors: int | None
+    max_calls: int | None
+    max_tokens: int | None
+    max_cost: float | None
+    repeats: int
+    keep: str | Iterable[str] | None
+    key: str | Sequence[str] | None
+    tries: str | None
+    batch: str | PathLike[str] | None
+
+
+def _awaited(
+    evaluate: Callable[Concatenate[Hub, P], Report],
+) -> Callable[
+    [Callable[..., Coroutine[Any, Any, Report]]],
+    Callable[Concatenate[Hub, P], Coroutine[Any, Any, Report]],
+]:
+    """Gives a coroutine the parameters of a method, which it passes on."""
+
+    def with_its_parameters(
+        coroutine: Callable[..., Coroutine[Any, Any, Report]],
+    ) -> Callable[Concatenate[Hub, P], Coroutine[Any, Any, Report]]:
+        named = wraps(evaluate, assigned=("__annotations__",))(coroutine)
+        return named
+
+    return with_its_parameters
 
 
 class Hub:
@@ -83,7 +122,7 @@ class Hub:
     def __init__(
         self,
         metrics: MetricLike | Iterable[MetricLike],
-        *more: object,
+        *more: Never,
         judge: str | Judge | Sequence[str | Judge] | None = None,
         vote: VoteRule | None = None,
         embedder: str | Embedder | None = None,
@@ -161,7 +200,7 @@ class Hub:
         self,
         data: Data | None = None,
         /,
-        *more: object,
+        *more: Never,
         columns: Mapping[str, str] | None = None,
         reduce: Reduction | None = None,
         **by_name: Any,
@@ -184,7 +223,7 @@ class Hub:
         self,
         data: Data | None = None,
         /,
-        *more: object,
+        *more: Never,
         columns: Mapping[str, str] | None = None,
         reduce: Reduction | None = None,
         samples: bool = True,
@@ -288,6 +327,19 @@ class Hub:
         warn_of({"": report})
         return report
 
+    @_awaited(evaluate)
+    async def aevaluate(self, *data: Any, **options: Any) -> Report:
+        """The report, for code that runs in an event loop. Takes the arguments of `evaluate`.
+
+        If it is cancelled, no further calls are sent; stored answers remain.
+        """
+        from metrichub.models.loop import threaded
+
+        with without_warnings(notes=DOUBTS.get() != "unseen"):
+            report = await threaded(partial(self.evaluate, *data, **options))
+        warn_of({"": report})
+        return report
+
     def evaluate_all(
         self,
         data: Mapping[str, Data] | Data,
@@ -295,7 +347,7 @@ class Hub:
         *,
         systems: str | None = None,
         common: bool = False,
-        **options: Any,
+        **options: Unpack[EvaluateOptions],
     ) -> dict[str, Report]:
         """The reports of several systems, files, or splits of a data set, by name.
 
@@ -312,16 +364,17 @@ class Hub:
             InputError: as `evaluate`; the message names the system, or its file and line. Systems
                 have different samples, and `common` isn't set, or nothing identifies them.
         """
-        by_name = self._systems(data, systems, common, options)
+        shared: dict[str, Any] = {**options}
+        by_name = self._systems(data, systems, common, shared)
         reports: dict[str, Report] = {}
-        batch = options.get("batch")
-        if rounds := rounds_of(batch, options.get("workers", 1)):
-            options["batch"] = rounds
+        batch = shared.get("batch")
+        if rounds := rounds_of(batch, shared.get("workers", 1)):
+            shared["batch"] = rounds
         for name, own in by_name.items():
             reading = own if isinstance(own, Reading) else None
             try:
                 with without_warnings(notes=DOUBTS.get() != "unseen"):
-                    reports[str(name)] = self.evaluate(own, **options)
+                    reports[str(name)] = self.evaluate(own, **shared)
             except InputError as error:
                 if reading:
                     raise reading.located(error) from error
@@ -388,18 +441,6 @@ class Hub:
             measure = Measure(of, self.reduce, self.block_characters, estimating=True)
             usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
         return usage
-
-    async def aevaluate(self, data: Data | None = None, /, **by_name: Any) -> Report:
-        """The report, for code that runs in an event loop. Takes the arguments of `evaluate`.
-
-        If it is cancelled, no further calls are sent; stored answers remain.
-        """
-        from metrichub.models.loop import threaded
-
-        with without_warnings(notes=DOUBTS.get() != "unseen"):
-            report = await threaded(partial(self.evaluate, data, **by_name))
-        warn_of({"": report})
-        return report
 
     def needs(self) -> dict[str, str]:
         """The columns that the metrics read, each with the first metric that needs it."""

@@ -63,7 +63,7 @@ def _names(module: str) -> Iterator[str]:
         elif isinstance(value, type):
             yield from _class(name, value)
         elif inspect.isroutine(value):
-            yield f"def {name}{_signature(value)}"
+            yield f"{_kind(value)} {name}{_signature(value)}"
         else:
             yield f"{name}: type alias"
 
@@ -82,7 +82,7 @@ def _class(name: str, kind: type) -> Iterator[str]:
         elif isinstance(value, (classmethod, staticmethod)):
             yield f"    {type(value).__name__} {member}{_signature(value.__func__)}"
         elif inspect.isfunction(value):
-            yield f"    def {member}{_signature(value)}"
+            yield f"    {_kind(value)} {member}{_signature(value)}"
 
 
 def _members(kind: type) -> dict[str, object]:
@@ -95,6 +95,10 @@ def _members(kind: type) -> dict[str, object]:
         and not any(getattr(module, base.__name__, None) is base for module in modules)
     ]
     return {name: value for base in [*hidden, kind] for name, value in vars(base).items()}
+
+
+def _kind(function: object) -> str:
+    return "async def" if inspect.iscoroutinefunction(function) else "def"
 
 
 def _signature(value: object) -> str:

@@ -148,7 +148,7 @@ def test_packages_import_few_others_in_few_layers() -> None:
 
 
 def test_few_modules_have_one_importer() -> None:
-    assert len(import_graph.only_importers(import_graph.imports())) <= 44
+    assert len(import_graph.only_importers(import_graph.imports())) <= 43
 
 
 def test_no_package_imports_a_higher_layer() -> None:
@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 28_718, 8_861
+CORE, OPTIONAL = 28_632, 8_830
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 

@@ -277,7 +277,7 @@ def _slices(
     return [slices_of(reports, groupings, (other, baseline), options) for other in others]
 
 
-def _tables(ranking: Ranking, display: Display, form: str) -> Sequence[Table]:
+def _tables(ranking: Ranking[Any], display: Display, form: str) -> Sequence[Table]:
     """The tables of a format."""
     options: dict[str, Any] = {"outputs": display.outputs}
     if form == "csv":
@@ -289,7 +289,7 @@ def _tables(ranking: Ranking, display: Display, form: str) -> Sequence[Table]:
     return [board, ranking.tables(**options)[1]] if is_verbose() else [board]
 
 
-def _foot(ranking: Ranking, display: Display) -> Sequence[str]:
+def _foot(ranking: Ranking[Any], display: Display) -> Sequence[str]:
     lines = ranking.foot(
         outputs=display.outputs, intervals=display.with_intervals, percent=display.percent
     )
@@ -431,7 +431,9 @@ def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:
     return replace(report, results={metric: report.results[metric] for metric in metrics})
 
 
-def _document(reports: Mapping[str, Report], ranking: Ranking, display: Display) -> dict[str, Any]:
+def _document(
+    reports: Mapping[str, Report], ranking: Ranking[Any], display: Display
+) -> dict[str, Any]:
     """The ranking for JSON, with what else was asked for or is to be known."""
     from metrichub.report.notes import notes_of
 

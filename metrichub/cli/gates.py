@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isnan, nan, sqrt
+from typing import Any
 
 import click
 
@@ -21,7 +22,7 @@ from metrichub.report.rows import ScoreFormat, merged_columns, output_columns, r
 
 
 def gated(
-    ranking: Ranking,
+    ranking: Ranking[Any],
     worse: bool,
     drops: Sequence[str],
     margins: Sequence[str],
@@ -50,7 +51,7 @@ def gated(
     return noted, failed
 
 
-def _lost(ranking: Ranking, others: Collection[tuple[str, str]]) -> list[str]:
+def _lost(ranking: Ranking[Any], others: Collection[tuple[str, str]]) -> list[str]:
     """On which headline outputs, but others, a system is worse than the baseline, or untested."""
     columns = merged_columns(ranking.reports, ScoreFormat())
     columns = [c for c in columns if c.better != "neither" and c[:2] not in others]
@@ -93,7 +94,7 @@ def _named(option: str, text: str, reports: Mapping[str, Measurement]) -> Thresh
     return difference
 
 
-def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
+def _dropped(ranking: Ranking[Any], drop: Threshold) -> Iterator[str]:
     """A line for each system that scores worse than the baseline by more than allowed."""
     baseline, *others = ranking.systems
     metric, output = drop[:2]
@@ -111,7 +112,7 @@ def _dropped(ranking: Ranking, drop: Threshold) -> Iterator[str]:
             )
 
 
-def _samples_for(ranking: Ranking, difference: Threshold) -> str:
+def _samples_for(ranking: Ranking[Any], difference: Threshold) -> str:
     """How many samples a true difference takes, for the pair with the baseline that takes most."""
     baseline, *_ = ranking.systems
     tests = [

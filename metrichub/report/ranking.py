@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from metrichub.data.samples import NOT_IN_ALL
 from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, printable, what
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from metrichub.evaluation.margins import Margin
     from metrichub.evaluation.resample import Interval
 
+M = TypeVar("M", bound=Measurement)
+
 QUICK_SAMPLES = 20_000
 """Of more samples than this intervals are drawn only where they were asked for."""
 ABOUT_SACREBLEU_P = (
@@ -52,7 +54,7 @@ ABOUT_SACREBLEU_P = (
 
 
 @dataclass(frozen=True)
-class Ranking(PairedTests):
+class Ranking(PairedTests, Generic[M]):
     """Paired tests of several systems on the same samples, and the ranks that follow.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
@@ -62,10 +64,7 @@ class Ranking(PairedTests):
     a system, as in its report, whereas a test uses the samples that both systems have scores for.
     """
 
-    @classmethod
-    def of(cls, tests: PairedTests) -> Ranking:
-        """The ranking that follows from these tests."""
-        return cls(**vars(tests))
+    reports: Mapping[str, M] = field(repr=False)
 
     @cached_property
     def headline(self) -> Headline:
@@ -310,7 +309,7 @@ def compare_two(
 
 
 def compare_all(
-    systems: Mapping[str, Measurement],
+    systems: Mapping[str, M],
     *,
     metrics: str | Iterable[str] | None = None,
     level: float = 0.95,
@@ -319,7 +318,7 @@ def compare_all(
     seed: int = SEED,
     cluster: str | None = "auto",
     calibrate: str | None = None,
-) -> Ranking:
+) -> Ranking[M]:
     """Paired tests of every pair of systems on the same samples, and the ranks that follow.
 
     Args:
@@ -352,6 +351,6 @@ def compare_all(
             raise ReportError(f"{name} is {what(report)}, not a report")
     check_positive("resamples", resamples)
     options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
-    ranking = Ranking.of(paired_tests(systems, options, metrics))
+    tests = paired_tests(systems, options, metrics)
     warn_of(systems)
-    return ranking
+    return Ranking(**{**vars(tests), "reports": systems})

@@ -38,7 +38,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     explained: int = EXPLAINED,
     size: int = SIZE,
     progress: Callable[[str, int, int | None], object] | None = None,
-    ranking: Ranking | None = None,
+    ranking: Ranking[Any] | None = None,
 ) -> None:
     """Write the reports of one or several systems as one HTML file that needs no other.
 

@@ -60,7 +60,7 @@ class PageAnswer(NamedTuple):
 
 def answer_of(
     systems: Mapping[str, Measurement],
-    ranking: Ranking | None,
+    ranking: Ranking[Any] | None,
     intervals: Intervals,
     options: SignificanceOptions,
 ) -> PageAnswer:

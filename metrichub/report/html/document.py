@@ -98,7 +98,7 @@ def report_page(
     options: SignificanceOptions,
     limits: PageLimits,
     tell: Callable[[str, int, int | None], object] = lambda *_: None,
-    ranking: Ranking | None = None,
+    ranking: Ranking[Any] | None = None,
 ) -> str:
     """The page of these systems; the first is the one that the others are compared with."""
     if not systems:

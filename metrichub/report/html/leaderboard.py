@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
@@ -30,12 +30,12 @@ Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
 class ShownTests(NamedTuple):
     """The tests of all pairs, by the columns that are shown, and the rows of all systems."""
 
-    ranking: Ranking
+    ranking: Ranking[Any]
     columns: Sequence[OutputColumn]
     rows: Mapping[tuple[str, OutputColumn], Row]
 
     @classmethod
-    def of(cls, ranking: Ranking, columns: Sequence[OutputColumn]) -> ShownTests:
+    def of(cls, ranking: Ranking[Any], columns: Sequence[OutputColumn]) -> ShownTests:
         """The tests of a ranking by these columns."""
         rows = rows_of(ranking.reports, columns, ranking)
         return cls(ranking, columns, {(row.system, row.column): row for row in rows})
