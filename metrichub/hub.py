@@ -84,8 +84,7 @@ def _awaited(
     def with_its_parameters(
         coroutine: Callable[..., Coroutine[Any, Any, Report]],
     ) -> Callable[Concatenate[Hub, P], Coroutine[Any, Any, Report]]:
-        named = wraps(evaluate, assigned=("__annotations__",))(coroutine)
-        return named
+        return wraps(evaluate, assigned=("__annotations__",))(coroutine)
 
     return with_its_parameters
 
@@ -300,7 +299,8 @@ class Hub:
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
         metrics, again = self._repeated(repeats)
         key = names_of("key", key)
-        check_run(more, progress, key, samples, repeats if again else 1)
+        flags = {"samples": samples, "texts": texts}
+        check_run(more, progress, key, flags, repeats if again else 1)
         rounds = rounds_of(batch, workers)
         if self._signed[0] is not metrics or self._signed[1] is not reduction:
             self._signed = metrics, reduction, {}
@@ -511,7 +511,8 @@ class Hub:
         unreduced: Sequence[Metric] = (),
     ) -> Iterator[Batch]:
         needed = self.needs()
-        check_options(by_name, needed, Hub.evaluate.__kwdefaults__ or (), self.metrics)
+        options = EvaluateOptions.__annotations__
+        check_options(by_name, needed, options, self.metrics, with_table=data is not None)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key, unreduced)
 
 

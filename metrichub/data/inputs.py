@@ -33,6 +33,8 @@ _ELSEWHERE = {
     "judge": "pass the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "pass the embedder to the hub: Hub(metrics, embedder=...)",
     "language": "pass the language of the prompts to the hub: Hub(metrics, language=...)",
+    "n_jobs": "the number of processes is workers=...",
+    "num_workers": "the number of processes is workers=...",
     "cluster": "pass it to the report: report.intervals(cluster=...) or compare(cluster=...)",
     "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
@@ -165,10 +167,11 @@ def check_options(
     needed: Mapping[str, str],
     options: Collection[str],
     metrics: Iterable[Any] = (),
+    with_table: bool = False,
 ) -> None:
     """Raise `InputError` for what was meant as an option or a parameter, and is taken for a column.
 
-    `needed` maps a column to a metric that asks for it.
+    `needed` maps a column to a metric that asks for it; beside a table no column is given by name.
     """
     for name, value in by_name.items():
         if name in _ELSEWHERE and name not in needed:
@@ -177,10 +180,11 @@ def check_options(
             raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
         if name in options and name not in needed:
             raise InputError(f"an estimate sends nothing and takes no {name}; evaluate takes it")
-        is_column = column_of_alias(name) in TEXT
-        if not is_column and (value is None or isinstance(value, (str, bool, int, float))):
+        if column_of_alias(name) in TEXT:
+            continue
+        if isinstance(value, str) or not isinstance(value, Iterable):
             _check_parameter(name, value, metrics)
-        if not is_column and (value is None or isinstance(value, (bool, int, float))):
+        if with_table or not isinstance(value, Iterable):
             _check_typo(name, options)
 
 

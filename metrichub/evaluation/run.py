@@ -45,6 +45,7 @@ _hash = partial(hashlib.blake2b, digest_size=8)
 
 OTHER_METHODS = {
     "compute": "call it: hub(predictions=[...], references=[...])",
+    "score": "call it: hub(predictions=[...], references=[...])",
     "add": _IN_PARTS,
     "add_batch": _IN_PARTS,
     "reduce_fn": "it is called reduce",
@@ -280,13 +281,21 @@ def _with_progress(
 
 
 def check_run(
-    more: Sequence[object], progress: object, key: Sequence[str], samples: bool, repeats: int
+    more: Sequence[object],
+    progress: object,
+    key: Sequence[str],
+    flags: Mapping[str, object],
+    repeats: int,
 ) -> None:
     """Check what a run was given beside its data; `repeats` counts runs that ask a judge anew.
 
     Raises:
-        InputError: it can't be run like that; the text says how it can.
+        InputError, ParameterError: it can't be run like that; the text says how it can.
     """
+    for name, value in flags.items():
+        if not isinstance(value, bool) and (name, value) != ("texts", None):
+            allowed = "True or False; a column of this name has to be in a table"
+            raise ParameterError(None, name, value, allowed)
     if more:
         raise InputError(
             "pass columns by name, predictions=[...], references=[...], since their "
@@ -297,7 +306,7 @@ def check_run(
             "progress takes a function that is called with how much was measured since the "
             f"last call, for example tqdm().update, not {progress!r}"
         )
-    if key and samples:
+    if key and flags["samples"]:
         raise InputError("a key applies only to reports without samples; add samples=False")
     if key and repeats > 1:
         raise InputError("a key can't be combined with repeats; leave one of them out")

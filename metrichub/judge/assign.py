@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import iscoroutinefunction, unwrap
 from itertools import product
 from typing import Any
 
@@ -134,6 +135,10 @@ def _check_answers(metric: JudgeMetric, source: str) -> None:
     for question, names in metric.questions().items():
         judges = judge.members_for(question) if isinstance(judge, Panel) else (judge,)
         for member, name in product(judges, names):
+            if not iscoroutinefunction(unwrap(getattr(member, question))):
+                raise ParameterError(
+                    None, "judge", member.label, f"a judge with 'async def {question}'"
+                )
             if not about(member).answers(question, metric.prompt(name)):
                 kind = member.label.partition("(")[0]
                 error = JudgeUnavailable(
