@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from metrichub.errors import TooManyErrors as TooManyErrors
     from metrichub.errors import UnknownMetric as UnknownMetric
     from metrichub.errors import UnknownParameter as UnknownParameter
+    from metrichub.errors import UnknownScore as UnknownScore
     from metrichub.evaluation.explanation import Explanation as Explanation
     from metrichub.evaluation.repeats import RepeatedScore as RepeatedScore
     from metrichub.evaluation.resample import Interval as Interval
@@ -81,7 +82,7 @@ _HOMES = {
             "InputError JudgeError JudgeUnavailable MetricError MetrichubError MissingColumn "
             "MissingDependency MissingModel MissingParameter ModelError ParameterError Pending "
             "ReportError ScoringError SiteError SpecError TooManyErrors UnknownMetric "
-            "UnknownParameter"
+            "UnknownParameter UnknownScore"
         ),
         "evaluation.explanation": "Explanation",
         "evaluation.resample": "Interval",

@@ -24,6 +24,7 @@
     │   └── TooManyErrors                  more samples failed than the run allows; ends it
     ├── Pending (RuntimeError)             calls that wait for a batch: send its file, run again
     ├── ReportError (ValueError)           reports that can't be merged, compared or read
+    │   └── UnknownScore (KeyError)        no metric or output of this name has a score here
     └── SiteError (RuntimeError)           a site of cards that can't be built
     DoubtfulScore (UserWarning)            a warning, not an error: a score that may mislead
 
@@ -130,7 +131,7 @@ class MetrichubError(Exception):
 
     def worded(self, words: Words) -> str:
         """The message, and the remedy in the words of an interface, if it has any for it."""
-        message = printable(super().__str__(), lines=True)
+        message = printable(Exception.__str__(self), lines=True)
         if self.remedy is None or self.remedy.action not in words:
             return message
         return f"{message}; {words[self.remedy.action].format(self.remedy)}"
@@ -339,6 +340,10 @@ class ReportError(MetrichubError, ValueError):
     """Reports that can't be merged, compared or read."""
 
 
+class UnknownScore(ReportError, KeyError):
+    """No metric or output of this name has a score here."""
+
+
 class SiteError(MetrichubError, RuntimeError):
     """A site of cards that can't be built."""
 
@@ -350,8 +355,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     import difflib
 
     names = list(known)
+    near = [name for name in names if name.lower() == word.lower()]
     # "accuracy" means "answer_accuracy" rather than "carburacy", and "f1" means "token_f1".
-    near = [name for name in names if word.lower() in name.split("_")][:3]
+    near = near or [name for name in names if word.lower() in name.split("_")][:3]
     near = near or difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.6)
     return f"; did you mean {listed(map(repr, near), 'or')}?" if near else ""
 

@@ -97,7 +97,8 @@ class Hub:
     `reduce` says how a sample's candidates become one score: best (the default; the card says which
     direction is better), worst, mean, max, min, first, or a function from scores to weights.
 
-    Scores that may mislead warn, as `DoubtfulScore`; a hub that is called says each doubt once.
+    Scores that may mislead warn, as `DoubtfulScore`; a hub that is called says each doubt once,
+    and how many samples have no score.
 
     >>> scorer = Hub(metrics=["exact_match", "bleu2 = bleu(max_order=2)"])
     >>> scorer(predictions=["the cat"], references=[["the cat", "a cat"]])["exact_match"]
@@ -207,7 +208,8 @@ class Hub:
         """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes.
 
         Each reason why scores may mislead is a `DoubtfulScore` warning, once a hub, which looks
-        for them in its first hundred calls and in one of a hundred after these.
+        for them in its first hundred calls and in one of a hundred after these. So is the number
+        of samples without a score, which the counts of a report have.
         """
         self._calls += 1
         looks = self._calls <= _LOOKED_AT or not self._calls % _LOOKED_AT

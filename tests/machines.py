@@ -78,6 +78,7 @@ def assert_equals_one_process(found: Report, samples: Rows, hub: Hub = HUB) -> N
     one = hub.evaluate(samples, samples=False, key="id")
     assert found.size == one.size == len(samples)
     np.testing.assert_equal(rounded(found.scores()), rounded(one.scores()))
+    assert found.counts() == one.counts()
     for name, result in one.results.items():
         same = found.results[name]
         assert (same.count, same.unscored) == (result.count, result.unscored)

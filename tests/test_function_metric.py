@@ -85,7 +85,8 @@ def test_parameters_in_the_plural_see_the_whole_list_and_defaults_are_kept() -> 
     )
     assert Hub(shared).needs() == {"predictions": "shared", "references": "shared"}
     # "a" and "cat" of the second reference, "dog" of the only one.
-    assert report.scores()["shared"] == {"score": 1.5, "references": 1.5, "unscored": 1}
+    assert report.scores()["shared"] == {"score": 1.5, "references": 1.5}
+    assert report.counts()["shared"] == {"unscored": 1}
     np.testing.assert_equal(report.samples()["shared"]["score"], [2, np.nan, 1])
     assert report.to_frame()["shared.references"].tolist()[::2] == [2, 1]
 

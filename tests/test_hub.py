@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,16 +15,18 @@ from datasets import Dataset, DatasetDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import Hub, load_metric
+from metrichub import DoubtfulScore, Hub, load_metric
 from metrichub.errors import (
     InputError,
     MetricError,
     MetrichubError,
     MissingColumn,
     ParameterError,
+    ReportError,
     SpecError,
     UnknownMetric,
     UnknownParameter,
+    UnknownScore,
 )
 from tests.toy_metrics import Errors, Known, Length, Overlap, Variety
 
@@ -35,9 +38,16 @@ REFERENCES = [["a c", "b"], ["c"], ["d"], ["a b"]]
 SCORES = {
     "overlap": {"score": 3 / 5},
     "known": {"score": 4 / 5},
-    "length": {"score": 7 / 3, "unscored": 1},
-    "variety": {"score": 4 / 5, "unscored": 1},
+    "length": {"score": 7 / 3},
+    "variety": {"score": 4 / 5},
 }
+COUNTS = {"overlap": {}, "known": {}, "length": {"unscored": 1}, "variety": {"unscored": 1}}
+
+
+def measured(*data: Any, **columns: Any) -> tuple[Any, Any]:
+    """The scores, and the counts of samples without one."""
+    report = HUB.evaluate(*data, **columns)
+    return report.scores(), report.counts()
 
 
 # The metrics.
@@ -153,7 +163,7 @@ def of_a_dataset(values: Any) -> Any:
     ids=lambda k: k.__name__,
 )
 def test_columns_of_any_kind(kind: Any) -> None:
-    assert HUB(predictions=kind(PREDICTIONS), references=kind(REFERENCES)) == SCORES
+    assert measured(predictions=kind(PREDICTIONS), references=kind(REFERENCES)) == (SCORES, COUNTS)
 
 
 def test_columns_of_a_numpy_array() -> None:
@@ -174,7 +184,7 @@ def test_columns_of_a_numpy_array() -> None:
     ids=["mapping", "list of dicts", "tuple of dicts", "Dataset", "DataFrame", "Arrow"],
 )
 def test_a_whole_table(table: Any) -> None:
-    assert HUB(table) == SCORES
+    assert measured(table) == (SCORES, COUNTS)
     assert HUB.evaluate(table).signatures() == HUB.evaluate(TABLE).signatures()
 
 
@@ -183,21 +193,24 @@ def test_a_whole_table(table: Any) -> None:
 )
 def test_a_dataset_with_the_names_of_other_tools(names: tuple[str, str]) -> None:
     dataset = Dataset.from_dict(dict(zip(names, (PREDICTIONS, REFERENCES), strict=True)))
-    assert HUB(dataset) == SCORES
+    assert measured(dataset) == (SCORES, COUNTS)
 
 
 def test_a_dataset_with_names_that_the_caller_maps() -> None:
     dataset = Dataset.from_dict({"mine": PREDICTIONS, "gold_a": REFERENCES, "gold": [["x"]] * 4})
-    assert HUB(dataset, columns={"predictions": "mine", "references": "gold_a"}) == SCORES
-    mapped = HUB(columns={"predictions": "mine", "references": "y"}, mine=PREDICTIONS, y=REFERENCES)
-    assert mapped == SCORES
+    assert measured(dataset, columns={"predictions": "mine", "references": "gold_a"}) == (
+        SCORES,
+        COUNTS,
+    )
+    columns = {"predictions": "mine", "references": "y"}
+    assert HUB(columns=columns, mine=PREDICTIONS, y=REFERENCES) == SCORES
 
 
 def test_a_dataset_of_several_splits_asks_for_one() -> None:
     splits = DatasetDict({"train": Dataset.from_dict(TABLE), "test": Dataset.from_dict(TABLE)})
     with pytest.raises(InputError, match=r"train and test; choose one, data\['train'\], or"):
         HUB(splits)
-    assert HUB(splits["test"]) == SCORES
+    assert measured(splits["test"]) == (SCORES, COUNTS)
 
 
 def batches(size: int) -> Iterator[Any]:
@@ -222,6 +235,7 @@ def test_an_iterator_of_batches(stream: Any, samples: bool) -> None:
     report = HUB.evaluate(stream(), samples=samples)
     found = report.scores()
     assert {name: pytest.approx(scores) for name, scores in SCORES.items()} == found
+    assert report.counts() == COUNTS
     assert report.size == 4
     assert all(result.pooled is not samples for result in report.results.values())
 
@@ -259,6 +273,7 @@ def test_the_size_of_the_blocks_changes_nothing(samples: list[Any], characters: 
         for size in (10**6, characters)
     )
     np.testing.assert_equal(cut.scores(), whole.scores())
+    assert cut.counts() == whole.counts()
     np.testing.assert_equal(cut.samples(), whole.samples())
     assert given_columns == before
 
@@ -277,7 +292,7 @@ def test_progress_counts_samples_times_metrics() -> None:
 
 
 def test_a_column_that_no_metric_reads_is_left_alone() -> None:
-    assert HUB({**TABLE, "sources": [None, 1, b"x", ""]}) == SCORES
+    assert measured({**TABLE, "sources": [None, 1, b"x", ""]}) == (SCORES, COUNTS)
 
 
 # Bad input.
@@ -377,12 +392,11 @@ def test_a_report_shows_itself_in_a_line() -> None:
 def test_splits_and_systems_are_evaluated_side_by_side() -> None:
     splits = DatasetDict({"train": Dataset.from_dict(TABLE), "test": Dataset.from_dict(TABLE)})
     reports = HUB.evaluate_all(splits, samples=False)
-    assert {name: report.scores() for name, report in reports.items()} == {
-        "train": SCORES,
-        "test": SCORES,
-    }
+    found = {name: (report.scores(), report.counts()) for name, report in reports.items()}
+    assert found == dict.fromkeys(("train", "test"), (SCORES, COUNTS))
     two = HUB.evaluate_all({"ours": TABLE, "theirs": iter([TABLE])})
     assert two["ours"].scores() == two["theirs"].scores() == SCORES
+    assert two["ours"].counts() == two["theirs"].counts() == COUNTS
 
 
 def test_an_error_in_one_of_several_systems_names_it() -> None:
@@ -394,3 +408,92 @@ def test_columns_are_passed_by_name() -> None:
     for call in (Hub("exact_match"), Hub("exact_match").evaluate):
         with pytest.raises(InputError, match=r"pass columns by name, predictions=\[\.\.\.\]"):
             call(["a"], ["a"])
+
+
+# Samples without a score, and names without one.
+
+
+@pytest.mark.parametrize(
+    ("metrics", "extract", "columns", "scores", "counts", "said"),
+    [
+        (
+            ["exact_match"], None, {"predictions": ["a"], "references": ["a"]},
+            {"exact_match": {"score": 1}}, {"exact_match": {}}, [],
+        ),
+        (
+            # Texts of 1 and 5 characters, with one distinct word of four.
+            [Length(), Variety()], None, {"predictions": ["a", "", "a a a"]},
+            {"length": {"score": 3}, "variety": {"score": 1 / 4}},
+            {"length": {"unscored": 1}, "variety": {"unscored": 1}},
+            ["length: 1 unscored of 3", "variety: 1 unscored of 3"],
+        ),
+        (
+            ["exact_match", "aun"], None, {"predictions": ["a", ""], "references": ["a", ""]},
+            {"exact_match": {"score": 1}, "aun": {"score": 1}},
+            {"exact_match": {}, "aun": {"unanswered": 1}},
+            ["aun: 1 unanswered of 2"],
+        ),
+        (
+            ["drop_f1"], "boxed", {"predictions": ["5", r"\boxed{5}"], "references": [[""], ["5"]]},
+            {"drop_f1": {"score": 1, "exact": 1}},
+            {"drop_f1": {"unscored": 1, "unextracted": 1}},
+            ["drop_f1: 1 unscored and 1 unextracted of 2"],
+        ),
+    ],
+)  # fmt: skip
+def test_counts_are_apart_from_scores_and_calls_say_them_once(
+    metrics: Any, extract: str | None, columns: Any, scores: Any, counts: Any, said: list[str]
+) -> None:
+    hub = Hub(metrics, extract=extract)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        report = hub.evaluate(**columns)
+        assert hub(**columns) == hub(**columns) == scores
+    assert (report.scores(), report.counts()) == (scores, counts)
+    heard = [str(w.message) for w in caught if issubclass(w.category, DoubtfulScore)]
+    end = "; hub.evaluate(...).notes() says why"
+    assert [text.removesuffix(end) for text in heard if text.endswith(end)] == said
+    told = {name: own for name, own in counts.items() if own}
+    assert report.to_dict().get("counts", {}) == told
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda one, _: one["Wer"], "no metric 'Wer' in the report; did you mean 'wer'?"),
+        (lambda one, _: one["bleu"], "no metric 'bleu' in the report; it has rouge and wer"),
+        *(
+            (
+                lambda one, _, name=name: one.scores()[name],
+                f"""no metric {name!r} in the report; did you mean ["rouge"]["rougeL"]?""",
+            )
+            for name in ("rougeL", "rouge.rougeL", "rouge/rougeL")
+        ),
+        (
+            lambda one, _: one["rouge"]["rougel"],
+            "rouge has no output 'rougel'; did you mean 'rougeL'?",
+        ),
+        (
+            lambda one, _: one.intervals(resamples=9)["wer"]["unscored"],
+            "wer has no output 'unscored'; report.counts() has the counts",
+        ),
+        (
+            lambda one, other: one.compare(other, resamples=9, trials=9)["rouge"]["rougel"],
+            "rouge has no output 'rougel'; did you mean 'rougeL'?",
+        ),
+        (
+            lambda one, other: one.compare(other, resamples=9, trials=9)["rougeL"],
+            """no metric 'rougeL' in the report; did you mean ["rouge"]["rougeL"]?""",
+        ),
+    ],
+)
+def test_a_name_without_a_score_says_which_is_meant(ask: Any, said: str) -> None:
+    texts = ["a b", "c d", "e f", "g h", "i j"]
+    one, other = (
+        Hub(["rouge", "wer"]).evaluate(predictions=own, references=texts)
+        for own in (["a x"] * 5, texts)
+    )
+    with pytest.raises(UnknownScore) as error:
+        ask(one, other)
+    assert str(error.value) == said
+    assert isinstance(error.value, (ReportError, KeyError))

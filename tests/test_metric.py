@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import Hub, load_metric
+from metrichub import Hub, Report, load_metric
 from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ParameterError
@@ -24,8 +24,12 @@ words = st.lists(st.sampled_from("abc"), max_size=4).map(" ".join)
 pairs = st.lists(st.tuples(words, words), min_size=1, max_size=6)
 
 
-def evaluated(metric: Metric, *predictions: str) -> Mapping[str, float]:
-    return Hub(metric)(predictions=predictions)[metric.name]
+def evaluated(metric: Metric, *predictions: str) -> Report:
+    return Hub(metric).evaluate(predictions=predictions)
+
+
+def scored(metric: Metric, *predictions: str) -> Mapping[str, float]:
+    return evaluated(metric, *predictions)[metric.name]
 
 
 # What the parameters say.
@@ -49,7 +53,7 @@ def test_a_metric_of_a_module_without_a_file_has_a_card_of_its_name() -> None:
             return float(len(prediction.split()) == 1)
 
     assert OneWord.card.name == "one_word"
-    assert evaluated(OneWord(), "a", "b c") == {"score": 0.5}
+    assert scored(OneWord(), "a", "b c") == {"score": 0.5}
 
 
 def test_the_label_says_what_a_parameter_stands_for() -> None:
@@ -119,7 +123,7 @@ def test_a_metric_without_a_card_is_named_after_its_class() -> None:
     assert WordCount().card == Card(
         "word_count", "WordCount", "", ("prediction",), {"score": Scale()}
     )
-    assert evaluated(WordCount(), "a b", "c") == {"score": 1.5}
+    assert scored(WordCount(), "a b", "c") == {"score": 1.5}
 
 
 def test_a_page_beside_a_plain_module_is_no_card(
@@ -193,9 +197,10 @@ def test_score_of_a_row_of_all_rows_and_of_sums_agree_for_any_leading_axes(
 @given(st.lists(st.text(max_size=3), min_size=1))
 def test_the_default_score_is_the_mean_of_the_scored_samples(texts: list[str]) -> None:
     lengths = [len(text) for text in texts if text]
-    found = Hub(Length(), block_characters=3)(predictions=texts)["length"]
-    np.testing.assert_allclose(found["score"], np.mean(lengths) if lengths else np.nan)
-    assert found.get("unscored", 0) == len(texts) - len(lengths)
+    report = Hub(Length(), block_characters=3).evaluate(predictions=texts)
+    expected = np.mean(lengths) if lengths else np.nan
+    np.testing.assert_allclose(report["length"]["score"], expected)
+    assert report.counts()["length"].get("unscored", 0) == len(texts) - len(lengths)
 
 
 def test_score_may_ask_for_the_number_of_scored_samples() -> None:
@@ -210,7 +215,9 @@ def test_score_may_ask_for_the_number_of_scored_samples() -> None:
             return {"score": square / count - (x / count) ** 2}
 
     # Lengths 1 and 3: the mean is 2, the variance 1; the empty one is not counted.
-    assert evaluated(Spread(), "a", "", "abc") == {"score": 1.0, "unscored": 1}
+    report = evaluated(Spread(name="spread"), "a", "", "abc")
+    assert report.scores() == {"spread": {"score": 1.0}}
+    assert report.counts() == {"spread": {"unscored": 1}}
 
 
 # Unscored is counted and never zero.
@@ -222,9 +229,9 @@ def test_without_a_scored_sample_the_score_is_nan_and_score_is_not_asked() -> No
         def score(self, score: Any) -> Any:
             raise AssertionError
 
-    found = evaluated(Picky(), "", "")
-    assert np.isnan(found["score"])
-    assert found["unscored"] == 2
+    report = evaluated(Picky(), "", "")
+    assert np.isnan(report["length"]["score"])
+    assert report.counts() == {"length": {"unscored": 2}}
 
 
 def test_samples_say_of_an_output_what_the_card_cannot() -> None:
@@ -251,7 +258,8 @@ def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
             )
 
     report = Hub(Moody()).evaluate(predictions=["none", "x", "nan", "why", "why"])
-    assert report.scores() == {"moody": {"score": 1.0, "unscored": 4}}
+    assert report.scores() == {"moody": {"score": 1.0}}
+    assert report.counts() == {"moody": {"unscored": 4}}
     np.testing.assert_equal(report.samples()["moody"]["score"], [np.nan, 1, np.nan, np.nan, np.nan])
     assert report.notes() == {
         "moody": ["2 unscored: no mood", "2 unscored: the metric returned no score"]
@@ -268,7 +276,8 @@ def test_measure_gives_nan_and_a_reason_for_an_unscored_row() -> None:
             )
 
     report = Hub(Halves(), block_characters=1).evaluate(predictions=["ab", "", "abcd"])
-    assert report.scores() == {"halves": {"score": 1.5, "unscored": 1}}
+    assert report.scores() == {"halves": {"score": 1.5}}
+    assert report.counts() == {"halves": {"unscored": 1}}
     assert report.notes() == {"halves": ["1 unscored: empty"]}
 
 
@@ -283,7 +292,8 @@ def test_a_vector_keeps_its_shape_where_the_first_samples_are_unscored() -> None
 
     for characters in (1, 100):
         report = Hub(Pair(), block_characters=characters).evaluate(predictions=["", "", "ab"])
-        assert report.scores() == {"pair": {"score": 2.0, "unscored": 2}}
+        assert report.scores() == {"pair": {"score": 2.0}}
+        assert report.counts() == {"pair": {"unscored": 2}}
 
 
 @pytest.mark.parametrize(
@@ -295,7 +305,7 @@ def test_observe_may_give_one_number_of_any_kind(number: Any) -> None:
         def observe(self, prediction: str) -> Any:
             return number
 
-    assert evaluated(Same(), "a", "b") == {"score": float(number)}
+    assert scored(Same(), "a", "b") == {"score": float(number)}
 
 
 # Corpus metrics.
@@ -332,10 +342,12 @@ class Median(CorpusMetric):
 def test_a_corpus_metric_may_say_why_a_row_is_unscored() -> None:
     hub = Hub(Median())
     one, other = hub.evaluate(predictions=["a", ""]), hub.evaluate(predictions=["", ["", "ccc"]])
-    assert one.scores() == {"median": {"score": 1.0, "unscored": 1}}
+    assert one.scores() == {"median": {"score": 1.0}}
+    assert one.counts() == {"median": {"unscored": 1}}
     assert one.notes() == {"median": ["1 unscored: empty"]}
     merged = one.merge(other)
-    assert merged.scores() == {"median": {"score": 2.0, "unscored": 2}}
+    assert merged.scores() == {"median": {"score": 2.0}}
+    assert merged.counts() == {"median": {"unscored": 2}}
     assert merged.notes() == {"median": ["2 unscored: empty"]}
     assert merged.pool().notes() == merged.notes()
 
@@ -349,9 +361,9 @@ def test_a_corpus_metric_that_measures_gives_a_row_a_sample() -> None:
         def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
             return {"score": min(rows)}
 
-    assert evaluated(Shortest(), "aaa", "bb") == {"score": 2.0}
+    assert scored(Shortest(), "aaa", "bb") == {"score": 2.0}
     with pytest.raises(MetricError, match="bad: measure returned 1 rows for 2"):
-        evaluated(Shortest(name="bad"), "aaa", "bb")
+        scored(Shortest(name="bad"), "aaa", "bb")
 
 
 # An author's mistakes.

@@ -43,6 +43,7 @@ def test_an_iterator_gives_tables_and_no_rows() -> None:
     with pytest.raises(InputError, match=r"yields single rows; pass a list of them, list\(rows\)"):
         HUB.evaluate(row for row in ROWS)
     assert HUB.evaluate(iter([ROWS])).scores() == REPORT.scores()
+    assert HUB.evaluate(iter([ROWS])).counts() == REPORT.counts()
 
 
 @pytest.mark.parametrize("systems", [["a.jsonl"], "a.jsonl", None])

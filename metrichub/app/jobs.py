@@ -163,6 +163,7 @@ def score_request(request: ScoreRequest, judging: Judging) -> dict[str, Any] | R
         {
             "size": report.size,
             "scores": report.scores(),
+            "counts": report.counts(),
             "signatures": report.signatures(),
             "notes": report.notes(),
             "without_score": {

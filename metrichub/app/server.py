@@ -109,8 +109,9 @@ async def describe_metric(request: Request, name: str) -> Any:
 async def score_samples(request: Request, body: ScoreRequest) -> Any:
     """Score samples with any number of metrics; `null` is a number that doesn't exist.
 
-    The answer has `size`, `scores` by metric and output, `signatures`, `notes`, `without_score`
-    with status and reason, and what else was asked for. Judge and embedder are the server's.
+    The answer has `size`, `scores` by metric and output, `counts` of samples without a score by
+    metric, `signatures`, `notes`, `without_score` with status and reason, and what else was asked
+    for. Judge and embedder are the server's.
     """
     settings, workers = request.app.state.settings, request.app.state.workers
     seconds = settings.limits.seconds

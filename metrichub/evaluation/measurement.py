@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.columns import column_of
 from metrichub.data.metadata import REPEATED
-from metrichub.errors import ReportError, did_you_mean, what
+from metrichub.errors import ReportError, UnknownScore, did_you_mean, listed, what
 from metrichub.evaluation.buckets import BucketSizes
 from metrichub.evaluation.explanation import Explanation, Status, Trace
 from metrichub.evaluation.facts import FACTS, Facts, Values
@@ -24,6 +24,39 @@ from metrichub.metric import has_sample_scores
 
 Nested = dict[str, dict[str, float]]
 M = TypeVar("M", bound="Measurement")
+T = TypeVar("T")
+MISSING = ("unscored", "unanswered", "errors", "pending")
+"""Why samples have no score."""
+COUNTED = (*MISSING, "unextracted")
+"""What is counted apart from the scores."""
+
+
+class ByName(dict[str, T]):
+    """Values by the name of a metric, or of an output of the metric `of`.
+
+    Raises:
+        UnknownScore: there is no such name; the message says which is meant.
+    """
+
+    def __init__(self, values: Mapping[str, T], of: str = "") -> None:
+        super().__init__(values)
+        self.of = of
+
+    def __missing__(self, name: object) -> NoReturn:
+        """Say which name is meant."""
+        text = str(name)
+        if self.of:
+            problem = f"{self.of} has no output {name!r}"
+            if text in COUNTED:
+                raise UnknownScore(f"{problem}; report.counts() has the counts")
+        else:
+            problem = f"no metric {name!r} in the report"
+            outputs = [(m, o) for m, own in self.items() if isinstance(own, Mapping) for o in own]
+            found = [own for own in outputs if text in (own[1], ".".join(own), "/".join(own))]
+            if found:
+                metric, output = found[0]
+                raise UnknownScore(f'{problem}; did you mean ["{metric}"]["{output}"]?')
+        raise UnknownScore(f"{problem}{did_you_mean(text, self) or f'; it has {listed(self)}'}")
 
 
 @dataclass(frozen=True)
@@ -52,10 +85,13 @@ class Measurement(Facts):
         """The scores of one metric, as in `scores()`.
 
         Raises:
-            ReportError: no such metric.
+            UnknownScore: no such metric.
+            ReportError: it isn't a name.
         """
+        if isinstance(metric, str) and metric not in self.results:
+            return self.scores()[metric]
         chosen_metrics([metric], self.results, "the report")
-        return self.scores()[metric]
+        return self._scores_of(metric)
 
     def __contains__(self, metric: object) -> bool:
         """Whether the report has scores of a metric of this name."""
@@ -66,16 +102,22 @@ class Measurement(Facts):
         return iter(self.results)
 
     def scores(self) -> Nested:
-        """The nested dict: metric -> output -> score, and counts of samples without a score.
+        """The nested dict: metric -> output -> score; `nan` where nothing was scored."""
+        return ByName({name: self._scores_of(name) for name in self.results})
+
+    def _scores_of(self, metric: str) -> dict[str, float]:
+        return ByName(self.results[metric].scores(), metric)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many samples of each metric have no score, or the worst: metric -> why -> samples.
 
         "pending" counts samples that wait for a batch, "errors" those for which a call to a judge
         failed, "unanswered" those whose prediction has no score by the metric's definition, and
         "unscored" all others. "unextracted" counts samples from whose predictions no answer was
-        read: these have the worst score.
+        read: these have the worst score. What counts none isn't there.
         """
-        nested: Nested = {}
+        counted = {}
         for name, result in self.results.items():
-            nested[name] = result.scores()
             trace = self.traces.get(name, Trace())
             failed, waiting = trace.causes.total(), trace.waits.total()
             unanswered = result.unanswered.total()
@@ -86,8 +128,8 @@ class Measurement(Facts):
                 "pending": waiting,
                 "unextracted": self.unextracted.get(result.metric.extraction or "", 0),
             }
-            nested[name] |= {what: count for what, count in counts.items() if count}
-        return nested
+            counted[name] = {why: count for why, count in counts.items() if count}
+        return counted
 
     def samples(self) -> dict[str, Outputs]:
         """The scores of every sample: metric -> output -> (N,); `nan` where unscored.

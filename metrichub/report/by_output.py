@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 from metrichub.errors import printable
 from metrichub.evaluation import significance
-from metrichub.evaluation.measurement import Measurement, chosen_metrics
+from metrichub.evaluation.measurement import ByName, Measurement, chosen_metrics
 from metrichub.evaluation.resample import NO_INTERVAL, SEED, Interval
 from metrichub.evaluation.significance import Comparison
 from metrichub.report.tables import Cell, Table
@@ -16,8 +16,11 @@ from metrichub.report.tables import Cell, Table
 T = TypeVar("T")
 
 
-class ByOutput(dict[str, dict[str, T]]):
+class ByOutput(ByName[dict[str, T]]):
     """Metric -> output -> values: a dict that is shown as a table, a row an output."""
+
+    def __init__(self, values: Mapping[str, Mapping[str, T]]) -> None:
+        super().__init__({metric: ByName(outputs, metric) for metric, outputs in values.items()})
 
     def __str__(self) -> str:
         """The table as plain text; below comparisons, what they say in words."""

@@ -31,8 +31,10 @@ def document(
     intervals: Mapping[str, Mapping[str, Interval]] | None = None,
     signatures: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Scores, samples, notes, what judges took, and what else is given, for JSON."""
+    """Scores, samples, those without a score, notes, what judges took, and what is given."""
     content: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
+    if counts := {name: own for name, own in report.counts().items() if own}:
+        content["counts"] = counts
     if intervals is not None:
         content["intervals"] = intervals
     if signatures is not None:

@@ -131,19 +131,33 @@ def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
 
 
 def warn_of(systems: Mapping[str, Measurement], once: set[str] | None = None) -> None:
-    """Warn of each doubt at the line of the user's code, of one in `once` not again."""
+    """Warn of each doubt at the line of the user's code, of one in `once` not again.
+
+    With `once`, it warns of samples without a score too: a hub's call returns no counts.
+    """
     if DOUBTS.get() != "warned":
         return
     level, frame = 0, currentframe()
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "metrichub":
         level, frame = level + 1, frame.f_back
-    for metrics, text, names in shared_notes(systems, doubts_alone=True):
+    told = shared_notes(systems, doubts_alone=True)
+    if once is not None:
+        told += [note for system in systems.values() for note in _of_missing(system)]
+    for metrics, text, names in told:
         key = f"{metrics}: {text.check if isinstance(text, Doubt) else text}"
         if once is None or key not in once:
             line = ": ".join([*filter(None, [", ".join(names)]), metrics, text])
             # Whoever collects warnings may write them as UTF-8.
             warnings.warn(printable(line), DoubtfulScore, stacklevel=level + 1)
             (once if once is not None else set()).add(key)
+
+
+def _of_missing(measurement: Measurement) -> Iterator[SharedNote]:
+    for name, counts in measurement.counts().items():
+        if counts:
+            why = listed(f"{count} {reason}" for reason, count in counts.items())
+            text = f"{why} of {measurement.size}; hub.evaluate(...).notes() says why"
+            yield SharedNote(name, Doubt(text, "missing"), ())
 
 
 def _of_columns(measurement: Measurement, result: Result) -> list[str]:

@@ -77,13 +77,14 @@ class Ranking(PairedTests, Generic[M]):
         return str(self.headline)
 
     def to_dict(self) -> dict[str, Any]:
-        """Scores, ranks, the sentence, and the tests of all pairs; plain dicts and tuples."""
+        """Scores, counts, ranks, the sentence, and the tests of all pairs; dicts and tuples."""
         first, *_ = self.systems
         return {
             "baseline": first,
             "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
             "samples": next(iter(self.reports.values())).size,
             "scores": {name: report.scores() for name, report in self.reports.items()},
+            "counts": {name: report.counts() for name, report in self.reports.items()},
             "sentence": self.sentence,
             "ranks": self.ranks,
             "withheld": self.withheld,

@@ -236,9 +236,9 @@ class Report(Measurement):
         return agreement
 
     def flatten(
-        self, *, outputs: OutputChoice = "headline", separator: str = "/"
+        self, *, outputs: OutputChoice = "headline", separator: str = "."
     ) -> dict[str, float]:
-        """The scores under flat keys, as experiment trackers log them: {"rouge/rougeL": 0.42}.
+        """The scores by one key each, as experiment trackers log them: {"rouge.rougeL": 0.42}.
 
         `outputs` is "headline" (those that each card lists as headline) or "all". The key of the
         output `score` is the metric's name alone.
@@ -246,7 +246,7 @@ class Report(Measurement):
         return export.flat(self, outputs, separator)
 
     def to_dict(self) -> dict[str, Any]:
-        """Scores, the number of samples, signatures, notes, and the judges' usage.
+        """Scores, the number of samples, counts, signatures, notes, and the judges' usage.
 
         Plain dicts, texts and numbers; `nan` where there is no score. `save` keeps the samples too.
         """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from metrichub.errors import ParameterError
+from metrichub.evaluation.measurement import MISSING
 from metrichub.evaluation.paired_tests import output_label
 from metrichub.evaluation.significance import verdict_of
 from metrichub.report.tables import Score, decimals_of
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 OutputChoice = Literal["headline", "all"]
 """Which outputs of a metric are shown: those that its card names to be read first, or all."""
 _CHOICES = ("headline", "all")
-MISSING = ("unscored", "unanswered", "errors", "pending")
-"""Why samples have no score, as the scores of a report count them."""
 ARROWS = {"higher": " ↑", "lower": " ↓"}
 TIE = "≈"
 """Marks a system that isn't significantly worse than the best of the column."""
@@ -141,6 +140,7 @@ def rows_of(
     `tests` are those of all systems, `intervals` those of each.
     """
     scores = {name: report.scores() for name, report in reports.items()}
+    counts = {name: report.counts() for name, report in reports.items()}
     rows = []
     for column in columns:
         ranks = ranks_of(tests, column)
@@ -156,7 +156,7 @@ def rows_of(
                 of_metric[column.output],
                 report.size,
                 report.results[column.metric].count,
-                {reason: of_metric[reason] for reason in MISSING if reason in of_metric},
+                {why: n for why, n in counts[name][column.metric].items() if why in MISSING},
                 (intervals or {}).get(name, {}).get(column.metric, {}).get(column.output),
                 ranks.get(name),
                 name in first,

@@ -8,13 +8,13 @@ from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from metrichub.data.columns import column_of
+from metrichub.evaluation.measurement import MISSING
 from metrichub.evaluation.significance import p_text
 from metrichub.report.headline import Standing, short_head
 from metrichub.report.rows import (
     ARROWS,
     EVERY,
     HEADLINES,
-    MISSING,
     TIE,
     Intervals,
     OutputColumn,
@@ -226,8 +226,8 @@ def rows_of_scores(
     for row in rows_of(reports, output_columns(reports, form), None, intervals):
         by_output.setdefault(row.column[:2], {})[row.system] = row
     for name, report in reports.items():
-        scores = report.scores().values()
-        reasons = [reason for reason in MISSING if any(reason in own for own in scores)]
+        counts = report.counts().values()
+        reasons = [reason for reason in MISSING if any(reason in own for own in counts)]
         ends = ["low", "high"] if (intervals or {}).get(name) else []
         prefix = f"{name} " if len(reports) > 1 else ""
         head += [name if prefix else "score", *(f"{prefix}{part}" for part in (*ends, *reasons))]

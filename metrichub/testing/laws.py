@@ -238,7 +238,7 @@ def nonsense_never_pays(under_test: MetricUnderTest) -> None:
         columns["predictions"] = [nonsense] * len(columns["predictions"])
         report = under_test.evaluate(columns)
         result = report.results[name]
-        lost = report.scores()[name].get("unscored", 0)
+        lost = report.counts()[name].get("unscored", 0)
         why = next(iter(result.reasons), "without a reason")
         hold(
             lost == 0,

@@ -54,6 +54,7 @@ def test_scores_are_those_of_the_hub(client: TestClient) -> None:
     found = scored(client, metrics=specs, intervals=True, samples=True, **CATS)
     report = Hub(specs).evaluate(**CATS)
     assert found["scores"] == report.scores()
+    assert found["counts"] == report.counts()
     assert found["signatures"] == report.signatures()
     assert found["size"] == 2
     interval = report.intervals()["bleu2"]["score"]
@@ -101,7 +102,8 @@ def test_samples_are_told_with_their_reasons_and_explanations(client: TestClient
     (lost,) = found["without_score"]["faithfulness"]
     assert (lost["sample"], lost["status"]) == (1, "unanswered")
     assert lost["reason"] in found["notes"]["faithfulness"][0]
-    assert found["scores"]["faithfulness"] == {"score": 1.0, "unanswered": 1}
+    assert found["scores"]["faithfulness"] == {"score": 1.0}
+    assert found["counts"] == {"faithfulness": {"unanswered": 1}}
     why, _ = found["explanations"]["faithfulness"]
     assert why["status"] == "ok"
     assert why["steps"][0]["claims"][0]["verdict"] == "yes"

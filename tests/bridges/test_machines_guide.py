@@ -101,6 +101,7 @@ def test_one_process_reads_a_file_of_samples(
     hub = Hub(["bleu", "distinct"])
     report = run_guide("outputs.parquet", hub=hub)
     assert report.scores() == hub.evaluate(found).scores()
+    assert report.counts() == hub.evaluate(found).counts()
 
 
 def test_the_metrics_of_the_table_are_those_that_do_not_add_up() -> None:

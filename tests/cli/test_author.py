@@ -76,7 +76,8 @@ def test_a_new_metric_is_the_share_of_reference_words_whatever_its_name(folder: 
     env = environment(folder)
     ran = program("score", "-", "-m", "answer_length", *JSON, env=env, input=samples)
     found = json.loads(ran.stdout)
-    assert found["scores"] == {"answer_length": {"score": 2 / 6, "unscored": 1}}
+    assert found["scores"] == {"answer_length": {"score": 2 / 6}}
+    assert found["counts"] == {"answer_length": {"unscored": 1}}
     assert found["notes"] == {"answer_length": ["1 unscored: the reference has no words"]}
     # Where case counts, "A" once: 1 of 3.
     spec = "answer_length(lowercase=False)"

@@ -88,7 +88,7 @@ def test_more_failures_than_allowed_end_the_run_and_keep_what_was_answered(stub:
     assert "more than 0 samples failed" in error(run(*arguments, "--max-errors", "0"), 4)
     allowed = run(*arguments, "--max-errors", "2", *JSON)
     assert allowed.exit_code == 4
-    assert json.loads(allowed.stdout)["scores"]["faithfulness"]["errors"] == 2
+    assert json.loads(allowed.stdout)["counts"] == {"faithfulness": {"errors": 2}}
 
 
 def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> None:

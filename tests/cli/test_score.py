@@ -152,7 +152,7 @@ def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
     write("b.jsonl", [rows[0], {**rows[1], "prediction": ""}])
     result = run("score", "a.jsonl", "b.jsonl", "-m", "aun", "--format", "json")
     found = json.loads(result.stdout)["systems"]
-    assert found["b"]["scores"]["aun"]["unanswered"] == 1
+    assert found["b"]["counts"] == {"aun": {"unanswered": 1}}
     assert "aun: no winner: the systems left different" in result.stderr
 
 

@@ -216,7 +216,7 @@ def test_a_stream_is_read_once_and_a_few_batches_ahead(kind: str, samples: bool)
     report = Hub(Overlap()).evaluate(COUNTING[kind](pulled), samples=samples, progress=progress)
     assert report.size == COUNTED
     # By hand: one word of two in every sample.
-    assert report.scores() == {"overlap": {"score": 0.5}}
+    assert (report.scores(), report.counts()) == ({"overlap": {"score": 0.5}}, {"overlap": {}})
     assert pulled == list(range(COUNTED))
     # The batch that is measured, the next one, and what an engine prepares meanwhile.
     assert ahead <= 8 * ROWS

@@ -88,6 +88,7 @@ def test_shuffling_cutting_and_retrying_give_equal_buckets(name: str) -> None:
     assert merged.buckets is not None
     whole.buckets.check_same(merged.buckets)
     assert merged.scores()[name] == pytest.approx(whole.scores()[name], rel=1e-12, nan_ok=True)
+    assert merged.counts()[name] == whole.counts()[name]
 
 
 def test_up_to_a_thousand_samples_by_position_are_drawn_as_samples_are() -> None:
@@ -288,6 +289,7 @@ def test_sums_merge_with_a_part_without_samples() -> None:
     for merged in (summed.merge(empty), empty.merge(summed)):
         assert merged.size == 3
         assert merged.scores() == summed.scores()
+        assert merged.counts() == summed.counts()
 
 
 def test_only_columns_that_both_systems_have_need_to_be_the_same() -> None:

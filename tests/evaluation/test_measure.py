@@ -280,6 +280,7 @@ def test_processes_have_the_folder_and_the_environment_of_their_parent(
             monkeypatch.delenv("TOY_PLACE")
         report = in_two(Place(), *[f"{os.getcwd()}|{value}"] * 4)
         assert report.scores() == {"place": {"score": 1.0}}
+        assert report.counts() == {"place": {}}
 
 
 WAITING = """

@@ -60,6 +60,7 @@ def test_a_pooled_measurement_keeps_what_its_scores_and_notes_need() -> None:
     report = full()
     pooled = report.pool()
     assert pooled.scores() == report.scores()
+    assert pooled.counts() == report.counts()
     assert all(result.pooled for result in (*pooled.results.values(), *pooled.runs["wer"]))
     trace = pooled.traces["wer"]
     assert (trace.errors, trace.steps, trace.calls) == ({}, {}, {})

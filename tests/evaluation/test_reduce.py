@@ -142,16 +142,17 @@ def test_a_function_never_sees_a_sample_without_a_scored_candidate() -> None:
         return scores == scores.max()
 
     hub = Hub(Overlap(), reduce=weights)
-    assert hub(predictions=[["a", "b"]] * 2, references=["", "a"]) == {
-        "overlap": {"score": 1.0, "unscored": 1}
-    }
+    report = hub.evaluate(predictions=[["a", "b"]] * 2, references=["", "a"])
+    assert report.scores() == {"overlap": {"score": 1.0}}
+    assert report.counts() == {"overlap": {"unscored": 1}}
     assert np.isnan(hub(predictions=[["a", "b"]], references=[""])["overlap"]["score"])
     assert seen == [2]
 
 
 def test_a_sample_is_unscored_if_all_its_candidates_are_and_says_why() -> None:
     report = Hub(Overlap()).evaluate(predictions=["a", "b"], references=[["", " "], ["b", ""]])
-    assert report.scores() == {"overlap": {"score": 1.0, "unscored": 1}}
+    assert report.scores() == {"overlap": {"score": 1.0}}
+    assert report.counts() == {"overlap": {"unscored": 1}}
     notes = ["1 unscored: the reference has no words", "best of 2 references"]
     assert report.notes() == {"overlap": notes}
     np.testing.assert_equal(report.samples()["overlap"]["score"], [np.nan, 1.0])
@@ -172,11 +173,13 @@ def test_the_first_of_equal_candidates_is_kept() -> None:
 def test_a_plural_input_needs_no_reduction() -> None:
     report = Hub(Known(), reduce="min").evaluate(predictions=["a b"], references=[["a", "b"]])
     assert report.scores() == {"known": {"score": 1.0}}
+    assert report.counts() == {"known": {}}
 
 
 def test_a_sample_without_any_candidate_is_unscored_and_says_so() -> None:
     report = Hub(InContext()).evaluate(predictions=["a", "b"], contexts=[[], ["b", "c"]])
-    assert report.scores() == {"in_context": {"score": 0.5, "unscored": 1}}
+    assert report.scores() == {"in_context": {"score": 0.5}}
+    assert report.counts() == {"in_context": {"unscored": 1}}
     notes = ["1 unscored: the sample has no candidate", "mean of 0 to 2 contexts"]
     assert report.notes() == {"in_context": notes}
     none = Hub(InContext()).evaluate(predictions=["a"], contexts=[[]])

@@ -35,7 +35,8 @@ def test_a_sample_has_the_mean_of_the_runs_that_scored_it() -> None:
     report = Hub(Counting()).evaluate(predictions=["0", "1", "2", "3"], repeats=3)
     samples = report.samples()["counting"]["score"]
     np.testing.assert_array_equal(samples, [2, 2.5, 3, np.nan])
-    assert report.scores()["counting"] == {"score": 7.5 / 3, "unscored": 1}
+    assert report.scores()["counting"] == {"score": 7.5 / 3}
+    assert report.counts()["counting"] == {"unscored": 1}
     assert report.explain("counting", 3).reason == "too early"
     repeated = report.repeated()["counting"]["score"]
     # Means of 1; of 2 and 2; of 3, 3 and 3: their mean is 2, and their deviation 1.

@@ -48,26 +48,27 @@ def measured(predictions: list[Any]) -> Report:
 
 def test_they_are_counted_with_their_reason() -> None:
     report = measured(["a", "a", ""])
-    assert report.scores()["rareness"] == pytest.approx(
-        {"score": np.nan, "unscored": 3}, nan_ok=True
-    )
+    assert report.scores()["rareness"] == pytest.approx({"score": np.nan}, nan_ok=True)
+    assert report.counts() == {"rareness": {"unscored": 3}}
     assert "2 unscored: no other text" in report.notes()["rareness"]
     assert [report.explain("rareness", sample).status for sample in (0, 2)] == ["unscored"] * 2
     assert report.explain("rareness", 0).reason == "no other text"
 
 
 def test_candidates_of_one_sample_count_as_one() -> None:
-    assert measured([["a", "a"]]).scores()["rareness"]["unscored"] == 1
+    assert measured([["a", "a"]]).counts()["rareness"]["unscored"] == 1
 
 
 def test_a_merge_and_a_group_count_anew() -> None:
     parts = [measured(["a"]), measured(["b", "b"])]
     merged = parts[0].merge(parts[1])
     assert merged.scores() == {"rareness": {"score": pytest.approx(2 / 3)}}
+    assert merged.counts() == {"rareness": {}}
     assert not merged.notes()
     assert merged.scores() == measured(["a", "b", "b"]).scores()
+    assert merged.counts() == measured(["a", "b", "b"]).counts()
     group = merged.take([1, 2])
-    assert group.scores()["rareness"]["unscored"] == 2
+    assert group.counts()["rareness"]["unscored"] == 2
     assert group.notes()["rareness"] == parts[1].notes()["rareness"]
 
 

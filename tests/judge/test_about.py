@@ -44,6 +44,7 @@ def test_a_judge_that_is_silent_about_itself_is_taken_for_a_model() -> None:
     assert all(said.answers(question, Prompt("any", "Judge.")) for question in QUESTIONS)
     report = Hub(load_metric("faithfulness", judge=Silent())).evaluate(**SAMPLE)
     assert report.scores() == {"faithfulness": {"score": 1.0}}
+    assert report.counts() == {"faithfulness": {}}
     assert report.notes() == {}
 
 

@@ -51,6 +51,7 @@ def told(report: Report, names: Iterator[str] | list[str]) -> list[Any]:
     """All that a report says of its samples."""
     return [
         report.scores(),
+        report.counts(),
         report.notes(),
         {name: [report.explain(name, i) for i in range(report.size)] for name in names},
     ]
@@ -105,6 +106,7 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
     serve(stub, second.value.paths[0], name="whatever you like.jsonl")
     report = hub.evaluate(**columns(3), batch="judging")
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     assert sorted(path.name for path in Path("judging").iterdir()) == [
         *(
             "finished",
@@ -243,6 +245,7 @@ def test_what_was_lost_or_failed_is_asked_again(
     # The claims of those that came are asked about a round before the others.
     assert sum(found) == sum(calls)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     assert report.failed == 0
 
 
@@ -264,7 +267,8 @@ def test_a_call_that_keeps_failing_is_an_error_of_its_sample_in_the_end(stub: St
     ask = lambda: hub.evaluate(**columns(3), batch="judging")
     report, _ = rounds(stub, ask, crashed, crashed)
     # Of three claims one crashed twice, as often as it would have been tried.
-    assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
+    assert report.scores()["faithfulness"] == {"score": 0.5}
+    assert report.counts()["faithfulness"] == {"errors": 1}
     [note] = [note for note in report.notes()["faithfulness"] if "failed" in note]
     assert "out of memory" in note
 
@@ -274,7 +278,8 @@ def test_a_refused_request_is_an_error_of_its_sample_and_not_asked_again(stub: S
     hub = Hub("faithfulness", judge=MODEL)
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))
     assert calls == [3, 2]
-    assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
+    assert report.scores()["faithfulness"] == {"score": 0.5}
+    assert report.counts()["faithfulness"] == {"errors": 1}
 
 
 def test_a_refusal_in_a_batch_is_read_and_counted_once(stub: Stub) -> None:
@@ -282,7 +287,8 @@ def test_a_refusal_in_a_batch_is_read_and_counted_once(stub: Stub) -> None:
     hub = Hub("faithfulness", judge=MODEL)
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(3), batch="judging"))
     assert calls == [3, 2]
-    assert report.scores()["faithfulness"] == {"score": 0.5, "errors": 1}
+    assert report.scores()["faithfulness"] == {"score": 0.5}
+    assert report.counts()["faithfulness"] == {"errors": 1}
     assert report.usage.calls == len(stub.asked)
 
 
@@ -292,6 +298,7 @@ def test_missing_verdicts_are_asked_for_in_one_more_round(stub: Stub) -> None:
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(1), batch="judging"))
     assert calls == [1, 1, 1]
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     assert report.usage.calls == 3
 
 
@@ -312,6 +319,7 @@ def test_repeats_panels_and_weighed_grades_ask_as_often_as_a_server(
     served = [spec(stub), spec(stub, model="other", temperature=0.5)]
     direct = Hub(metrics, judge=served).evaluate(**data, repeats=2)
     assert report.scores() == direct.scores()
+    assert report.counts() == direct.counts()
     assert batched == asked_of(stub)
     assert len(calls) == 2
     assert report.usage == direct.usage
@@ -329,10 +337,10 @@ def test_a_panel_waits_for_all_of_its_judges(stub: Stub) -> None:
     with pytest.raises(Pending) as last:
         hub.evaluate(**columns(2), batch="judging")
     # Two votes of three would do if the third had failed; here it is on its way.
-    assert last.value.report.scores()["g_eval"]["pending"] == 2
+    assert last.value.report.counts()["g_eval"]["pending"] == 2
     assert last.value.paths == pending.value.paths[2:]
     serve(stub, last.value.paths[0])
-    assert "pending" not in hub.evaluate(**columns(2), batch="judging").scores()["g_eval"]
+    assert "pending" not in hub.evaluate(**columns(2), batch="judging").counts()["g_eval"]
 
 
 def test_each_file_has_one_endpoint_and_one_model(stub: Stub) -> None:
@@ -381,6 +389,7 @@ def test_many_samples_ask_for_all_of_a_round_at_once(stub: Stub) -> None:
     report, calls = rounds(stub, lambda: hub.evaluate(**columns(60), batch="judging"))
     assert calls == [60, 60]
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
 
 
 def test_what_the_call_store_holds_is_not_asked(stub: Stub) -> None:
@@ -397,6 +406,7 @@ def test_a_finished_batch_reports_no_calls_until_it_goes_on(stub: Stub) -> None:
     assert (report.usage.calls, report.usage.cached) == (4, 0)
     again = hub.evaluate(**columns(2), batch="judging")
     assert again.scores() == report.scores()
+    assert again.counts() == report.counts()
     reused = "0 calls, 4 answers reused, 0 + 0 tokens; answered by stub (4)"
     assert str(again.usage) == reused
     # On another machine, whose store has none of the answers, too.
@@ -422,9 +432,8 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
     assert [one.status for one in found] == ["pending", "unanswered", "pending"]
     assert found[0].reason == "the answer is still to come from a batch"
     assert report.scores()["exact_match"] == {"score": 0.0}
-    counts = report.scores()["hallucination"]
-    assert np.isnan(counts.pop("score"))
-    assert counts == {"unanswered": 1, "pending": 2}
+    assert np.isnan(report.scores()["hallucination"]["score"])
+    assert report.counts() == {"hallucination": {"unanswered": 1, "pending": 2}, "exact_match": {}}
     assert "2 pending: the answer is still to come from a batch" in report.notes()["hallucination"]
     assert report.usage.calls == 0
     assert np.isnan(report.samples()["hallucination"]["score"]).all()
@@ -432,7 +441,7 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
     report.save("waiting.json")
     again = Report.load("waiting.json")
     assert [again.explain("hallucination", i)[:2] for i in range(3)] == [one[:2] for one in found]
-    assert again.scores()["hallucination"]["pending"] == 2
+    assert again.counts()["hallucination"]["pending"] == 2
 
 
 def test_sums_alone_and_parts_wait_together(stub: Stub) -> None:
@@ -442,9 +451,10 @@ def test_sums_alone_and_parts_wait_together(stub: Stub) -> None:
     with pytest.raises(Pending) as pending:
         ask()
     assert pending.value.calls == 6
-    assert pending.value.report.scores()["faithfulness"]["pending"] == 8
+    assert pending.value.report.counts()["faithfulness"]["pending"] == 8
     report, _ = rounds(stub, ask)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
 
 
 def test_a_round_is_cut_where_a_file_would_hold_too_much(

@@ -246,6 +246,7 @@ def test_a_metric_of_ones_own_gets_a_judge_and_an_embedder() -> None:
     hub = Hub(Both(), judge="offline", embedder="offline")
     report = hub.evaluate(predictions=["It is old. It is red."])
     assert report.scores() == {"both": {"score": 2.0}}
+    assert report.counts() == {"both": {}}
     assert {note.split()[0] for note in report.notes()["both"]} == {"judged", "compared"}
 
 

@@ -89,6 +89,7 @@ def test_the_judge_sees_the_conversation_and_each_message_once() -> None:
     assert [item["index"] for item in items] == [1, 3]
     assert fields == {"conversation": message_texts(messages), "role": "a clerk"}
     assert report.scores() == {"role_adherence": {"score": 0.5}}
+    assert report.counts() == {"role_adherence": {}}
     step = report.explain("role_adherence", 0).steps[0]
     assert [(m["index"], m["item"], m["verdict"]) for m in step["messages"]] == [
         (1, "Hello", "yes"),

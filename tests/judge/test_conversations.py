@@ -60,7 +60,7 @@ def asked_about(stub: Stub, name: str, talk: Any) -> list[Asked]:
     """What the server is asked to score one conversation."""
     stub.always, before = replied, len(stub.asked)
     report = Hub(load_metric(name, judge=judge(stub), **METRICS[name])).evaluate(messages=[talk])
-    assert "errors" not in report.scores()[name], report.explain(name, 0)
+    assert "errors" not in report.counts()[name], report.explain(name, 0)
     return stub.asked[before:]
 
 

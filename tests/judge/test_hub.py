@@ -29,7 +29,8 @@ pytestmark = pytest.mark.usefixtures("alone")
 def test_scores_undefined_and_errors_are_counted_apart() -> None:
     report = Hub([Length(), Chars()], judge="offline").evaluate(predictions=TEXTS)
     # (4 + 2) / 2 over the two scored; two undefined, one error.
-    assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
+    assert report.scores()["length"] == {"score": 3.0}
+    assert report.counts()["length"] == {"unscored": 2, "errors": 1}
     # All five: (4 + 6 + 4 + 9 + 2) / 5.
     assert report.scores()["chars"] == {"score": 5.0}
     assert report.failed == 1
@@ -69,6 +70,7 @@ def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
     loaded = Report.load(tmp_path / "report.json", [Length()])
     assert loaded.traces == report.traces
     assert loaded.scores() == report.scores()
+    assert loaded.counts() == report.counts()
     for sample in range(5):
         assert loaded.explain("length", sample)[:2] == report.explain("length", sample)[:2]
         assert loaded.explain("length", sample).steps == report.explain("length", sample).steps
@@ -86,7 +88,8 @@ def test_merging_keeps_each_explanation_with_its_sample() -> None:
 
 def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
     report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS, samples=False)
-    assert report.scores()["length"] == {"score": 3.0, "unscored": 2, "errors": 1}
+    assert report.scores()["length"] == {"score": 3.0}
+    assert report.counts()["length"] == {"unscored": 2, "errors": 1}
     assert report.traces["length"] == Trace(causes=report.traces["length"].causes)
     with pytest.raises(ReportError, match="pooled"):
         report.explain("length", 0)
@@ -100,7 +103,8 @@ def test_a_sample_with_one_failed_candidate_is_an_error_and_one_step_a_candidate
         "abcd",
     ]
     # The metric names no direction, so that candidates are averaged.
-    assert report.scores()["length"] == {"score": 3.0, "errors": 1}
+    assert report.scores()["length"] == {"score": 3.0}
+    assert report.counts()["length"] == {"errors": 1}
 
 
 # How many errors a run may have.

@@ -150,6 +150,7 @@ def test_repaired_replies_give_the_scores_of_sound_ones_and_are_counted(
     hub = Hub(metrics, judge=spec(stub))
     report = hub.evaluate(**given)
     assert report.scores() == sound.scores()
+    assert report.counts() == sound.counts()
     assert report.usage.calls == sound.usage.calls
     report.save(tmp_path / "report.json")
     stub.always = says("Sure!")

@@ -81,6 +81,7 @@ def test_rows_that_have_no_mean_are_those_of_the_first_run() -> None:
     report = Hub(Asked()).evaluate(predictions=["a"], repeats=3)
     assert report.repeated()["asked"]["score"].runs == (1, 2, 3)
     assert report.scores() == {"asked": {"score": 1}}
+    assert report.counts() == {"asked": {}}
 
 
 def test_every_run_asks_anew_and_is_kept(stub: Stub) -> None:
@@ -107,6 +108,7 @@ def test_a_sample_is_scored_by_the_runs_that_did_not_fail(stub: Stub) -> None:
     stub.faults = [failure(500)]
     report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1), repeats=2)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     found = report.repeated()["faithfulness"]["score"]
     assert np.isnan(found.runs[0])
     assert found.runs[1] == 0.5
@@ -120,6 +122,7 @@ def test_a_sample_that_only_a_later_run_scored_is_not_counted_as_unscored(stub: 
     report = hub.evaluate(**columns(2), repeats=2)
     assert [run.reasons.total() for run in report.runs["faithfulness"]] == [1, 0]
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     assert not report.results["faithfulness"].reasons
     assert not [note for note in report.notes()["faithfulness"] if "unscored" in note]
 
@@ -127,7 +130,7 @@ def test_a_sample_that_only_a_later_run_scored_is_not_counted_as_unscored(stub: 
 def test_what_fails_in_every_run_is_an_error(stub: Stub) -> None:
     stub.always = failure(500)
     report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1), repeats=2)
-    assert report.scores()["faithfulness"]["errors"] == 1
+    assert report.counts()["faithfulness"]["errors"] == 1
     assert report.explain("faithfulness", 0).status == "error"
 
 
@@ -138,6 +141,7 @@ def test_repeated_runs_are_saved_merged_and_pooled(stub: Stub, tmp_path: Path) -
     report.save(tmp_path / "report.json")
     loaded = Report.load(tmp_path / "report.json")
     assert loaded.scores() == report.scores()
+    assert loaded.counts() == report.counts()
     assert loaded.repeated()["faithfulness"]["score"].runs == (1.0, 0.0)
     merged = report.merge(copy.copy(report))
     assert merged.repeated()["faithfulness"]["score"].samples.shape == (2,)

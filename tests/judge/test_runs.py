@@ -36,19 +36,21 @@ def test_scores_explanations_and_usage_come_from_the_servers_answers(stub: Stub)
     report = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
     # One of two claims each; a call for the claims and one for the verdicts, 13 tokens each.
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
     assert report.usage == Usage(6, 0, 60, 18, money=None, requests=6)
     claims = report.explain("faithfulness", 2).steps[0]["claims"]
     assert [claim["verdict"] for claim in claims] == ["yes", "no"]
     again = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(3))
     assert again.usage == Usage(cached=6)
     assert again.scores() == report.scores()
+    assert again.counts() == report.counts()
 
 
 def test_a_failure_between_successes_is_one_error(stub: Stub) -> None:
     hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=1)))
     stub.faults = [None, failure(500)]
     report = hub.evaluate(**columns(4))
-    assert report.scores()["faithfulness"]["errors"] == 1
+    assert report.counts()["faithfulness"]["errors"] == 1
     assert report.scores()["faithfulness"]["score"] == 0.5
     # The next run asks only for what failed: its claims and then their verdicts at most.
     before = len(stub.asked)

@@ -49,7 +49,7 @@ def test_no_pickle_repr_or_report_holds_a_secret(
     metric = load_metric("faithfulness", judge=one)
     hub = Hub(metric)
     report = hub.evaluate(**columns(2))
-    assert report.scores()["faithfulness"].get("errors") is None
+    assert report.counts()["faithfulness"].get("errors") is None
     for thing in (one, metric, hub, report):
         assert held(thing) == []
         shown = f"{thing!r} {thing}"

@@ -210,6 +210,7 @@ def test_answers_that_were_kept_without_a_name_are_read(stub: Stub) -> None:
     report = hub.evaluate(**columns(1))
     assert (report.usage.calls, report.usage.models) == (0, {})
     assert report.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.counts() == {"faithfulness": {}}
 
 
 def test_a_report_of_before_the_names_loads(stub: Stub, tmp_path: Path) -> None:

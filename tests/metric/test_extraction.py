@@ -119,14 +119,16 @@ def test_a_preset_of_inspect_reads_what_its_pattern_reads(row: dict[str, Any]) -
 
 
 def test_a_metric_scores_the_answers_and_nothing_is_the_worst_and_counted() -> None:
-    scores = Hub(["exact_match", "token_f1"], extract="answer")(
+    report = Hub(["exact_match", "token_f1"], extract="answer").evaluate(
         predictions=REPLIES, references=GOLD
     )
-    assert scores["exact_match"] == {"score": pytest.approx(1 / 3), "unextracted": 1}
-    assert scores["token_f1"]["recall"] == pytest.approx(1 / 3)
+    assert report["exact_match"] == {"score": pytest.approx(1 / 3)}
+    assert report["token_f1"]["recall"] == pytest.approx(1 / 3)
+    assert report.counts() == {name: {"unextracted": 1} for name in ("exact_match", "token_f1")}
     # An empty reply equals an empty reference; nothing doesn't.
     empty = Hub("exact_match", extract="answer").evaluate(predictions=["a\nb"], references=[""])
-    assert empty.scores() == {"exact_match": {"score": 0.0, "unextracted": 1}}
+    assert empty.scores() == {"exact_match": {"score": 0.0}}
+    assert empty.counts() == {"exact_match": {"unextracted": 1}}
     assert empty.notes() == {
         "exact_match": [
             "nothing was extracted from 1 of 1 predictions (answer), which count as the worst score"
@@ -148,8 +150,9 @@ def test_a_sample_without_a_score_for_its_reference_stays_without() -> None:
         return float(prediction == reference) if reference else None
 
     metric = load_metric(same, better="higher", range=(0, 1), extract="answer")
-    scores = Hub(metric)(predictions=["no\nidea", "no\nidea"], references=["", "seven"])
-    assert scores["same"] == {"score": 0.0, "unscored": 1, "unextracted": 2}
+    report = Hub(metric).evaluate(predictions=["no\nidea", "no\nidea"], references=["", "seven"])
+    assert report["same"] == {"score": 0.0}
+    assert report.counts()["same"] == {"unscored": 1, "unextracted": 2}
 
 
 def test_a_metric_may_read_whole_predictions_beside_others() -> None:
@@ -167,7 +170,9 @@ def test_the_answers_stay_with_the_report_as_a_column(tmp_path: Path) -> None:
     loaded = Report.load(tmp_path / "run.json")
     assert loaded.metadata == report.metadata
     assert loaded.scores() == report.scores()
-    assert loaded.take([0, 2]).scores()["exact_match"] == {"score": 0.5, "unextracted": 1}
+    assert loaded.counts() == report.counts()
+    assert loaded.take([0, 2]).scores()["exact_match"] == {"score": 0.5}
+    assert loaded.take([0, 2]).counts()["exact_match"] == {"unextracted": 1}
 
 
 def test_an_explanation_compares_the_answer() -> None:
@@ -180,26 +185,31 @@ def test_an_explanation_compares_the_answer() -> None:
 def test_all_ways_to_measure_agree(options: dict[str, Any]) -> None:
     hub = Hub("exact_match", extract="answer", block_characters=40)
     whole = hub.evaluate(predictions=REPLIES * 9, references=GOLD * 9, **options)
-    assert whole.scores() == {"exact_match": {"score": pytest.approx(1 / 3), "unextracted": 9}}
+    assert whole.scores() == {"exact_match": {"score": pytest.approx(1 / 3)}}
+    assert whole.counts() == {"exact_match": {"unextracted": 9}}
 
 
 def test_merged_reports_count_what_was_not_extracted_in_all() -> None:
     hub = Hub("exact_match", extract="answer")
     first, second = (hub.evaluate(predictions=REPLIES, references=GOLD) for _ in range(2))
-    assert first.merge(second)["exact_match"]["unextracted"] == 2
+    assert first.merge(second).counts()["exact_match"]["unextracted"] == 2
 
 
 def test_one_of_several_predictions_is_enough() -> None:
     hub = Hub("exact_match", extract="last_number")
-    scores = hub(predictions=[["no", "it is 2"], ["no", "neither"]], references=["2", "3"])
-    assert scores["exact_match"] == {"score": 0.5, "unextracted": 1}
+    predictions = [["no", "it is 2"], ["no", "neither"]]
+    report = hub.evaluate(predictions=predictions, references=["2", "3"])
+    assert report["exact_match"] == {"score": 0.5}
+    assert report.counts()["exact_match"] == {"unextracted": 1}
 
 
 def test_choices_are_read_where_they_are_needed() -> None:
     hub = Hub("exact_match", extract="choice(texts=True)")
     choices = [["red", "blue"], ["Rome", "Paris"]]
     samples = {"predictions": ["Answer: Paris", "Answer: Paris"], "references": ["A", "B"]}
-    assert hub(**samples, choices=choices)["exact_match"] == {"score": 0.5, "unextracted": 1}
+    report = hub.evaluate(**samples, choices=choices)
+    assert report["exact_match"] == {"score": 0.5}
+    assert report.counts()["exact_match"] == {"unextracted": 1}
     with pytest.raises(MissingColumn, match="needs the column 'choices'"):
         hub(**samples)
 
@@ -332,4 +342,4 @@ def test_the_command_line_reads_answers(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps({"prediction": p, "reference": g}) for p, g in rows))
     how = ["-m", "exact_match", "--extract", "answer", "--format", "json"]
     ran = CliRunner().invoke(main, ["score", str(path), *how])
-    assert json.loads(ran.stdout)["scores"]["exact_match"]["unextracted"] == 1
+    assert json.loads(ran.stdout)["counts"] == {"exact_match": {"unextracted": 1}}

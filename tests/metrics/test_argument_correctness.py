@@ -51,7 +51,7 @@ def test_a_conversation_without_calls_is_1_in_deepeval_and_undefined_here() -> N
     # No argument was right or wrong: a perfect score would reward an agent that calls nothing.
     report = evaluated(Scripted({}), calling())
     assert report.explain(NAME, 0)[:2] == ("unanswered", "the assistant calls no tool")
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 def test_calls_alone_say_nothing_of_what_is_right() -> None:

@@ -53,7 +53,7 @@ def test_one_model_is_asked_as_often_as_it_votes(stub: Stub) -> None:
 
 def test_the_score_is_the_share_of_yes() -> None:
     report = Hub(load_metric(NAME, judge=censor())).evaluate(predictions=["bad", "a", "b", "c"])
-    assert report.scores() == {NAME: {"score": 1 / 4}}
+    assert (report.scores(), report.counts()) == ({NAME: {"score": 1 / 4}}, {NAME: {}})
     # Wilson's interval, as the card says that it is a share: for 1 of 4 it is .0456 to .6994.
     interval = report.intervals()[NAME]["score"]
     assert (interval.low, interval.high) == (

@@ -40,12 +40,13 @@ def scores(supported: list[list[int] | None], **parameters: Any) -> dict[str, fl
 @pytest.mark.parametrize("row", vectors("atomic_facts.factscore"))
 def test_factscore_is_that_of_its_program(row: dict[str, Any]) -> None:
     supported, expected = row["scripted"]["supported"], row["expected"]
-    found = scores(supported, gamma=row["params"]["gamma"])
+    report = evaluated(supported, gamma=row["params"]["gamma"])
+    found = report.scores()[NAME]
     assert found["factscore"] == pytest.approx(expected["score"], abs=1e-12)
     # Without a penalty, its program gives no score before it.
     assert found["score"] == pytest.approx(expected.get("init_score", expected["score"]))
     assert found["facts"] == expected["num_facts_per_response"]
-    answered = 1 - found.get("unanswered", 0) / len(supported)
+    answered = 1 - report.counts()[NAME].get("unanswered", 0) / len(supported)
     assert answered == pytest.approx(expected["respond_ratio"])
 
 
@@ -65,7 +66,9 @@ def test_the_defaults_are_gamma_10_and_64_facts() -> None:
 
 
 def test_a_response_without_facts_is_unanswered_or_has_zero() -> None:
-    assert scores([[1], None]) == {**scores([[1]]), "unanswered": 1}
+    report = evaluated([[1], None])
+    assert report.scores() == evaluated([[1]]).scores()
+    assert report.counts()[NAME] == {"unanswered": 1}
     found = scores([[1, 1], None], empty=0, gamma=0, k=2)
     assert found == {"score": 1 / 2, "factscore": 1 / 2, "f1_at_k": 1 / 2, "facts": 1}
 
@@ -100,7 +103,7 @@ def test_a_response_whose_facts_are_all_irrelevant_is_unanswered() -> None:
     hub = Hub(load_metric(NAME, judge=judge, question=True))
     report = hub.evaluate(predictions=["r"], contexts=[EVIDENCE], questions=["q?"])
     assert report.explain(NAME, 0)[:2] == ("unanswered", "the response states no fact")
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 def test_in_one_hub_with_faithfulness_both_calls_are_shared(stub: Stub) -> None:
@@ -133,7 +136,8 @@ def test_without_contexts_no_fact_is_supported(contexts: list[str]) -> None:
 
 def test_a_blank_response_asks_nothing() -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({})))
-    assert hub(predictions=[" "], contexts=[EVIDENCE])[NAME]["unanswered"] == 1
+    report = hub.evaluate(predictions=[" "], contexts=[EVIDENCE])
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 def test_a_weighed_verdict_counts_its_fraction() -> None:

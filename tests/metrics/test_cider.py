@@ -151,7 +151,7 @@ def test_a_sample_repeated_counts_as_often_in_the_weights():
 )
 def test_samples_whose_ngrams_weigh_nothing_are_unscored(predictions, references, unscored):
     report = evaluate(predictions, references)
-    assert report.scores()["cider"].get("unscored", 0) == unscored
+    assert report.counts()["cider"].get("unscored", 0) == unscored
     each = report.samples()["cider"]["score"]
     assert np.isnan(each).tolist() == [unscored > 0] * len(each)
     assert math.isnan(report.scores()["cider"]["score"]) == (unscored > 0)
@@ -164,7 +164,7 @@ def test_a_group_of_one_sample_is_unscored_and_a_merge_scores_it():
     both = bus.merge(dogs)
     # Of the orders 1 to 4, three words have three, and two words two.
     assert both.scores() == {"cider": {"score": pytest.approx((7.5 + 5) / 2)}}
-    assert both.take([1]).scores()["cider"]["unscored"] == 1
+    assert both.take([1]).counts()["cider"]["unscored"] == 1
     parts = [report.results["cider"] for report in (bus, dogs)]
     condensed = RowsResult.merge([part.condense() for part in parts], parts[0].signature)
     assert condensed.scores() == {"score": pytest.approx((7.5 + 5) / 2)}
@@ -189,6 +189,7 @@ def test_a_report_survives_its_file(tmp_path):
     report.save(tmp_path / "report.json")
     again = Report.load(tmp_path / "report.json")
     assert again.scores() == report.scores()
+    assert again.counts() == report.counts()
 
 
 @pytest.mark.parametrize(

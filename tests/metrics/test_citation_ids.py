@@ -76,13 +76,15 @@ def test_a_reply_without_citations_has_no_precision_and_an_f1_of_0() -> None:
 
 
 def test_nothing_extracted_cites_nothing() -> None:
-    found = evaluated(["x\ny [1]", "Answer: see [1] there"], [[1], [1]], extract="after('Answer:')")
-    assert (found["citation_ids"]["score"], found["citation_ids"]["unextracted"]) == (0.5, 1)
+    replies = ["x\ny [1]", "Answer: see [1] there"]
+    found = evaluated(replies, [[1], [1]], extract="after('Answer:')")
+    assert found["citation_ids"]["score"] == 0.5
+    assert found.counts()["citation_ids"]["unextracted"] == 1
 
 
 def test_a_sample_without_relevant_ids_is_skipped_or_has_0() -> None:
     report = evaluated(["[1]", "[1]"], [[1], {"1": 0}])
-    assert (report["citation_ids"]["score"], report["citation_ids"]["unscored"]) == (1, 1)
+    assert (report["citation_ids"]["score"], report.counts()["citation_ids"]["unscored"]) == (1, 1)
     zero = evaluated(["[1]", "[1]"], [[1], []], no_relevant="zero")
     assert zero["citation_ids"]["score"] == 0.5
     assert zero.notes()["citation_ids"] == ["1 samples have nothing relevant, and 0"]

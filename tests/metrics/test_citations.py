@@ -150,7 +150,7 @@ def test_without_contexts_nothing_is_supported_or_asked(contexts: list[str]) -> 
 def test_a_text_without_a_statement_is_unanswered(text: str) -> None:
     report, asked = judged(text, [])
     assert math.isnan(report.scores()[NAME]["score"])
-    assert (report.scores()[NAME]["unanswered"], asked) == (1, [])
+    assert (report.counts()[NAME]["unanswered"], asked) == (1, [])
 
 
 def test_explanations_list_the_verdicts_with_their_passages() -> None:

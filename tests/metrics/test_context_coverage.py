@@ -47,7 +47,7 @@ def test_relevance_without_a_sentence_is_undefined(contexts: list[str]) -> None:
     report = relevance(["yes"], "q", contexts)
     reason = "the contexts have no sentence"
     assert report.explain("context_relevance", 0)[:2] == ("unanswered", reason)
-    assert report.scores()["context_relevance"]["unanswered"] == 1
+    assert report.counts()["context_relevance"]["unanswered"] == 1
 
 
 @RATIOS
@@ -69,9 +69,9 @@ def test_recall_is_0_without_a_context_and_undefined_without_a_claim(
     claims: list[str], contexts: list[str], unscored: int
 ) -> None:
     report = recall(["yes"], claims, contexts)
-    found = report.scores()["context_recall"]
-    assert found.get("unscored", 0) == unscored
-    assert math.isnan(found["score"]) if unscored else found["score"] == 0
+    score = report.scores()["context_recall"]["score"]
+    assert report.counts()["context_recall"].get("unscored", 0) == unscored
+    assert math.isnan(score) if unscored else score == 0
 
 
 def test_every_claim_of_the_reference_has_its_verdict() -> None:

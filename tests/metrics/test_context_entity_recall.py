@@ -71,20 +71,21 @@ def test_spellings_of_one_entity_count_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "contexts", "found"),
+    ("reference", "contexts", "score", "counts"),
     [
-        (" ", ["a"], {"unscored": 1}),
-        (" ", [], {"unscored": 1}),
-        ("a", [], {"score": 0}),
-        ("a", ["", "\n"], {"score": 0}),
+        (" ", ["a"], math.nan, {"unscored": 1}),
+        (" ", [], math.nan, {"unscored": 1}),
+        ("a", [], 0, {}),
+        ("a", ["", "\n"], 0, {}),
     ],
 )
 def test_the_score_is_0_without_a_context_and_undefined_without_a_reference(
-    reference: str, contexts: list[str], found: dict[str, float]
+    reference: str, contexts: list[str], score: float, counts: dict[str, int]
 ) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({"entities": ["Bern"]})))
-    scores = hub(references=[reference], contexts=[contexts])[NAME]
-    assert {name: scores[name] for name in found} == found
+    report = hub.evaluate(references=[reference], contexts=[contexts])
+    assert report[NAME]["score"] == pytest.approx(score, abs=0, nan_ok=True)
+    assert report.counts()[NAME] == counts
 
 
 @pytest.mark.parametrize("entities", [[], [" "]])

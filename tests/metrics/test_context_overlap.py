@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from metrichub import Hub, load_metric
+from metrichub import Hub, Report, load_metric
 from metrichub.errors import InputError
 from tests.commands import JSON, error, run, write
 from tests.vectors import DATA
@@ -21,9 +21,13 @@ ROWS = [
 NonLLMContextRecall with these thresholds."""
 
 
-def overlap(contexts: Any, references: Any, **options: Any) -> dict[str, Any]:
+def evaluated(contexts: Any, references: Any, **options: Any) -> Report:
     hub = Hub(load_metric("context_overlap", **options))
-    return hub(contexts=contexts, reference_contexts=references)["context_overlap"]
+    return hub.evaluate(contexts=contexts, reference_contexts=references)
+
+
+def overlap(contexts: Any, references: Any, **options: Any) -> dict[str, Any]:
+    return evaluated(contexts, references, **options)["context_overlap"]
 
 
 def test_precision_and_recall_are_those_of_ragas() -> None:
@@ -57,8 +61,9 @@ def test_passages_are_the_same_from_the_threshold_on(
 
 
 def test_a_sample_without_reference_passages_is_unscored_and_ids_are_refused() -> None:
-    found = overlap([["a"], ["a"], ["a"]], [["a"], [], [" "]])
-    assert (found["score"], found["unscored"]) == (1, 2)
+    report = evaluated([["a"], ["a"], ["a"]], [["a"], [], [" "]])
+    assert report["context_overlap"]["score"] == 1
+    assert report.counts()["context_overlap"]["unscored"] == 2
     assert overlap([["one text"]], ["one text"])["score"] == 1
     with pytest.raises(InputError, match=r"'reference_contexts' holds 3 \(int\), not text"):
         overlap([["a"]], [[3]])
@@ -107,7 +112,8 @@ def test_a_reply_that_quotes_nothing_is_unscored(reply: str) -> None:
     report = Hub("quoted_spans").evaluate(
         predictions=[reply, '"a b c"'], contexts=[["a b c"], ["a b c"]]
     )
-    assert report.scores()["quoted_spans"] == {"score": 1, "unanswered": 1}
+    assert report.scores()["quoted_spans"] == {"score": 1}
+    assert report.counts()["quoted_spans"] == {"unanswered": 1}
     assert report.explain("quoted_spans", 0).reason == "the reply quotes nothing"
 
 

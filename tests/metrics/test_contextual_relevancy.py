@@ -102,4 +102,4 @@ def test_a_blank_passage_costs_no_call_and_keeps_its_place() -> None:
 def test_contexts_that_state_nothing_are_undefined() -> None:
     report = evaluated([[], []])
     assert report.explain(NAME, 0)[:2] == ("unanswered", "the contexts state nothing")
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1

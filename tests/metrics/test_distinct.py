@@ -105,7 +105,7 @@ def test_who_answers_less_is_no_better() -> None:
     hub = Hub("distinct")
     full = hub.evaluate(predictions=["a b a", "c a b", "b b c", "a c c"])
     half = hub.evaluate(predictions=["a b a", "c a b", "", " "])
-    assert half.scores()["distinct"]["unanswered"] == 2
+    assert half.counts()["distinct"]["unanswered"] == 2
     assert half.scores()["distinct"]["distinct_1"] > full.scores()["distinct"]["distinct_1"]
     found = half.compare(full, resamples=9, trials=9)["distinct"]["distinct_1"]
     assert found.withheld is not None

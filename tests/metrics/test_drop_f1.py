@@ -126,10 +126,12 @@ def test_an_object_that_isnt_an_answer_is_refused_in_one_line(answer: object) ->
 
 
 def test_a_sample_needs_a_reference_and_nothing_extracted_scores_0() -> None:
-    found = Hub("drop_f1")(predictions=["5", "5"], references=[["", " "], ["5"]])["drop_f1"]
-    assert found == {"score": 1, "exact": 1, "unscored": 1}
-    none = Hub("drop_f1", extract="boxed")(predictions=["5"], references=["5"])["drop_f1"]
-    assert none == {"score": 0, "exact": 0, "unextracted": 1}
+    found = Hub("drop_f1").evaluate(predictions=["5", "5"], references=[["", " "], ["5"]])
+    assert found["drop_f1"] == {"score": 1, "exact": 1}
+    assert found.counts()["drop_f1"] == {"unscored": 1}
+    none = Hub("drop_f1", extract="boxed").evaluate(predictions=["5"], references=["5"])
+    assert none["drop_f1"] == {"score": 0, "exact": 0}
+    assert none.counts()["drop_f1"] == {"unextracted": 1}
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_text_without_a_claim_is_undefined(mine: list[str], its: list[str], re
     status = "unscored" if "reference" in reason else "unanswered"
     assert report.explain(NAME, 0)[:2] == (status, reason)
     lost = "unanswered" if "prediction" in reason else "unscored"
-    assert report.scores()[NAME][lost] == 1
+    assert report.counts()[NAME][lost] == 1
 
 
 def test_claims_that_the_mode_does_not_ask_for_may_be_missing() -> None:

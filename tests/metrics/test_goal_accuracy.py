@@ -163,7 +163,7 @@ def test_a_task_takes_the_place_of_references() -> None:
     assert metric.inputs() == ("prediction",)
     report = Hub(metric).evaluate(messages=[TALK, TALK[:1]])
     assert [items for items, _ in judge.asked] == [["booked"], ["booked"]]
-    assert report.scores() == {NAME: {"score": 1 / 2}}
+    assert (report.scores(), report.counts()) == ({NAME: {"score": 1 / 2}}, {NAME: {}})
 
 
 def test_a_table_at_another_time_has_no_part_of_the_task_done() -> None:

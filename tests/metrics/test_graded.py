@@ -98,7 +98,7 @@ def test_a_missing_grade_is_an_error_and_no_score_of_the_other(name: str) -> Non
     judge = Scripted({PROMPTS[name][0]: 2})
     report = Hub(load_metric(name, judge=judge)).evaluate(**COLUMNS[name])
     assert report.explain(name, 0).status == "error"
-    assert report.scores()[name]["errors"] == 1
+    assert report.counts()[name]["errors"] == 1
 
 
 @EACH

@@ -76,7 +76,7 @@ def test_a_corpus_is_the_mean_of_its_samples_that_have_a_grade() -> None:
     judge = Scripted({"fluency": lambda fields: len(str(fields["prediction"]))})
     hub = Hub(load_metric("fluency", judge=judge))
     # Grades 1, 2 and 5 make the mean 8 / 3; their places 0, 1/4 and 1 make 5 / 12.
-    found = hub(predictions=["a", "bb", "", "ccccc"])["fluency"]
-    assert found["grade"] == pytest.approx(8 / 3)
-    assert found["score"] == pytest.approx(5 / 12)
-    assert found["unanswered"] == 1
+    report = hub.evaluate(predictions=["a", "bb", "", "ccccc"])
+    assert report["fluency"]["grade"] == pytest.approx(8 / 3)
+    assert report["fluency"]["score"] == pytest.approx(5 / 12)
+    assert report.counts()["fluency"]["unanswered"] == 1

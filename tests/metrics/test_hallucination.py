@@ -80,7 +80,7 @@ def test_an_answer_without_a_claim_is_undefined() -> None:
     report = by_claims(["yes"], claims=[])
     assert report.explain(NAME, 0)[:2] == ("unanswered", "the answer makes no claim")
     assert math.isnan(report.scores()[NAME]["score"])
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])

@@ -145,7 +145,7 @@ def test_a_sample_without_instructions_is_unscored() -> None:
     report = Hub("instruction_following").evaluate(
         predictions=["a", "a"], instruction_ids=[[], ["punctuation:no_comma"]], kwargs=[[], [None]]
     )
-    assert report["instruction_following"]["unscored"] == 1
+    assert report.counts()["instruction_following"]["unscored"] == 1
     assert report.explain("instruction_following", 0).reason == "the sample has no instructions"
 
 

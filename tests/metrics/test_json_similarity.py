@@ -94,8 +94,9 @@ def test_a_note_says_that_json_among_words_isnt_read() -> None:
 
 
 def test_nothing_extracted_has_0_also_where_null_would_be_right() -> None:
-    found = evaluated(["x\ny", "null"], ["null", "null"], extract="answer")["json_similarity"]
-    assert found == {"score": 0.5, "parsed": 0.5, "unextracted": 1}
+    report = evaluated(["x\ny", "null"], ["null", "null"], extract="answer")
+    assert report["json_similarity"] == {"score": 0.5, "parsed": 0.5}
+    assert report.counts()["json_similarity"] == {"unextracted": 1}
 
 
 def test_a_reference_that_isnt_json_is_unscored_with_the_reason() -> None:

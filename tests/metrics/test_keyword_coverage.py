@@ -73,7 +73,8 @@ def test_all_samples_may_share_their_keywords() -> None:
 
 def test_a_sample_without_keywords_is_unscored() -> None:
     report = Hub("keyword_coverage").evaluate(predictions=["a", "a"], keywords=[[], ["a"]])
-    assert report.scores()["keyword_coverage"] == {"score": 1.0, "all": 1.0, "unscored": 1}
+    assert report.scores()["keyword_coverage"] == {"score": 1.0, "all": 1.0}
+    assert report.counts()["keyword_coverage"] == {"unscored": 1}
     assert report.explain("keyword_coverage", 0).reason == "the sample has no keywords"
 
 

@@ -55,7 +55,7 @@ def test_a_conversation_without_facts_is_1_in_deepeval_and_undefined_here() -> N
     report = evaluated(scripted([]), talk)
     assert report.explain(NAME, 0)[0] == "unanswered"
     assert math.isnan(report.scores()[NAME]["score"])
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
     assert evaluated(scripted([]), talk, empty=1).scores() == {NAME: {"score": 1, "forgotten": 0}}
 
 
@@ -91,7 +91,7 @@ def test_what_others_than_the_user_say_is_no_fact() -> None:
 
 def test_facts_without_numbers_are_an_error_and_no_score() -> None:
     report = evaluated(scripted(["is Ann", "lives in Bern"]))
-    assert report.scores()[NAME]["errors"] == 1
+    assert report.counts()[NAME]["errors"] == 1
     status, reason = report.explain(NAME, 0)[:2]
     assert status == "error"
     assert "listed 2 facts, such as 'is Ann'" in reason

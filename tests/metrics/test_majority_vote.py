@@ -32,13 +32,13 @@ def test_the_most_frequent_answer_decides_and_of_a_tie_the_first() -> None:
 def test_nothing_extracted_is_no_vote_and_not_right() -> None:
     # lm-eval's filter would give its "[invalid]" two votes here, and the sample 0.
     replies = ["x\ny", "no\nidea", "Answer: 7"]
-    found = scores([replies, ["x\ny", "x\ny"]], ["7", "7"], extract="answer")
-    assert found == {
+    report = evaluated([replies, ["x\ny", "x\ny"]], ["7", "7"], extract="answer")
+    assert report["majority_vote"] == {
         "score": 0.5,
         "average": pytest.approx(1 / 6),
         "agreement": pytest.approx(1 / 6),
-        "unextracted": 1,
     }
+    assert report.counts()["majority_vote"] == {"unextracted": 1}
 
 
 @pytest.mark.parametrize(

@@ -103,17 +103,19 @@ def test_what_is_large_and_can_be_compared_is() -> None:
 
 
 def test_undecided_samples_are_counted_and_have_no_score() -> None:
-    found = Hub("math_equivalence(seconds=10)")(
+    report = Hub("math_equivalence(seconds=10)").evaluate(
         predictions=["$9^{9^{9^9}}$", "8", "9"], references=["7", "$2^3$", "$2^3$"]
     )
-    assert found == {"math_equivalence": {"score": 0.5, "unanswered": 1}}
+    assert report.scores() == {"math_equivalence": {"score": 0.5}}
+    assert report.counts() == {"math_equivalence": {"unanswered": 1}}
 
 
 def test_nothing_extracted_is_wrong() -> None:
-    found = Hub("math_equivalence", extract="boxed")(
+    report = Hub("math_equivalence", extract="boxed").evaluate(
         predictions=["so it is 8", r"\boxed{8}"], references=["8", "$2^3$"]
     )
-    assert found == {"math_equivalence": {"score": 0.5, "unextracted": 1}}
+    assert report.scores() == {"math_equivalence": {"score": 0.5}}
+    assert report.counts() == {"math_equivalence": {"unextracted": 1}}
 
 
 @pytest.mark.parametrize("extract", [None, "boxed", "answer"])

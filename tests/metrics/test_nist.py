@@ -158,6 +158,7 @@ def test_merging_counts_the_information_anew():
     whole = ours({}, ["a b c", "a d e"], ["a b c", "a d f"])
     parts = [ours({}, ["a b c"], ["a b c"]), ours({}, ["a d e"], ["a d f"])]
     assert parts[0].merge(parts[1]).scores() == whole.scores()
+    assert parts[0].merge(parts[1]).counts() == whole.counts()
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ def test_a_text_without_a_detail_has_no_share_but_no_leak_either() -> None:
 def test_leaks_are_counted_over_all_texts_and_shares_over_those_with_a_detail() -> None:
     report = evaluated(["a,b", "nothing", "a", "nothing", ""], ["yes", "yes"])
     # Shares 1 and 1; 2 + 0 + 1 + 0 leaks in four texts, two of which leak; one is blank.
-    expected = {"score": 1.0, "leaks": 0.75, "leaked": 0.5, "unanswered": 1}
-    assert report.scores()["pii"] == expected
+    assert report.scores()["pii"] == {"score": 1.0, "leaks": 0.75, "leaked": 0.5}
+    assert report.counts()["pii"] == {"unanswered": 1}
     assert report.notes()["pii"] == [
         "1 unanswered: the text is blank",
         "1 of 5 samples is unanswered and left out of the mean; systems with different "

@@ -155,7 +155,7 @@ def test_scores_order_results_and_ties_stay_as_given_or_as_in_trec() -> None:
 def test_a_query_without_relevant_items_is_skipped_or_has_0_and_is_counted() -> None:
     retrieved, relevant = [["a"], ["a"], ["a"], ["a"]], [["a"], [], {"a": 0}, None]
     skipped = evaluated(retrieved, relevant, mode="rr")
-    assert (skipped["ranking"]["score"], skipped["ranking"]["unscored"]) == (1, 3)
+    assert (skipped["ranking"]["score"], skipped.counts()["ranking"]["unscored"]) == (1, 3)
     assert dict(skipped.results["ranking"].reasons) == {"nothing is relevant": 3}
     zero = evaluated(retrieved, relevant, mode="rr", no_relevant="zero")
     assert zero["ranking"]["score"] == 1 / 4

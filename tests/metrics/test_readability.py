@@ -126,7 +126,8 @@ def test_texts_count_as_one():
 
 
 def test_a_text_without_words_is_unscored_but_zero_in_textstat():
-    assert score("...", "Dogs bark.")["unanswered"] == 1
+    report = Hub("readability").evaluate(predictions=["...", "Dogs bark."])
+    assert report.counts()["readability"]["unanswered"] == 1
     assert score("", convention="textstat")["score"] == 0.0
 
 

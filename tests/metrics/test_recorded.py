@@ -15,7 +15,8 @@ ACC = "recorded(column='acc', better='higher')"
 def test_the_score_is_the_mean_of_what_is_there() -> None:
     report = Hub(ACC).evaluate(acc=[0.5, None, "0.25", " 1 ", "nan", "n/a", float("inf")])
     # (0.5 + 0.25 + 1) / 3
-    assert report.scores() == {"acc": {"score": pytest.approx(1.75 / 3), "unscored": 4}}
+    assert report.scores() == {"acc": {"score": pytest.approx(1.75 / 3)}}
+    assert report.counts() == {"acc": {"unscored": 4}}
     assert [report.explain("acc", sample).reason for sample in (1, 5)] == [
         "no acc is recorded",
         "'n/a' isn't a number",
@@ -43,7 +44,7 @@ def test_the_mean_is_exact_where_numbers_cancel_and_none_where_they_are_too_larg
     kept = [Fraction(float(x)) for x in numbers if abs(float(x)) <= 1e150]
     expected = float(sum(kept) / len(kept)) if kept else math.nan
     assert report["acc"]["score"] == pytest.approx(expected, rel=1e-15, abs=0, nan_ok=True)
-    assert report["acc"].get("unscored", 0) == lost
+    assert report.counts()["acc"].get("unscored", 0) == lost
     reasons = [report.explain("acc", sample).reason for sample in range(len(numbers))]
     assert sum(str(why).endswith(" is too large for a mean") for why in reasons) == lost
     # The same in any order and in parts that are put together.
@@ -80,12 +81,14 @@ def test_nothing_recorded_is_on_the_scale_of_the_card() -> None:
 
 def test_a_share_leaves_out_what_is_not_recorded() -> None:
     report = Hub("recorded(column='acc', share=True)").evaluate(acc=[1, None, 0, "n/a"])
-    assert report.scores() == {"acc": {"score": 0.5, "unscored": 2}}
+    assert report.scores() == {"acc": {"score": 0.5}}
+    assert report.counts() == {"acc": {"unscored": 2}}
 
 
 def test_a_column_with_a_plural_name_has_one_number_a_sample() -> None:
     report = Hub("recorded(column='words')").evaluate(words=[[2], [4.0], [], [1, 2]])
-    assert report.scores() == {"words": {"score": 3.0, "unscored": 2}}
+    assert report.scores() == {"words": {"score": 3.0}}
+    assert report.counts() == {"words": {"unscored": 2}}
 
 
 def test_each_system_has_numbers_of_its_own() -> None:

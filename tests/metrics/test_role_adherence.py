@@ -68,7 +68,7 @@ def test_without_an_answer_it_is_undefined_and_nothing_is_asked(messages: Any) -
 def test_a_blank_role_is_unscored() -> None:
     metric = load_metric(NAME, judge=Scripted({"in_role": in_role}))
     report = Hub(metric).evaluate(messages=[TALK], roles=[" "])
-    assert report.scores()[NAME]["unscored"] == 1
+    assert report.counts()[NAME]["unscored"] == 1
 
 
 @pytest.mark.parametrize("row", vectors(NAME))
@@ -89,4 +89,5 @@ def test_a_missing_role_is_unscored() -> None:
     metric = load_metric(NAME, judge=Scripted({"in_role": ["yes"]}))
     report = Hub(metric).evaluate(messages=[TALK, TALK], roles=["a clerk", None])
     assert report.explain(NAME, 1).reason == "there is no role"
-    assert report.scores()[NAME] == {"score": 1, "unscored": 1}
+    assert report.scores()[NAME] == {"score": 1}
+    assert report.counts()[NAME] == {"unscored": 1}

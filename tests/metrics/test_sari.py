@@ -195,3 +195,4 @@ def test_right_outputs_below_1_are_counted_and_doubted(samples, variant, score, 
     summed = Hub(load_metric("sari", variant=variant)).evaluate(rows, samples=False)
     assert [note for note in summed.notes().get("sari", []) if "0/0" in note] == notes
     assert summed.scores() == report.scores()
+    assert summed.counts() == report.counts()

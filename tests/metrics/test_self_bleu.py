@@ -81,6 +81,6 @@ def test_case_counts_unless_lowercase():
 
 
 def test_one_text_has_no_score_and_an_empty_one_is_no_reference():
-    found = report(["a b", ""]).scores()["self_bleu"]
-    assert isnan(found["score"])
-    assert found["unanswered"] == 1
+    found = report(["a b", ""])
+    assert isnan(found.scores()["self_bleu"]["score"])
+    assert found.counts()["self_bleu"]["unanswered"] == 1

@@ -96,7 +96,9 @@ def test_a_corpus_is_the_mean_and_with_a_threshold_the_share_that_passes() -> No
     columns = {"predictions": ["3 4", "1 0", " "], "references": ["4 3", "0 1", "1 1"]}
     for threshold, expected in ((None, 0.48), (0.9, 0.5)):
         hub = Hub(load_metric(NAME, embedder=Written(), threshold=threshold))
-        assert hub(**columns)[NAME] == {"score": pytest.approx(expected), "unanswered": 1}
+        report = hub.evaluate(**columns)
+        assert report[NAME] == {"score": pytest.approx(expected)}
+        assert report.counts()[NAME] == {"unanswered": 1}
 
 
 def test_of_several_references_the_nearest_counts() -> None:

@@ -160,15 +160,15 @@ def test_answers_are_read_as_squad_has_them(tmp_path: Path) -> None:
 
 def test_nothing_extracted_is_wrong_and_no_silence() -> None:
     hub = Hub(["squad_v2", "squad_v2_best"], extract="after('Answer:')")
-    scores = hub(
+    report = hub.evaluate(
         predictions=["I don't know", "Answer: x"],
         references=[[], ["x"]],
         no_answer_probabilities=[0.0, 0.0],
     )
-    assert scores["squad_v2"]["score"] == 0.5
-    assert scores["squad_v2"]["NoAns_exact"] == 0
-    assert scores["squad_v2"]["unextracted"] == 1
-    assert scores["squad_v2_best"]["score"] == 0.5
+    assert report["squad_v2"]["score"] == 0.5
+    assert report["squad_v2"]["NoAns_exact"] == 0
+    assert report.counts()["squad_v2"]["unextracted"] == 1
+    assert report["squad_v2_best"]["score"] == 0.5
 
 
 def test_two_systems_have_probabilities_of_their_own() -> None:

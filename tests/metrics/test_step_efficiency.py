@@ -83,7 +83,7 @@ def test_without_steps_or_a_task_it_is_undefined_and_asks_nothing(
 ) -> None:
     report = evaluated(Scripted({}), talk)
     assert report.explain(NAME, 0)[:2] == ("unanswered", reason)
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 def test_steps_of_all_parts_stand_together() -> None:

@@ -120,4 +120,4 @@ def test_nothing_to_count_is_undefined(judge: Scripted, reason: str) -> None:
     assert math.isnan(report.scores()["summarization"]["score"])
     # A source that gives no question is no summary's fault.
     lost = "unanswered" if "summary" in reason else "unscored"
-    assert report.scores()["summarization"][lost] == 1
+    assert report.counts()["summarization"][lost] == 1

@@ -128,12 +128,8 @@ def test_a_prediction_that_is_no_list_of_calls_scores_zero():
 def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
     hub = Hub("tool_call_accuracy")
     report = hub.evaluate(predictions=[listed(YORK)] * 2, references=["{}", listed(YORK)])
-    assert report.scores()["tool_call_accuracy"] == {
-        "score": 1,
-        "aligned": 1,
-        "parsed": 1,
-        "unscored": 1,
-    }
+    assert report.scores()["tool_call_accuracy"] == {"score": 1, "aligned": 1, "parsed": 1}
+    assert report.counts()["tool_call_accuracy"] == {"unscored": 1}
     status, reason, found, _ = report.explain("tool_call_accuracy", 0)
     assert status == "unscored"
     assert reason == "the reference isn't a list of tool calls: it is JSON, but not a list"

@@ -164,7 +164,7 @@ def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
         "the reference isn't a list of tool calls: it isn't JSON (empty)",
     )
     assert math.isnan(report.scores()["tool_call_f1"]["score"])
-    assert report.scores()["tool_call_f1"]["unscored"] == 1
+    assert report.counts()["tool_call_f1"]["unscored"] == 1
 
 
 values = st.none() | st.booleans() | st.sampled_from(["", "x"]) | st.lists(st.booleans())

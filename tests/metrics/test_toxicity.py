@@ -60,8 +60,8 @@ def test_a_corpus_is_the_mean_of_texts_with_an_opinion(name: str, word: str) -> 
     # Shares 1/2 and 1 (the script begins anew for each text); no share; not scored.
     report = evaluated(name, ["a,b", "a", "facts", " \n"], ["yes", "no"])
     # (1/2 + 1) / 2, and 2 of the 3 texts that aren't blank.
-    expected = {"score": 0.75, word: pytest.approx(2 / 3), "unanswered": 1}
-    assert report.scores()[name] == expected
+    assert report.scores()[name] == {"score": 0.75, word: pytest.approx(2 / 3)}
+    assert report.counts()[name] == {"unanswered": 1}
     assert report.samples()[name]["score"][:2].tolist() == [0.5, 1]
 
 
@@ -83,7 +83,7 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
     hub = Hub(load_metric(name, judge=Scripted({}), empty=empty))
     report = hub.evaluate(predictions=[text])
     assert report.explain(name, 0)[:2] == ("unanswered", "the text is blank")
-    assert report.scores()[name]["unanswered"] == 1
+    assert report.counts()[name]["unanswered"] == 1
     assert math.isnan(report.scores()[name][word])
 
 

@@ -46,7 +46,7 @@ def test_a_conversation_without_an_exchange_is_1_in_deepeval_and_undefined_here(
         "unanswered",
         "the assistant answers no message of a user",
     )
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
     scores = evaluated(Scripted({}), turns("au"), empty=1).scores()
     assert scores == {NAME: {"score": 1, "irrelevant": 0}}
 

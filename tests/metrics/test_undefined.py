@@ -87,9 +87,9 @@ def test_a_blank_text_is_undefined_and_asks_nothing(
     hub = Hub([spec], judge=Scripted({}), embedder="offline")
     needed = {name: [value] for name, value in (SAMPLE | blank).items() if name in hub.needs()}
     report = hub.evaluate(**needed)
-    ((name, scores),) = report.scores().items()
-    assert math.isnan(scores["score"])
+    (name,) = report.scores()
+    assert math.isnan(report.scores()[name]["score"])
     its_own = missing in ITS_OWN and "references" not in blank
     status = "unanswered" if its_own else "unscored"
-    assert scores[status] == 1
+    assert report.counts()[name] == {status: 1}
     assert report.explain(name, 0)[:2] == (status, f"there is no {missing}")

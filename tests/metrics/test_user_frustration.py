@@ -69,7 +69,7 @@ def test_the_last_part_with_frustration_decides(labels: list[str], verdict: str)
 def test_without_a_word_of_the_user_it_is_undefined_and_asks_nothing(talk: list[Any]) -> None:
     report = evaluated(Scripted({}), talk)
     assert report.explain(NAME, 0)[:2] == ("unanswered", "the user says nothing")
-    assert report.scores()[NAME]["unanswered"] == 1
+    assert report.counts()[NAME]["unanswered"] == 1
 
 
 def test_a_label_of_the_judges_own_is_an_error() -> None:

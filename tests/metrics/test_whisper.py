@@ -85,7 +85,7 @@ def test_vowels_that_are_marks_can_be_kept_and_else_leave_the_sample_unscored(
     assert scores == pytest.approx(
         {"drop": nan, "official": 0, "keep": 0.5, "english": 0.5}, nan_ok=True
     )
-    assert report.scores()["drop"]["unscored"] == 1
+    assert report.counts()["drop"]["unscored"] == 1
     assert any("drops vowel marks of over half" in note for note in report.notes()["drop"])
     (doubt,) = marks_doubted(report, "official")
     assert doubt.startswith("the normalizer drops vowel marks in 1 sample, ")
@@ -107,7 +107,7 @@ def test_few_marks_are_scored_and_counted(reference: str, doubted: int) -> None:
         metric = load_metric("wer", normalizer=normalizer)
         report = Hub(metric).evaluate(predictions=[reference], references=[reference])
         assert report.scores()["wer"]["score"] == 0
-        assert "unscored" not in report.scores()["wer"]
+        assert "unscored" not in report.counts()["wer"]
         assert len(marks_doubted(report, "wer")) == doubted
 
 
@@ -116,9 +116,9 @@ def test_over_half_of_such_samples_withhold_the_mean() -> None:
     report = Hub("cer(whisper)").evaluate(predictions=texts, references=texts)
     assert isnan(report.scores()["cer"]["score"])
     assert report.samples()["cer"]["score"].tolist() == pytest.approx([nan, nan, 0], nan_ok=True)
-    assert report.take([1, 2]).scores()["cer"] == pytest.approx(
-        {**report.take([2]).scores()["cer"], "unscored": 1}
-    )
+    half = report.take([1, 2])
+    assert half.scores()["cer"] == pytest.approx(report.take([2]).scores()["cer"])
+    assert half.counts()["cer"] == {"unscored": 1}
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)

@@ -185,6 +185,7 @@ def test_a_dictionary_has_scores_and_all_tests_and_is_json(ranking: Ranking) -> 
     assert (found["baseline"], found["samples"]) == ("right_1", SIZE)
     assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 3}
     assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
+    assert found["counts"] == {name: one.counts() for name, one in ranking.reports.items()}
     others = ["one & off", "[none]"]
     assert found["comparisons"] == {name: ranking.pairs[name, "right_1"] for name in others}
     pair = ranking.pairs["[none]", "one & off"]

@@ -44,6 +44,7 @@ def test_a_group_is_what_its_samples_alone_would_be(table: list[dict[str, Any]])
         alone = HUB.evaluate(own)
         assert group.size == alone.size
         assert group.metadata == alone.metadata
+        assert group.counts() == alone.counts()
         for name, outputs in alone.scores().items():
             assert group[name] == pytest.approx(outputs, nan_ok=True)
         for name, values in alone.samples().items():
@@ -75,8 +76,8 @@ def test_errors_and_reasons_stay_with_their_samples() -> None:
     table = [sample("", "a b", "de"), sample("a b", "a b", "en"), sample("", "a b", "en")]
     groups = Hub("ttr").evaluate(table).by("language")
     assert groups["en"].explain("ttr", 1).reason == "the text has no words"
-    assert groups["en"].scores()["ttr"]["unanswered"] == 1
-    assert groups["de"].scores()["ttr"]["unanswered"] == 1
+    assert groups["en"].counts()["ttr"]["unanswered"] == 1
+    assert groups["de"].counts()["ttr"]["unanswered"] == 1
 
 
 def test_a_column_is_chosen_by_its_name_and_has_to_have_travelled() -> None:

@@ -15,7 +15,6 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
-from metrichub.report.rows import MISSING
 from metrichub.report.scoreboard import rows_of_scores
 from metrichub.text import Texts
 from tests.report.test_page import Page
@@ -62,7 +61,8 @@ def measured(predictions: list[str], metric: Metric | None = None) -> Report:
 def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
     report = measured(SILENT, metric)
     # 1 and 1; the empty ones aren't in the mean, and everyone is told so.
-    assert report.scores()[metric.name] == {"score": 1.0, "unanswered": 2}
+    assert report.scores()[metric.name] == {"score": 1.0}
+    assert report.counts()[metric.name] == {"unanswered": 2}
     notes = report.notes()[metric.name]
     assert notes[0] == "2 unanswered: the prediction is empty"
     assert notes[1].startswith("2 of 4 samples are unanswered and left out of the mean")
@@ -75,8 +75,7 @@ def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
 
 def test_a_sample_that_lacks_its_reference_is_no_ones_fault() -> None:
     report = Hub([Exact()]).evaluate(predictions=["", "a", ""], references=["a", "", ""])
-    counts = {name: n for name, n in report.scores()["exact"].items() if name != "score"}
-    assert counts == {"unscored": 2, "unanswered": 1}
+    assert report.counts() == {"exact": {"unscored": 2, "unanswered": 1}}
     assert report.notes()["exact"][:2] == [
         "1 unanswered: the prediction is empty",
         "2 unscored: the reference is empty",
@@ -96,14 +95,14 @@ LONG = "the old cat sat on the mat and slept"
 def test_a_sample_has_one_status_everywhere(metric: str | Metric, tmp_path: Path) -> None:
     texts = {"predictions": ["", LONG, LONG, "нет"], "references": [LONG, LONG, "", "да"]}
     report = Hub([metric]).evaluate(texts)
-    ((name, scores),) = report.scores().items()
+    ((name, counts),) = report.counts().items()
     why = [report.explain(name, sample)[:2] for sample in range(4)]
     lost = Counter((status, reason) for status, reason in why if status != "ok")
     assert lost
     assert {status for status, _ in lost} <= {"unanswered", "unscored"}
-    # The scores count them so, and so do the notes,
+    # The report counts them so, and so do the notes,
     counted = Counter(status for status, _ in why)
-    assert {key: n for key, n in scores.items() if key in MISSING} == {**counted - Counter(ok=4)}
+    assert counts == {**counted - Counter(ok=4)}
     noted = [note for note in report.notes()[name] if re.match(r"\d+ \w+: ", note)]
     expected = {f"{n} {status}: {reason}" for (status, reason), n in lost.items()}
     assert {*noted} == expected
@@ -122,11 +121,12 @@ def test_counts_survive_saving_merging_and_pooling(tmp_path: Path) -> None:
     report = Hub("faithfulness", judge="offline").evaluate(
         predictions=["It rains.", ""], contexts=[["It rains."], ["It rains."]]
     )
-    assert report.scores()["faithfulness"]["unanswered"] == 1
+    assert report.counts()["faithfulness"]["unanswered"] == 1
     report.save(tmp_path / "report.json")
     for other in (Report.load(tmp_path / "report.json"), report.pool()):
         assert other.scores() == report.scores()
-        assert other.merge(copy.copy(other)).scores()["faithfulness"]["unanswered"] == 2
+        assert other.counts() == report.counts()
+        assert other.merge(copy.copy(other)).counts()["faithfulness"]["unanswered"] == 2
     assert report.merge(copy.copy(report)).results["faithfulness"].unanswered == {"no_claims": 2}
 
 

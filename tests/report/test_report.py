@@ -40,6 +40,7 @@ def facts(report: Report) -> dict[str, Any]:
     """Everything one can ask of a report of one system."""
     found: dict[str, Any] = {
         "scores": report.scores(),
+        "lost": report.counts(),
         "signatures": report.signatures(),
         "notes": report.notes(),
         "counts": {n: (r.count, r.unscored, r.pooled) for n, r in report.results.items()},
@@ -157,7 +158,9 @@ def test_pooling_before_or_after_merging_is_the_same(parts: list[Any], pooled: i
 def test_pooling_keeps_the_scores_and_nothing_of_the_samples(given_samples: list[Any]) -> None:
     report = evaluate(given_samples)
     np.testing.assert_equal(report.pool().scores(), report.scores())
+    assert report.pool().counts() == report.counts()
     np.testing.assert_equal(report.pool().pool().scores(), report.scores())
+    assert report.pool().pool().counts() == report.counts()
 
 
 def test_a_pooled_report_is_as_large_for_many_samples_as_for_few() -> None:
@@ -176,7 +179,8 @@ def test_a_pooled_report_says_what_it_lacks_and_how_to_keep_it(ask: str) -> None
 def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
     hub = Hub(Overlap())
     merged = evaluate([("a", ""), ("a", "a")], hub).merge(evaluate([("b", "")], hub).pool())
-    assert merged.scores() == {"overlap": {"score": 1.0, "unscored": 2}}
+    assert merged.scores() == {"overlap": {"score": 1.0}}
+    assert merged.counts() == {"overlap": {"unscored": 2}}
     assert merged.notes() == {"overlap": ["2 unscored: the reference has no words"]}
 
 
@@ -411,7 +415,8 @@ def test_a_sample_without_a_score_is_counted_once_by_its_cause() -> None:
     texts = ["ok", "", "later", "later", "broken", "broken", "broken"]
     report = Hub(Awaited()).evaluate(predictions=texts, max_errors=9)
     counts = {"unscored": 1, "pending": 2, "errors": 3}
-    assert report.scores() == {"awaited": {"score": 1.0, **counts}}
+    assert report.scores() == {"awaited": {"score": 1.0}}
+    assert report.counts() == {"awaited": counts}
     # Notes name each cause once too.
     assert sorted(report.notes()["awaited"]) == [
         f"1 unscored: {NO_REASON}",
@@ -440,6 +445,7 @@ def test_condensed_parts_merge_in_any_order_to_the_scores_of_all(
     found = ordered[0].merge(*ordered[1:]).without_samples()
     whole = evaluate([sample for part in parts for sample in part], hub)
     np.testing.assert_equal(found.scores(), whole.scores())
+    assert found.counts() == whole.counts()
     assert found.size == whole.size
     for name, result in found.results.items():
         same = whole.results[name]

@@ -90,6 +90,7 @@ def test_a_report_of_installed_metrics_needs_nothing_to_load(path: Path) -> None
     report = hub.evaluate(predictions=["a b c", "x"], references=["a b d", "x"])
     loaded = saved_and_loaded(report, path)
     assert loaded.scores() == report.scores()
+    assert loaded.counts() == report.counts()
     assert [r.metric for r in loaded.results.values()] == list(hub.metrics)
 
 
@@ -238,6 +239,7 @@ def test_reasons_of_corpus_metrics_come_back_pooled_or_not(path: Path) -> None:
         loaded = saved_and_loaded(one, path, Variety())
         assert loaded == one
         assert str(loaded.scores()) == str(one.scores())
+        assert loaded.counts() == one.counts()
         assert loaded.notes() == one.notes()
     loaded = saved_and_loaded(report, path, Variety())
     assert [report.explain("variety", i).status for i in range(3)] == ["ok", "unscored", "ok"]
@@ -493,3 +495,4 @@ def test_a_part_that_older_files_lack_is_empty(part: str, path: Path) -> None:
     del content[part]
     path.write_text(json.dumps(content))
     assert Report.load(path).scores() == report.scores()
+    assert Report.load(path).counts() == report.counts()

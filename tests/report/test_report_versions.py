@@ -85,6 +85,7 @@ def test_a_report_of_0_1_0_compares_and_merges_with_one_measured_now(old: Path) 
             np.testing.assert_equal(output.score, output.other)
     merged = report.merge(now)
     assert merged.size == 6
+    assert merged.counts() == now.merge(copy.copy(now)).counts()
     for name, outputs in now.merge(copy.copy(now)).scores().items():
         assert merged.scores()[name] == pytest.approx(outputs)
 
@@ -156,6 +157,7 @@ def test_a_report_from_before_a_metric_got_an_output_is_read(tmp_path: Path) -> 
     del scores["deletions"]
     path.write_text(json.dumps(content))
     assert Report.load(path).scores() == report.scores()
+    assert Report.load(path).counts() == report.counts()
     scores["score"] += 0.1
     path.write_text(json.dumps(content))
     with pytest.raises(ReportError, match="the installed version gives"):

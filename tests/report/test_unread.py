@@ -58,7 +58,7 @@ def test_digits_and_names_alone_score_nothing() -> None:
     for predictions in (RUSSIAN, digits_only):
         report = scored("rouge", RUSSIAN, predictions)
         assert np.isnan(report["rouge"]["rouge1"])
-        assert report["rouge"]["unscored"] == 3
+        assert report.counts()["rouge"]["unscored"] == 3
         assert report.notes()["rouge"][1:] == [f"3 unscored: {UNREAD}", f"no score: {WITHHELD}"]
     assert scored("rouge(tokenizer='unicode')", RUSSIAN)["rouge"]["rouge1"] == 1
 
@@ -78,9 +78,9 @@ def test_digits_and_names_alone_score_nothing() -> None:
 )
 @pytest.mark.parametrize("metric", ["rouge", "carburacy", "readability"])
 def test_texts_that_are_read_for_the_most_part_are_scored(metric: str, text: str) -> None:
-    found = scored(metric, [text])[metric]
-    assert not {"unscored", "unanswered"} & found.keys()
-    assert not np.isnan(found["score"])
+    report = scored(metric, [text])
+    assert not {"unscored", "unanswered"} & report.counts()[metric].keys()
+    assert not np.isnan(report[metric]["score"])
 
 
 def test_half_of_the_letters_of_one_reference_are_enough() -> None:
@@ -101,12 +101,13 @@ def test_half_of_the_letters_of_one_reference_are_enough() -> None:
 def test_the_official_number_is_rouge_scores() -> None:
     references = [*mixed(60), "😀", "", "Привет"]
     predictions = without_last_word(references)
-    found = scored("rouge(letters='official')", references, predictions)["rouge"]
+    report = scored("rouge(letters='official')", references, predictions)
     scorer = RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"])
     each = [scorer.score(r, p) for r, p in zip(references, predictions, strict=True)]
     for name in each[0]:
-        assert found[name] == pytest.approx(np.mean([row[name].fmeasure for row in each]))
-    assert "unscored" not in found
+        wanted = np.mean([row[name].fmeasure for row in each])
+        assert report["rouge"][name] == pytest.approx(wanted)
+    assert "unscored" not in report.counts()["rouge"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_the_mean_is_withheld_over_half_and_not_at_half() -> None:
     assert f"no score: {WITHHELD}" not in half.notes()["rouge"]
     assert half.intervals()["rouge"]["rouge1"].high == 1
     assert np.isnan([more["rouge"][name] for name in more.results["rouge"].metric.outputs()]).all()
-    assert more["rouge"]["unscored"] == 51
+    assert more.counts()["rouge"]["unscored"] == 51
     assert np.nanmean(more.samples()["rouge"]["rouge1"]) == 1
     withheld = more.intervals()["rouge"]["rouge1"]
     assert np.isnan(withheld.low)
@@ -200,6 +201,7 @@ def test_parts_merge_to_the_whole(samples: bool, tmp_path: Path) -> None:
     merged.save(tmp_path / "report.json")
     for report in (merged, whole.pool(), Report.load(tmp_path / "report.json")):
         np.testing.assert_equal(report.scores(), whole.scores())
+        assert report.counts() == whole.counts()
         assert [n for n in report.notes()["rouge"] if "unscored" in n] == [
             f"60 unscored: {UNREAD}",
             f"no score: {WITHHELD}",
@@ -215,8 +217,10 @@ def test_blocks_workers_streams_and_other_metrics_change_nothing() -> None:
     np.testing.assert_equal(hub.evaluate(columns).samples(), whole.samples())
     parts = [{name: values[a:b] for name, values in columns.items()} for a, b in ((0, 9), (9, 97))]
     np.testing.assert_equal(hub.evaluate(iter(parts)).scores(), whole.scores())
+    assert hub.evaluate(iter(parts)).counts() == whole.counts()
     streamed = hub.evaluate(iter(parts), workers=2, samples=False)
     np.testing.assert_equal(streamed.scores(), whole.scores())
+    assert streamed.counts() == whole.counts()
     # The capital İ is a Latin letter, whose lower case begins with an ASCII i.
     texts = ["İ", "İİ", "İя", *RUSSIAN]
     alone = scored("rouge", texts).samples()["rouge"]
@@ -273,23 +277,26 @@ def test_a_metric_of_a_plugin_gets_the_rule_for_the_tokenizer_that_it_declares()
     references = [RUSSIAN[0], *ENGLISH[:2]]
     for metric in (Longer(), Vocabulary()):
         report = scored(metric, references)
-        assert report[metric.name]["unscored"] == 1
+        assert report.counts()[metric.name]["unscored"] == 1
         assert f"1 unscored: {UNREAD}" in report.notes()[metric.name]
     # the, cat, sat, on, mat. and it, was, a, dry, day, in, may.
     assert report["vocabulary"]["score"] == 12
     assert np.isnan(scored(Vocabulary(), [*RUSSIAN, "a"])["vocabulary"]["score"])
     # A card exempts metrics that drop letters by definition.
-    (found,) = scored(changed(Longer, drops_letters=True), RUSSIAN).scores().values()
-    assert found == {"score": 2 / 3}
+    exempt = scored(changed(Longer, drops_letters=True), RUSSIAN)
+    assert [*exempt.scores().values()] == [{"score": 2 / 3}]
+    assert [*exempt.counts().values()] == [{}]
 
 
 def test_a_prediction_is_unscored_for_its_letters_only_if_the_card_says_so() -> None:
     unread = {"undefined_for": ("unread_letters",)}
     texts = [RUSSIAN[2], ENGLISH[0], ENGLISH[1]]
     # 0, 6 and 7 words.
-    assert Hub(Words())(predictions=texts) == {"words": {"score": 13 / 3}}
-    (found,) = Hub(changed(Words, **unread))(predictions=texts).values()
-    assert found == {"score": 6.5, "unanswered": 1}
+    report = Hub(Words()).evaluate(predictions=texts)
+    assert (report.scores(), report.counts()) == ({"words": {"score": 13 / 3}}, {"words": {}})
+    report = Hub(changed(Words, **unread)).evaluate(predictions=texts)
+    assert [*report.scores().values()] == [{"score": 6.5}]
+    assert [*report.counts().values()] == [{"unanswered": 1}]
     # That is for predictions without a reference; where there are any, they decide.
     report = scored(changed(Longer, **unread), ["hello", "Привет"], ["Привет", "hello"])
     ((name, result),) = report.results.items()

@@ -138,7 +138,7 @@ def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
 def test_an_empty_prediction_scores_nothing_and_an_empty_reference_is_unscored(bert: Path) -> None:
     report = scored(bert, ["", " \n", "a cat"], ["a cat", "a cat", " "])
     assert samples(report)[:, :2].tolist() == [[0, 0]] * 3
-    assert report.scores()["bertscore"]["unscored"] == 1
+    assert report.counts()["bertscore"]["unscored"] == 1
     assert report.scores()["bertscore"]["score"] == 0
 
 
@@ -224,6 +224,7 @@ def test_the_signature_names_files_and_layer_wherever_the_model_lies(
     assert here.signatures() == there.signatures()
     assert "revision='sha256:" in here.signatures()["bertscore"]
     assert here.merge(there).scores() == here.scores()
+    assert here.merge(there).counts() == here.counts()
     other = scored(bert, ["a"], ["b"], layer=1)
     assert other.signatures() != here.signatures()
 

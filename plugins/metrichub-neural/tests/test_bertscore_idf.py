@@ -83,6 +83,7 @@ def test_a_saved_report_comes_back(bert: Path, tmp_path: Path) -> None:
     report.save(tmp_path / "report.json")
     again = Report.load(tmp_path / "report.json")
     assert again.scores() == report.scores()
+    assert again.counts() == report.counts()
     assert again.signatures() == report.signatures()
 
 
@@ -93,7 +94,7 @@ def test_a_prediction_without_weight_scores_nothing(bert: Path) -> None:
     assert found[0][1] > 0
     assert [found[0][0], found[0][2], *found[1]] == [0, 0, 0, 0, 0]
     report = scored(bert, ["a", "b", "c"], ["", "it is", "it rains"])
-    assert report.scores()["bertscore_idf"]["unscored"] == 1
+    assert report.counts()["bertscore_idf"]["unscored"] == 1
 
 
 WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
@@ -113,7 +114,7 @@ def test_where_all_weights_are_nothing_samples_are_unscored_with_the_reason(
     assert np.isnan(samples(report)).all()
     found = report.scores()["bertscore_idf"]
     assert [found[name] for name in OUTPUTS] == pytest.approx([np.nan] * 3, nan_ok=True)
-    assert found["unscored"] == len(predictions)
+    assert report.counts()["bertscore_idf"]["unscored"] == len(predictions)
     assert report.notes()["bertscore_idf"] == [f"{len(predictions)} unscored: {WEIGHTLESS}"]
     assert report.explain("bertscore_idf", 0).reason == WEIGHTLESS
     report.save(tmp_path / "report.json")
@@ -121,7 +122,7 @@ def test_where_all_weights_are_nothing_samples_are_unscored_with_the_reason(
     assert again.notes() == report.notes()
     # Another corpus's references give those of this one weight.
     other = scored(bert, ["a dog is not a cat"], ["the river is in the house"])
-    assert "unscored" not in again.merge(other).scores()["bertscore_idf"]
+    assert "unscored" not in again.merge(other).counts()["bertscore_idf"]
 
 
 def test_a_reference_without_weight_is_left_out_and_still_counted(bert: Path) -> None:
@@ -132,7 +133,7 @@ def test_a_reference_without_weight_is_left_out_and_still_counted(bert: Path) ->
     # Of the three references, one has each of these tokens: log(4 / 2) for all but "it".
     assert np.isfinite(others).all()
     assert report.scores()["bertscore_idf"]["score"] == pytest.approx(np.mean(others, 0)[2])
-    assert report.scores()["bertscore_idf"]["unscored"] == 1
+    assert report.counts()["bertscore_idf"]["unscored"] == 1
     hub = Hub(load_metric("bertscore_idf", model=str(bert), layer=2))
     twice = hub.evaluate(predictions=predictions * 3, references=references * 3)
     interval = twice.intervals()["bertscore_idf"]["score"]

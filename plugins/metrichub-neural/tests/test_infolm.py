@@ -83,7 +83,7 @@ def test_what_has_no_distribution_is_said(roberta: Path) -> None:
     scores = report.samples()["infolm"]["score"]
     assert np.isnan(scores).tolist() == [True, True, False]
     assert scores[2] == pytest.approx(0, abs=1e-6)
-    assert report.scores()["infolm"]["unanswered"] == 1
+    assert report.counts()["infolm"]["unanswered"] == 1
     # In a corpus of one sample, idf weighs nothing.
     pair = {"predictions": ["the cat"], "references": ["money loan"]}
     weighed, plain = (

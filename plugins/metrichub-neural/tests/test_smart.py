@@ -143,7 +143,7 @@ def test_no_sentence_scores_nothing_and_what_cannot_be_read_is_unscored() -> Non
         ["", "It rains.", "It rains."], ["It rains.", "", "Идёт дождь."], matcher="rouge1"
     )
     assert samples(report)[0] == 0
-    assert report.scores()["smart"]["unscored"] == 2
+    assert report.counts()["smart"]["unscored"] == 2
     # Marks alone are a sentence.
     assert samples(scored(["?!"], ["?!"]))[0] == 1
 
@@ -165,6 +165,7 @@ def test_a_saved_report_comes_back(tmp_path: Path) -> None:
     report.save(tmp_path / "report.json")
     again = Report.load(tmp_path / "report.json")
     assert again.scores() == report.scores()
+    assert again.counts() == report.counts()
     assert again.signatures() == report.signatures()
     assert again.merge(report).scores()["smart"]["score"] == report.scores()["smart"]["score"]
 

@@ -123,9 +123,8 @@ def test_parts_are_merged_exactly_with_their_rows_or_without(number: int) -> Non
 
 def test_a_text_without_a_vector_is_unanswered() -> None:
     report = scored(given(np.array([[1.0, 0], [0, 0], [0, 1]])))
-    found = report.scores()["vendi"]
-    assert found["score"] == pytest.approx(2)
-    assert found["unanswered"] == 1
+    assert report.scores()["vendi"]["score"] == pytest.approx(2)
+    assert report.counts()["vendi"]["unanswered"] == 1
     assert np.isnan(score(given(np.zeros((1, 2)))))
 
 
