@@ -27,7 +27,7 @@ from metrichub.evaluation.resample import (
     SEED,
     UnitCount,
     draws,
-    randomisation_p,
+    randomization_p,
     score_interval,
     swaps,
 )
@@ -163,7 +163,7 @@ def _p(one: SumResult, other: SumResult, units: Units, trials: int) -> float:
         mine, its = swap(mask)
         found.append(mine["score"] - its["score"])
     observed = one.scores()["score"] - other.scores()["score"]
-    return randomisation_p(np.concatenate(found), observed)
+    return randomization_p(np.concatenate(found), observed)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def scores(runs: int, data: Path, seed: int) -> Iterator[Row]:
             made = intervals(drawn, lambda r: Units(r.count), LEVEL, 1000, _seed(random))
             for name, outputs in made.items():
                 output = next(iter(outputs))
-                low, high, *_ = outputs[output]
+                low, high = outputs[output].ends
                 found[name].append(None if isnan(low) else low <= true[name][output] <= high)
         for name, held in found.items():
             yield [name, str(size), *Held.of(held).cells(0.92 if size < 20 else BOUND)]
@@ -192,8 +192,8 @@ def _tally(
     pairs = {("A", "B"): ({name: mine}, {name: theirs})}
     made = compare_pairs(pairs, lambda r: Units(r.count), size, options).compared
     test = next(iter(made["A", "B"][name].values()))
-    low, high, *_ = test.interval
-    significant = test.randomisation_p <= 1 - LEVEL
+    low, high = test.interval.ends
+    significant = test.randomization_p <= 1 - LEVEL
     count["significant"] += significant
     if not isnan(low):
         apart = low > 0 or high < 0
@@ -226,7 +226,7 @@ def _clustered(random: np.random.Generator, number: int, rate: float, share: boo
     drawn = sums[index].sum(axis=1) / (number * IN_CLUSTER)
     units = UnitCount(number, number * IN_CLUSTER, "cluster")
     scale = Scale(0, 1, "higher", share=share)
-    low, high, *_ = score_interval(drawn, float(values.mean()), units, scale, LEVEL)
+    low, high = score_interval(drawn, float(values.mean()), units, scale, LEVEL).ends
     return None if isnan(low) else low <= rate <= high
 
 

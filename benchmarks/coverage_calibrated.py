@@ -136,7 +136,7 @@ def differences(kind: str, labels: int, sets: int) -> dict[str, Coverage]:
                 for own, rated in zip(judge, known, strict=True)
             ]
             test = reports[0].compare(reports[1], calibrate="good", resamples=1, trials=1)
-            ends[way].append(test["grade"]["score"].interval[:2])
+            ends[way].append(test["grade"]["score"].interval.ends)
         ends["judge alone"].append(by_student(judge[0] - judge[1]))
         ends["labels alone"].append(by_student((people[0] - people[1])[order[:labels]]))
     coverages = {}

@@ -41,7 +41,7 @@ class Case(NamedTuple):
             report = hub.evaluate(self.draw(random, size))
             intervals = report.intervals(seed=int(random.integers(2**31)))["x"]
             for output, true in self.true.items():
-                low, high, *_ = intervals[output]
+                low, high = intervals[output].ends
                 held[output].append(None if isnan(low) else low - 1e-9 <= true <= high + 1e-9)
         return held
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
-from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any
 
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.judges import JudgeConsistency
@@ -16,7 +16,7 @@ from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
 from metrichub.errors import InputError, did_you_mean, printable
-from metrichub.evaluation.resample import holm
+from metrichub.evaluation.resample import Record, holm
 
 if TYPE_CHECKING:
     from metrichub.agreement.preference_inputs import PairInputs
@@ -26,7 +26,8 @@ CEILING = "human ceiling"
 CHANCE = "chance"
 
 
-class AgreementRow(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgreementRow(Record):
     """How far one metric agrees with people about one dimension.
 
     `low` and `high` are the interval, `nan` if there is none; `note` then says why, or has another
@@ -41,11 +42,11 @@ class AgreementRow(NamedTuple):
     level: str
     coefficient: str
     value: float
-    low: float
-    high: float
-    used: int
-    undefined: int
-    unscored: int
+    low: float = nan
+    high: float = nan
+    used: int = 0
+    undefined: int = 0
+    unscored: int = 0
     epsilon: float | None = None
     note: str = ""
 
@@ -252,7 +253,7 @@ class Agreement:
             "seed": self.drawn.seed,
             "confidence": self.confidence,
             "signatures": dict(self.signatures),
-            "results": [row._asdict() for row in self.rows],
+            "results": [asdict(row) for row in self.rows],
             "judges": [judge.as_dict() for judge in self.judges],
             "notes": list(self.notes),
         }

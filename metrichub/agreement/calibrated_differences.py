@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import nan, sqrt
 from typing import Any
 
@@ -93,12 +94,14 @@ def _calibrated(test: Comparison, judge: Array, people: Array, level: float) -> 
     p, interval = nan, NO_INTERVAL
     if not (why or test.withheld):
         half = student(freedom, level) * se
-        interval = Interval(difference - half, difference + half, difference, se, "Student's t")
+        low, high = difference - half, difference + half
+        interval = Interval(low=low, high=high, mean=difference, std=se, method="Student's t")
         p = 2 * t_tail(abs(difference) / se, freedom) if se else 1.0
-    return test._replace(
+    return replace(
+        test,
         difference=difference,
         interval=interval,
-        randomisation_p=p,
+        randomization_p=p,
         sacrebleu_bootstrap_p=nan,
         withheld=test.withheld or (f"{why}; a verdict takes {LEAST_OTHERS}" if why else None),
         se=se,

@@ -187,7 +187,7 @@ def _rows(
     inputs: Inputs, dimension: str, level: str, name: str, how: Drawn, confidence: float
 ) -> list[AgreementRow]:
     """A row for every metric, then the ceiling and chance."""
-    where = (dimension, level, name)
+    where: dict[str, Any] = {"dimension": dimension, "level": level, "coefficient": name}
     rows = []
     for metric in inputs.scores:
         x, z = inputs.sides(metric, dimension, name)
@@ -198,16 +198,24 @@ def _rows(
             "ties nearly all pairs, as a constant does" if value.ties_nearly_all else "",
             ends.why,
         ]
-        unscored = inputs.unscored(metric, dimension)
-        counts = value.used, value.undefined, unscored
-        row = AgreementRow(metric, *where, value.value, ends.low, ends.high, *counts, value.epsilon)
-        rows.append(row._replace(note="; ".join(filter(None, notes))))
+        row = AgreementRow(
+            metric=metric,
+            **where,
+            value=value.value,
+            low=ends.low,
+            high=ends.high,
+            used=value.used,
+            undefined=value.undefined,
+            unscored=inputs.unscored(metric, dimension),
+            epsilon=value.epsilon,
+            note="; ".join(filter(None, notes)),
+        )
+        rows.append(row)
     last = {
         CEILING: ceiling(level, name, inputs.raters(dimension, name), inputs.options),
         CHANCE: chance(level, name, inputs.ratings(dimension, name)),
     }
-    none = float("nan")
-    return rows + [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+    return rows + [AgreementRow(metric=kind, **where, value=v) for kind, v in last.items()]
 
 
 def _ends(
@@ -254,9 +262,18 @@ def _averages(
             mean, drawn = float(np.mean(pair.values)), np.mean(pair.draws, axis=0)
             units = DrawnUnits.of(how.draw, len(values), ~(np.isnan(x) | np.isnan(z)))
             low, high, why = ends_of(drawn, mean, AVERAGE, name, units, confidence)
-            where = dimension, AVERAGE, names
-            counts = len(values), 0, 0
-            rows.append(AgreementRow(metric, *where, mean, low, high, *counts, note=why))
+            row = AgreementRow(
+                metric=metric,
+                dimension=dimension,
+                level=AVERAGE,
+                coefficient=names,
+                value=mean,
+                low=low,
+                high=high,
+                used=len(values),
+                note=why,
+            )
+            rows.append(row)
     return rows
 
 

@@ -104,12 +104,13 @@ def _rows(
     inputs: PairInputs, dimension: str, names: Sequence[str], how: Drawn, confidence: float
 ) -> list[AgreementRow]:
     """For each coefficient a row for every metric, then the ceiling and chance."""
-    side, none = most(inputs.human[dimension]), float("nan")
+    side = most(inputs.human[dimension])
     outcomes = {metric: inputs.outcomes(metric, dimension) for metric in inputs.leads}
     drawn = inputs.resampled(dimension, how)
     rows = []
     for name in names:
-        of, where = coefficient_of(name), (dimension, LEVEL, name)
+        of = coefficient_of(name)
+        where: dict[str, Any] = {"dimension": dimension, "level": LEVEL, "coefficient": name}
         tied = 0 if name in WITH_TIES else int((side == 0).sum())
         for metric, of_metric in outcomes.items():
             value = float(of(of_metric.sum(0)[None])[0])
@@ -128,11 +129,20 @@ def _rows(
                 "neither direction is better" if inputs.better[metric] == "neither" else "",
                 ends.why,
             ]
-            counts = pairs, tied, inputs.unscored(metric, dimension)
-            row = AgreementRow(metric, *where, value, ends.low, ends.high, *counts)
-            rows.append(row._replace(note="; ".join(filter(None, notes))))
+            row = AgreementRow(
+                metric=metric,
+                **where,
+                value=value,
+                low=ends.low,
+                high=ends.high,
+                used=pairs,
+                undefined=tied,
+                unscored=inputs.unscored(metric, dimension),
+                note="; ".join(filter(None, notes)),
+            )
+            rows.append(row)
         last = {CEILING: _ceiling(inputs.human[dimension], of), CHANCE: _chance(side, name)}
-        rows += [AgreementRow(k, *where, v, none, none, 0, 0, 0) for k, v in last.items()]
+        rows += [AgreementRow(metric=kind, **where, value=v) for kind, v in last.items()]
     return rows
 
 

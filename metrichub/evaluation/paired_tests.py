@@ -9,7 +9,7 @@ better; those of rank 1 none beats.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, permutations
 from math import isnan
@@ -118,14 +118,14 @@ def paired_tests(
         for pair, test in output.tests.items():
             ranked = output.ranked(pair, test)
             sentence = "; ".join([ranked.sentence, *rough]) if ranked.sentence else None
-            pairs[pair][output.metric][output.name] = ranked._replace(sentence=sentence)
+            pairs[pair][output.metric][output.name] = replace(ranked, sentence=sentence)
     for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
         # ROUGE's `score` isn't a headline output, but has the same scores as rougeL, which is one.
         own = compared["score"]
         tested = (test for test in compared.values() if not isnan(test.p))
         compared["score"] = next((test for test in tested if _alike(test, own)), own)
         for name in [name for name, test in compared.items() if _is_aside(test)]:
-            compared[name] = compared[name]._replace(sentence=HEADLINES_ONLY)
+            compared[name] = replace(compared[name], sentence=HEADLINES_ONLY)
     reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in report.results.items()}
@@ -175,7 +175,8 @@ def _headline_outputs(
             {system: result.scores()[name] for system, result in results.items()},
             {
                 (system, other): _shown(
-                    t[name]._replace(
+                    replace(
+                        t[name],
                         p=corrected[(system, other), name],
                         withheld=t[name].withheld
                         or bound({other: systems[other], system: systems[system]}),
@@ -197,17 +198,17 @@ def _shown(test: Comparison, level: float, critical: float | None) -> Comparison
     if test.withheld:
         return test
     differing = test.differing if test.test == MID_P else None
-    return test._replace(shows=shown_by(test.se, test.units, level, critical, differing))
+    return replace(test, shows=shown_by(test.se, test.units, level, critical, differing))
 
 
 def _is_aside(test: Comparison) -> bool:
     """Whether an output is tested, but isn't a headline."""
-    return isnan(test.p) and not (test.sentence or test.withheld or isnan(test.randomisation_p))
+    return isnan(test.p) and not (test.sentence or test.withheld or isnan(test.randomization_p))
 
 
 def _alike(test: Comparison, other: Comparison) -> bool:
     """Whether two outputs have the same scores, as far as a test can tell."""
-    fields = ("score", "other", "randomisation_p", "interval")
+    fields = ("score", "other", "randomization_p", "interval")
     return all(getattr(test, field) == getattr(other, field) for field in fields)
 
 
@@ -269,7 +270,7 @@ class RankedOutput:
         system, other = pair
         sentence = self._sentence(system, other, test)
         rank, other_rank = self.ranks.get(system), self.ranks.get(other)
-        return test._replace(sentence=sentence, rank=rank, other_rank=other_rank)
+        return replace(test, sentence=sentence, rank=rank, other_rank=other_rank)
 
     def _test(self, system: str, other: str) -> Comparison:
         return self.tests.get((system, other)) or self.tests[other, system]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement, with_facts
+from metrichub.evaluation.resample import Record
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.evaluation.stats import Stats, by_row
@@ -23,7 +24,8 @@ from metrichub.metric import Array, Metric, TraceItem
 from metrichub.models.usage import Usage
 
 
-class RepeatedScore(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepeatedScore(Record):
     """The runs of one output: their mean, standard deviation, lowest and highest score.
 
     `runs` are the corpus scores, `std` their sample standard deviation; `samples` (N,) holds the
@@ -91,12 +93,12 @@ def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
         known = scores[~np.isnan(scores)]
         low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
         repeated[output] = RepeatedScore(
-            float(known.mean()) if len(known) else float("nan"),
-            float(_deviation(scores[:, None])[0]),
-            float(low),
-            float(high),
-            tuple(scores.tolist()),
-            _deviation(np.array(each)) if each else np.zeros(0),
+            mean=float(known.mean()) if len(known) else float("nan"),
+            std=float(_deviation(scores[:, None])[0]),
+            low=float(low),
+            high=float(high),
+            runs=tuple(scores.tolist()),
+            samples=_deviation(np.array(each)) if each else np.zeros(0),
         )
     return repeated
 

@@ -19,6 +19,7 @@ all alike or lie to one side of the score.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import isfinite, isnan, nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -106,7 +107,7 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     return _p_value(distances - distances.mean(), abs(observed))
 
 
-def randomisation_p(
+def randomization_p(
     differences: NDArray[np.float64], observed: float, *, ties: float = 1.0
 ) -> float:
     """The two-sided p-value of differences between systems whose outputs were swapped at random.
@@ -219,7 +220,32 @@ EXTENDED = ", extended to 0"
 """Ends the method of an interval of a difference that isn't significant and would leave 0 out."""
 
 
-class Interval(NamedTuple):
+class Record:
+    """Values with names: two are equal if all of them are, and `nan` equals `nan`."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are equal."""
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # its classes are
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        """Equal ones have one hash."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return hash((*(None if value != value else value for value in values),))  # noqa: PLR0124
+
+
+def _equal(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Interval(Record):
     """The interval of a score or a difference; `mean` and `std` are those of the resamples.
 
     `method` is "bootstrap percentiles", "bootstrap standard error", "Wilson" (with the bootstrap's
@@ -234,12 +260,17 @@ class Interval(NamedTuple):
     method: str = ""
     why: str | None = None
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends, the low one first."""
+        return self.low, self.high
+
     def with_zero(self) -> Interval:
         """The same, extended to 0 where it leaves 0 out; the method says so."""
         if not (self.low > 0 or self.high < 0):
             return self
         method = f"{self.method}{EXTENDED}"
-        return self._replace(low=min(self.low, 0.0), high=max(self.high, 0.0), method=method)
+        return replace(self, low=min(self.low, 0.0), high=max(self.high, 0.0), method=method)
 
 
 class UnitCount(NamedTuple):
@@ -268,7 +299,7 @@ class UnitCount(NamedTuple):
         return few if number < least else None
 
 
-NO_INTERVAL = Interval(nan, nan, nan, nan)
+NO_INTERVAL = Interval(low=nan, high=nan, mean=nan, std=nan)
 NOT_ESTIMATED = "samples drawn with replacement don't estimate it"
 NO_COPIES = f"{NOT_ESTIMATED}, as it depends on how many texts differ"
 _NO_SPREAD = "all resamples have the same score"
@@ -377,7 +408,7 @@ class _Draws(NamedTuple):
         return not low - rounding <= self.score <= high + rounding
 
     def none(self, why: str | None) -> Interval:
-        return Interval(nan, nan, self.mean, self.std, "", why)
+        return Interval(low=nan, high=nan, mean=self.mean, std=self.std, why=why)
 
     def unclear(self, why: str) -> Interval:
         """No interval, for what the resamples show, if they are enough to show anything."""
@@ -385,7 +416,7 @@ class _Draws(NamedTuple):
         return self.none(few if self.drawn < _FEW_RESAMPLES else why)
 
     def interval(self, low: float, high: float, method: str) -> Interval:
-        return Interval(low, high, self.mean, self.std, method)
+        return Interval(low=low, high=high, mean=self.mean, std=self.std, method=method)
 
     def bootstrap(self, units: int, least: float | None, most: float | None) -> Interval:
         """By percentiles, or of fewer units by Student's t, within the range that scores have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, isnan, nan, sqrt
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +18,7 @@ from metrichub.evaluation.resample import (
     NO_COPIES,
     NO_INTERVAL,
     Interval,
+    Record,
     UnitCount,
     difference_interval,
     score_interval,
@@ -30,14 +32,15 @@ Pair = tuple[str, str]
 """A system, and the one that it is compared with."""
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison(Record):
     """One output of two systems on the same samples.
 
     `difference` is this system's score minus the other's, `interval` its interval, which reaches to
     0 at least where the randomization test isn't significant. All are those of the `samples` that
     both systems have scores of; `left_out` are the others.
 
-    `randomisation_p` is the p-value of this test alone; `p` is the same corrected over the pairs of
+    `randomization_p` is the p-value of this test alone; `p` is the same corrected over the pairs of
     systems and the headline outputs of the metric, by a step-down over their resamples or, without
     these, by Holm's method; it is `nan` for other outputs. `sacrebleu_bootstrap_p` is sacrebleu's
     p-value of the paired bootstrap, which is too small: at .05 it finds 11 to 20 false positives in
@@ -63,15 +66,15 @@ class Comparison(NamedTuple):
     other: float
     difference: float
     interval: Interval
-    p: float
-    randomisation_p: float
+    p: float = nan
+    randomization_p: float
     sacrebleu_bootstrap_p: float
     samples: int
     left_out: int
-    withheld: str | None
-    rank: int | None
-    other_rank: int | None
-    sentence: str | None
+    withheld: str | None = None
+    rank: int | None = None
+    other_rank: int | None = None
+    sentence: str | None = None
     se: float = nan
     units: int = 0
     test: str = ""
@@ -188,7 +191,7 @@ def intervals(
         by_metric[metric] = {
             name: score_interval(values, scores[name], seen[name], scale(name), level)
             if result.resamples
-            else NO_INTERVAL._replace(why=NO_COPIES)
+            else replace(NO_INTERVAL, why=NO_COPIES)
             for name, values in outputs.items()
         }
     return by_metric
@@ -256,7 +259,7 @@ class PairTests(NamedTuple):
             if metric in by_metric
             for output in outputs
         }
-        p_values = {key: test.randomisation_p for key, test in tests.items()}
+        p_values = {key: test.randomization_p for key, test in tests.items()}
         if len(p_values) == 1:
             return p_values, None
         if not all((pair, metric) in self.drawn for pair, _ in tests):
@@ -274,7 +277,7 @@ def _distance(test: Comparison, trials: int) -> float:
 
     Where no swap was as extreme, p tells it too little, and Student's t says it.
     """
-    p = test.randomisation_p
+    p = test.randomization_p
     if test.test == RANDOMIZATION and test.se > 0 and p <= 1.000001 / (trials + 1):
         p = 2 * t_tail(abs(test.difference) / test.se, test.units - 1)
     return nan if isnan(p) else normal_score(p)
@@ -363,13 +366,13 @@ class _Test(NamedTuple):
                     differences, difference, counts_of[name], scale(name), level, paired.get(name)
                 )
             elif drawn and self.made:
-                interval = NO_INTERVAL._replace(why=NO_COPIES)
+                interval = replace(NO_INTERVAL, why=NO_COPIES)
             if name in counts:
                 p, possible = mcnemar_mid_p(*counts[name]), True
             else:
                 of = scale(name)
                 ties = 0.5 if of and of.share else 1.0
-                p = resample.randomisation_p(swapped[name], difference, ties=ties)
+                p = resample.randomization_p(swapped[name], difference, ties=ties)
                 # Few trials have no p that is small enough to be significant.
                 possible = is_significant(ties / (len(swapped[name]) + 1), level)
             differing = sum(counts.get(name, ()))
@@ -381,23 +384,19 @@ class _Test(NamedTuple):
             if possible and not (isnan(p) or is_significant(p, level)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
-                a[name],
-                b[name],
-                difference,
-                interval,
-                float("nan"),
-                p,
-                resample.bootstrap_p(differences, difference),
-                self.samples,
-                size - self.samples,
-                self.withheld,
-                None,
-                None,
-                None,
-                se,
-                self.samples if name in counts else seen.number if made else 0,
-                MID_P if name in counts else RANDOMIZATION,
-                differing,
+                score=a[name],
+                other=b[name],
+                difference=difference,
+                interval=interval,
+                randomization_p=p,
+                sacrebleu_bootstrap_p=resample.bootstrap_p(differences, difference),
+                samples=self.samples,
+                left_out=size - self.samples,
+                withheld=self.withheld,
+                se=se,
+                units=self.samples if name in counts else seen.number if made else 0,
+                test=MID_P if name in counts else RANDOMIZATION,
+                differing=differing,
             )
         return comparisons
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -37,7 +38,7 @@ class ByOutput(ByName[dict[str, T]]):
     def _shown(self) -> tuple[Table, list[str]]:
         values = [(m, o, value) for m, outputs in self.items() for o, value in outputs.items()]
         tests = [value for *_, value in values if isinstance(value, Comparison)]
-        head = _COMPARED if tests else Interval._fields
+        head = _COMPARED if tests else [field.name for field in fields(Interval)]
         rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
         sentences = dict.fromkeys(filter(None, (t.withheld or t.sentence for t in tests)))
         return Table(["metric", "output", *head], rows), [*sentences]
@@ -48,8 +49,8 @@ _COMPARED = ("score", "other", "difference", "low", "high", "p")
 
 def _cells(value: Any) -> Iterable[Cell]:
     if not isinstance(value, Comparison):
-        return tuple(value)
-    return (value.score, value.other, value.difference, *value.interval[:2], value.p)
+        return [getattr(value, field.name) for field in fields(value)]
+    return (value.score, value.other, value.difference, *value.interval.ends, value.p)
 
 
 def intervals_of(
@@ -71,7 +72,7 @@ def intervals_of(
     none = {
         name: dict.fromkeys(
             result.scores(),
-            NO_INTERVAL._replace(why=None if result.mostly_unread else significance.NOT_KEPT),
+            replace(NO_INTERVAL, why=None if result.mostly_unread else significance.NOT_KEPT),
         )
         for name, result in results.items()
         if result.mostly_unread or (summed and not result.has_units)

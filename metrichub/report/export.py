@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def document(
     if report.runs:
         content["repeated"] = {
             metric: {
-                output: {k: v for k, v in repeated._asdict().items() if k != "samples"}
+                output: {k: v for k, v in asdict(repeated).items() if k != "samples"}
                 for output, repeated in outputs.items()
             }
             for metric, outputs in repeated_scores(report.runs).items()

@@ -66,7 +66,7 @@ def headline_of_one(rows: Sequence[Row], level: float) -> Headline:
     ]
     said += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
     if row.interval and not isnan(row.interval.low):
-        low, high = (_number(row.column, end) for end in row.interval[:2])
+        low, high = (_number(row.column, end) for end in row.interval.ends)
         interval = f", {100 * level:g}% interval {low} to {high}{',' * bool(others)}"
     begin = f"{name} scores " if name else ""
     title = f"{begin}{listed(said)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain
 from math import isfinite
@@ -14,7 +14,7 @@ from metrichub.errors import MissingDependency, ParameterError, ReportError, lis
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
-from metrichub.evaluation.significance import Comparison, SignificanceOptions
+from metrichub.evaluation.significance import Comparison, Comparisons, SignificanceOptions
 from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.captions import (
     captioned,
@@ -77,8 +77,9 @@ class Ranking(PairedTests, Generic[M]):
         return str(self.headline)
 
     def to_dict(self) -> dict[str, Any]:
-        """Scores, counts, ranks, the sentence, and the tests of all pairs; dicts and tuples."""
+        """Scores, counts, ranks, the sentence, and all tests; plain dicts, texts and numbers."""
         first, *_ = self.systems
+        pairs = {pair: _plain(tests) for pair, tests in self.pairs.items()}
         return {
             "baseline": first,
             "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
@@ -88,10 +89,10 @@ class Ranking(PairedTests, Generic[M]):
             "sentence": self.sentence,
             "ranks": self.ranks,
             "withheld": self.withheld,
-            "comparisons": self.against(first),
+            "comparisons": {name: own for (name, other), own in pairs.items() if other == first},
             "pairs": [
-                {"system": system, "other": other, "comparisons": comparisons}
-                for (system, other), comparisons in self.pairs.items()
+                {"system": system, "other": other, "comparisons": own}
+                for (system, other), own in pairs.items()
                 if other != first
             ],
         }
@@ -293,6 +294,10 @@ class Ranking(PairedTests, Generic[M]):
     ) -> Table:
         drawn = self.intervals() if intervals else {}
         return scoreboard(self.reports, self, drawn, form, pictured)
+
+
+def _plain(tests: Comparisons) -> dict[str, dict[str, dict[str, Any]]]:
+    return {m: {o: asdict(test) for o, test in own.items()} for m, own in tests.items()}
 
 
 def compare_two(

@@ -88,7 +88,7 @@ class OutputColumn(NamedTuple):
         """An interval in brackets; "[–]" where there is a reason for none."""
         if interval is None or math.isnan(interval.low):
             return "[–]" if interval and interval.why else ""
-        ends = interval[:2]
+        ends = interval.ends
         # An end that excludes 0 but rounds to it has a decimal more.
         exact = self._replace(decimals=self.decimals + (sign != "" and ends[0] * ends[1] > 0))
         near = [exact if not float(self.number(end)) else self for end in ends]

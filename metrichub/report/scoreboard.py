@@ -99,11 +99,12 @@ def board_of_two(
         cells: list[Cell] = [short_head(column), mine and mine.shown(), theirs and theirs.shown()]
         # Where there is no winner, a small p would name one.
         p = p_text(nan if test.withheld else test.p, "") if test else ""
-        cells += [test and column.difference(test), test and Score(p)]
-        cells += [test and test.samples, test and test.left_out] if counts else []
+        cells += [column.difference(test), Score(p)] if test else [None, None]
+        if counts:
+            cells += [test.samples, test.left_out] if test else [None, None]
         turned = -1 if column.better == "lower" else 1
         end = most if reach[column] <= 1 else reach[column]
-        ends = (*test.interval[:2], test.difference) if test else (nan,)
+        ends = (*test.interval.ends, test.difference) if test else (nan,)
         drawn = end and p != "–" and not any(map(isnan, ends))
         board.append([*cells, _picture([turned * v / end for v in ends], WIDTH) if drawn else ""])
     width = WIDTH // 2
@@ -148,14 +149,14 @@ def _pictures(
     if len(drawn) < len(systems):
         return {}
     low, high = min(i.low for i in drawn), max(i.high for i in drawn)
-    places = [[2 * (v - low) / (high - low or 1) - 1 for v in i[:3]] for i in drawn]
+    places = [[2 * (v - low) / (high - low or 1) - 1 for v in (*i.ends, i.mean)] for i in drawn]
     return {name: _picture(p, NARROW) for name, p in zip(systems, places, strict=True)}
 
 
 def _reach(row: Row | None) -> float:
     """How far from 0 the difference of a row and its interval go."""
     test = row and row.test
-    ends = (*test.interval[:2], test.difference) if test else ()
+    ends = (*test.interval.ends, test.difference) if test else ()
     return max((abs(end) for end in ends if not isnan(end)), default=0.0)
 
 
@@ -208,7 +209,7 @@ def differences(tests: PairedTests, form: ScoreFormat) -> Table:
 
 
 def _p_values(test: Comparison, every: bool) -> tuple[float, ...]:
-    return (test.p, test.randomisation_p, test.sacrebleu_bootstrap_p) if every else (test.p,)
+    return (test.p, test.randomization_p, test.sacrebleu_bootstrap_p) if every else (test.p,)
 
 
 def rows_of_scores(
@@ -243,7 +244,7 @@ def _digits(row: Row | None, ends: Sequence[str], reasons: Sequence[str]) -> lis
     """A score with the ends of its interval and the counts of samples without one."""
     if row is None:
         return [None] * (1 + len(ends) + len(reasons))
-    bounds = row.interval[:2] if ends and row.interval else ()
+    bounds = row.interval.ends if ends and row.interval else ()
     return [row.score, *bounds, *(row.missing.get(reason, 0) for reason in reasons)]
 
 
@@ -268,7 +269,7 @@ def rows_of_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
             best.add((len(rows), 3))
         cells: list[Cell] = [*row.column[:2], row.system, row.score, row.rank]
         if test := row.test:
-            cells += [test.difference, *test.interval[:2], *_p_values(test, every)]
+            cells += [test.difference, *test.interval.ends, *_p_values(test, every)]
             cells += [test.samples, test.left_out] if tests.left_out else []
             cells += [test.judged] if tests.options.calibrate else []
         rows.append([*cells, *[None] * (len(head) - len(cells))])

@@ -264,12 +264,12 @@ def _corrected(
     for metric in metrics:
         headline = systems[pair[0]].results[metric].metric.headline() if pair else ()
         family = {
-            (k, output): test.randomisation_p
+            (k, output): test.randomization_p
             for k, one in enumerate(listed)
             for output, test in one.tests.get(metric, {}).items()
             if output in headline and test.samples >= FEWEST and not test.withheld
         }
         for (k, output), p in holm(family).items():
             own: dict[str, Comparison] = listed[k].tests[metric]
-            own[output] = own[output]._replace(p=p)
+            own[output] = replace(own[output], p=p)
     return listed

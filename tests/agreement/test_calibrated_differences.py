@@ -86,7 +86,7 @@ def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float)
     p = 2 * scipy.stats.t.sf(abs(difference) / sqrt(variance), freedom)
     ends = scipy.stats.t.interval(level, freedom, difference, sqrt(variance))
     assert (test.difference, test.se, test.p) == pytest.approx((difference, sqrt(variance), p))
-    assert test.interval[:2] == pytest.approx(ends)
+    assert test.interval.ends == pytest.approx(ends)
     assert test.judged == pytest.approx(judge.mean())
     # The judge has it the other way round, and significantly.
     assert test.judged < 0 < test.difference
@@ -112,7 +112,7 @@ def test_labels_of_different_samples_are_two_calibrated_means() -> None:
     variance = mine[1] + theirs[1]
     freedom = variance**2 / (mine[1] ** 2 / mine[2] + theirs[1] ** 2 / theirs[2])
     ends = scipy.stats.t.interval(0.95, freedom, mine[0] - theirs[0], sqrt(variance))
-    assert (test.difference, *test.interval[:2]) == pytest.approx((mine[0] - theirs[0], *ends))
+    assert (test.difference, *test.interval.ends) == pytest.approx((mine[0] - theirs[0], *ends))
     assert ranking.doubts[-1] == (
         "by Student's t of two calibrated means, as no sample has labels of both systems, with "
         f"labels of 40 samples; {RANDOM}"
@@ -143,7 +143,7 @@ def test_too_few_labels_name_no_winner(found: list[Report], why: str) -> None:
     test = ranking.pairs["B", "A"]["grade"]["score"]
     assert ranking.sentence == f"grade ranks no system: {why}; a verdict takes 8."
     assert (test.withheld, ranking.ranks["grade"]["score"]) == (f"{why}; a verdict takes 8", {})
-    assert np.isnan([test.p, *test.interval[:2]]).all()
+    assert np.isnan([test.p, *test.interval.ends]).all()
     assert "true difference" not in str(ranking)
 
 
@@ -182,7 +182,7 @@ def test_of_several_systems_pairs_with_few_differences_have_no_winner() -> None:
     assert withheld == "the systems differ on 3 of 40 samples; a verdict takes 8"
     assert ranking.ranks["grade"]["score"] == {"A": 3, "B": 1, "C": 1}
     # Two tests are left, by Holm's method: the smaller p is doubled.
-    raw = [ranking.pairs[name, "A"]["grade"]["score"].randomisation_p for name in "BC"]
+    raw = [ranking.pairs[name, "A"]["grade"]["score"].randomization_p for name in "BC"]
     p = [ranking.pairs[name, "A"]["grade"]["score"].p for name in "BC"]
     assert min(p) == pytest.approx(2 * min(raw))
     assert max(p) == pytest.approx(max(max(raw), min(p)))

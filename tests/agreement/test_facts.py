@@ -104,8 +104,10 @@ def test_json_has_every_number_and_null_for_none() -> None:
     ],
 )
 def test_a_table_leaves_out_what_no_row_has(known: dict[str, Any], more: list[str]) -> None:
-    row = AgreementRow("m", "d", "item", "tau_b", 1.5, NAN, NAN, 3, 0, 0)
-    rows = [row, row._replace(**known)]
+    row = AgreementRow(
+        metric="m", dimension="d", level="item", coefficient="tau_b", value=1.5, used=3
+    )
+    rows = [row, replace(row, **known)]
     data = correlate(SCORES, HUMAN, draws=0).data
     agreement = Agreement(rows, data, Drawn(draws=0), 0.95, None, ["noted"])
     head, cells = agreement.table()

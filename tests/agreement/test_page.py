@@ -56,8 +56,8 @@ def test_a_page_shows_what_agreement_says(tmp_path: Path) -> None:
     report = report_of(list(range(1, 13)), stars=[*range(1, 11), 12, 11], good=good)
     page = page_of(tmp_path, {"": report}, resamples=200)
     # The last two change places: 1 - 6·2/(12·143) is rho; 65 pairs of 66 agree, tau-b 64/66.
-    low, high = report.agreement("stars", draws=200).row(coefficient="spearman")[5:7]
-    bounds = f"0.993 [{low:.3f}, {high:.3f}]".replace("-", "−")
+    row = report.agreement("stars", draws=200).row(coefficient="spearman")
+    bounds = f"0.993 [{row.low:.3f}, {row.high:.3f}]".replace("-", "−")
     assert bounds in row_of(page, "words")
     # Of 36 pairs of a good one with another, one has more words in the other.
     assert "0.972 [" in row_of(page, "words")

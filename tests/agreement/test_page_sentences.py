@@ -1,6 +1,7 @@
 """What a page says of people in sentences and tables, and which columns it takes for ratings."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,20 @@ def outputs_of(report: Report) -> list[tuple[str, str, Scores]]:
 
 
 def rows_of(**known: Any) -> list[AgreementRow]:
-    row = AgreementRow("m", "d", "item", "tau_b", 0.5, 0.25, 0.75, 9, 0, 0)
+    row = AgreementRow(
+        metric="m",
+        dimension="d",
+        level="item",
+        coefficient="tau_b",
+        value=0.5,
+        low=0.25,
+        high=0.75,
+        used=9,
+    )
     return [
-        row._replace(**known),
-        row._replace(metric="human ceiling", value=NAN, low=NAN, high=NAN),
-        row._replace(metric="chance", value=0, low=NAN, high=NAN),
+        replace(row, **known),
+        replace(row, metric="human ceiling", value=NAN, low=NAN, high=NAN),
+        replace(row, metric="chance", value=0, low=NAN, high=NAN),
     ]
 
 
@@ -101,8 +111,8 @@ def test_a_page_says_what_was_drawn(options: dict[str, Any], drawn: str) -> None
 
 
 def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
-    both = [agreement_of(rows_of()), agreement_of([r._replace(dimension="e") for r in rows_of()])]
-    lone = agreement_of([rows_of()[0]._replace(metric="n", value=-0.5, low=NAN, high=NAN)])
+    both = [agreement_of(rows_of()), agreement_of([replace(r, dimension="e") for r in rows_of()])]
+    lone = agreement_of([replace(rows_of()[0], metric="n", value=-0.5, low=NAN, high=NAN)])
     table = people._main(people._by_metric([*both, lone]))
     assert table.head == ["metric", "d", "e"]
     assert [[str(cell) for cell in row] for row in table.rows] == [
@@ -121,10 +131,11 @@ def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
 
 
 def test_the_first_coefficient_is_read_at_its_first_level() -> None:
-    levels = [r._replace(level=level) for level in ("system", "item") for r in rows_of()]
+    levels = [replace(r, level=level) for level in ("system", "item") for r in rows_of()]
     assert {row.level for row in read_first(agreement_of(levels))} == {"system"}
-    ranks = [*levels, *(r._replace(coefficient="spearman") for r in rows_of())]
-    assert {row[2:4] for row in read_first(agreement_of(ranks))} == {("item", "spearman")}
+    ranks = [*levels, *(replace(r, coefficient="spearman") for r in rows_of())]
+    read = read_first(agreement_of(ranks))
+    assert {(row.level, row.coefficient) for row in read} == {("item", "spearman")}
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,24 @@ from metrichub.agreement.rating_inputs import DataFacts
 from metrichub.catalog.studies import FILE, Study, StudyValue, read_studies
 
 NAN = float("nan")
-ROW = AgreementRow("m", "d", "item", "tau_b", 0.123456, -0.5, NAN, 7, 2, 1)
+ROW = AgreementRow(
+    metric="m",
+    dimension="d",
+    level="item",
+    coefficient="tau_b",
+    value=0.123456,
+    low=-0.5,
+    used=7,
+    undefined=2,
+    unscored=1,
+)
 ROWS = [
     ROW,
-    ROW._replace(metric="m.part", value=0.98765),
-    ROW._replace(metric="other"),
-    ROW._replace(metric="human ceiling", value=0.87654),
-    ROW._replace(metric="chance", value=0),
-    ROW._replace(dimension="e", value=NAN),
+    replace(ROW, metric="m.part", value=0.98765),
+    replace(ROW, metric="other"),
+    replace(ROW, metric="human ceiling", value=0.87654),
+    replace(ROW, metric="chance", value=0),
+    replace(ROW, dimension="e", value=NAN),
 ]
 
 

@@ -39,7 +39,7 @@ def test_compare_gives_both_scores_and_the_difference() -> None:
     assert (compared["other"], compared["score"], compared["difference"]) == (0.25, 1.0, 0.75)
     # Swapping both samples or none leaves a difference of 3/4 in size. Swapping x gives 1 + 0 of
     # 1 + 1 against 1 + 1 of 3 + 1, and swapping y the same: no difference. So half are as extreme.
-    assert 0.3 < compared["randomisation_p"] < 0.7
+    assert 0.3 < compared["randomization_p"] < 0.7
     assert math.isfinite(compared["sacrebleu_bootstrap_p"])
 
 
@@ -48,7 +48,7 @@ def test_a_system_compared_with_itself_does_not_differ() -> None:
     found = json.loads(run("compare", "a.jsonl", "same.jsonl", "-m", "wer", *JSON).stdout)
     compared = found["comparisons"]["same"]["wer"]["score"]
     assert [
-        compared[name] for name in ("difference", "p", "randomisation_p", "sacrebleu_bootstrap_p")
+        compared[name] for name in ("difference", "p", "randomization_p", "sacrebleu_bootstrap_p")
     ] == [0, 1, 1, 1]
 
 

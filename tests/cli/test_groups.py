@@ -114,7 +114,7 @@ def test_a_key_keeps_sums_with_intervals_and_tests() -> None:
     assert shown.startswith("a scores lower than b on wer")
     rows = list(csv.DictReader(run(*how, "--format", "csv").stdout.splitlines()))
     report = Hub("wer").evaluate(ROWS, samples=False, key="id")
-    low, high, *_ = report.intervals()["wer"]["score"]
+    low, high = report.intervals()["wer"]["score"].ends
     score = next(row for row in rows if row["output"] == "score")
     assert [float(score["a low"]), float(score["a high"])] == [low, high]
 
@@ -145,7 +145,7 @@ def test_systems_are_compared_by_key_in_any_order() -> None:
         for name, rows in (("a", ROWS), ("c", worse))
     }
     expected = reports["c"].compare(reports["a"])["wer"]["score"]
-    assert [found["difference"], found["p"]] == [expected.difference, expected.randomisation_p]
+    assert [found["difference"], found["p"]] == [expected.difference, expected.randomization_p]
     write("d.jsonl", [row | {"reference": "another one"} for row in ROWS])
     assert "the same samples" in error(
         run("compare", "a.jsonl", "d.jsonl", *how[3:], "--key", "id"), 2

@@ -11,7 +11,7 @@ from scipy import stats
 
 from metrichub import Hub, compare_all
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score
-from metrichub.evaluation.resample import randomisation_p, step_down
+from metrichub.evaluation.resample import randomization_p, step_down
 
 # The upper points of the studentized range of normal values: Harter (1960), Table B.
 RANGES = [
@@ -153,9 +153,9 @@ def test_ties_of_shares_count_half() -> None:
     # All 64 signs of six samples: 10 of 16 of the four that differ are as far as 2 apart or more.
     signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
     differences = np.array([1.0, 1.0, 1.0, 0.0, -1.0, 0.0]) @ signs / 6
-    exact, half = (randomisation_p(differences, 2 / 6, ties=ties) for ties in (1.0, 0.5))
+    exact, half = (randomization_p(differences, 2 / 6, ties=ties) for ties in (1.0, 0.5))
     assert (exact, half) == ((40 + 1) / 65, (8 + 0.5 * 33) / 65)
-    assert randomisation_p(np.zeros(64), 0.0, ties=0.5) == 1
+    assert randomization_p(np.zeros(64), 0.0, ties=0.5) == 1
 
 
 def test_forty_systems_can_be_told_apart() -> None:

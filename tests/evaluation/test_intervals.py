@@ -51,14 +51,14 @@ def test_a_share_has_wilsons_interval_from_one_sample_on(
     right: list[bool], low: float, high: float
 ) -> None:
     found = of(exact_match(right))
-    assert found[:2] == pytest.approx((low, high), abs=1e-6)
+    assert found.ends == pytest.approx((low, high), abs=1e-6)
     assert found.method == "Wilson"
 
 
 def test_the_shares_interval_is_the_published_one() -> None:
     # 81 of 263: Newcombe (1998), "Two-sided confidence intervals for the single proportion".
     found = of(exact_match([True] * 81 + [False] * 182))
-    assert [round(end, 4) for end in found[:2]] == [0.2553, 0.3662]
+    assert [round(end, 4) for end in found.ends] == [0.2553, 0.3662]
 
 
 def test_clusters_count_as_the_samples_that_they_are_worth() -> None:
@@ -75,7 +75,7 @@ def test_clusters_count_as_the_samples_that_they_are_worth() -> None:
     p, n, t = 0.75, 7, T_7
     middle = (p + t * t / (2 * n)) / (1 + t * t / n)
     half = t / (1 + t * t / n) * sqrt(p * (1 - p) / n + t * t / (4 * n * n))
-    assert found[:2] == pytest.approx((middle - half, middle + half), abs=0.02)
+    assert found.ends == pytest.approx((middle - half, middle + half), abs=0.02)
 
 
 def test_fewer_than_100_units_take_students_t() -> None:
@@ -101,7 +101,7 @@ def test_scores_from_0_to_1_have_wilsons_interval_of_as_many_samples_as_vary_ali
     assert found.method == "Wilson, bootstrap standard error"
     # Yes/no samples of this mean vary by mean (1 - mean): so many have the mean's variance.
     number = mean * (1 - mean) / (spread / 10)
-    for end in found[:2]:
+    for end in found.ends:
         # The ends of Wilson's interval: so far from the mean that the score test is significant.
         error = sqrt(end * (1 - end) / number)
         assert abs(end - mean) / error == pytest.approx(T_9, abs=0.05)
@@ -111,9 +111,9 @@ def test_from_100_units_on_percentiles_are_taken() -> None:
     drawn = np.random.default_rng(0).permutation(np.arange(1000.0))
     found = score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)
     # 25 of 1,000 resamples lie below, and as many above.
-    assert found[:2] == (25, 974)
+    assert found.ends == (25, 974)
     assert found.method == "bootstrap percentiles"
-    assert found[2:4] == (499.5, pytest.approx(np.arange(1000).std()))
+    assert (found.mean, found.std) == (499.5, pytest.approx(np.arange(1000).std()))
 
 
 def score_distance(end: float, mean: float, number: float) -> float:
@@ -135,7 +135,7 @@ def test_percentiles_wait_until_a_mean_near_its_end_has_seen_enough(
     mean = float(places.mean())
     number = mean * (1 - mean) / (float(places.var(ddof=1)) / 100)
     # Three degrees of freedom for each of the three: Student's t of 9.
-    for end in found[:2]:
+    for end in found.ends:
         distance = score_distance((end - low) / (high - low), mean, number)
         assert distance == pytest.approx(T_9, rel=0.02)
     spread = [low + (high - low) * k / 99 for k in range(100)]
@@ -167,7 +167,7 @@ def test_a_mean_over_labels_is_worth_what_its_rarest_label_allows() -> None:
     found = of_labels(6, 0).intervals()["classification"]
     # Shares of 30 and of 6 have the mean's variance if they are 4 / (1/30 + 1/6) = 20 samples.
     for output in MACRO[:4]:
-        assert found[output][:2] == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
+        assert found[output].ends == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
     assert found["accuracy"].low == pytest.approx(36 / (36 + Z**2), abs=1e-6)
     # One of 30 is wrong and none of 6: the resamples don't see how little is known of the 6.
     recall = of_labels(6, 1).intervals()["classification"]["macro_recall"]
@@ -301,7 +301,7 @@ def test_a_score_without_an_interval_says_why(
 ) -> None:
     for scale in (None, UNIT):
         found = score_interval(np.array(drawn), observed, units, scale, 0.95)
-        assert np.isnan(found[:2]).all()
+        assert np.isnan(found.ends).all()
         assert found.why == why
 
 
@@ -321,7 +321,7 @@ def test_a_difference_without_an_interval_says_why(
     drawn: Sequence[float], observed: float, units: UnitCount, why: str | None
 ) -> None:
     found = difference_interval(np.array(drawn), observed, units, UNIT, 0.95)
-    assert np.isnan(found[:2]).all()
+    assert np.isnan(found.ends).all()
     assert found.why == why
 
 
@@ -335,14 +335,14 @@ def test_none_has_no_width() -> None:
     same = {"predictions": ["a b c d"] * 20, "references": ["a b c d"] * 20}
     report = Hub(["bleu", "wer"]).evaluate(**same)
     # BLEU ends at 1: that none of 20 texts is below says no more than 20 right answers of 20.
-    assert of(report, "bleu")[:2] == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
+    assert of(report, "bleu").ends == pytest.approx((20 / (20 + Z**2), 1), abs=1e-6)
     assert of(report, "wer").why == "all resamples have the same score"
     assert isnan(of(report, "wer").low)
 
 
 def test_resamples_that_are_not_finite_are_left_out() -> None:
     drawn = np.concatenate([np.arange(1000.0), [nan, np.inf]])
-    assert score_interval(drawn, 480, UnitCount(100, 100), None, 0.95)[:2] == (25, 974)
+    assert score_interval(drawn, 480, UnitCount(100, 100), None, 0.95).ends == (25, 974)
     assert score_interval(drawn, nan, UnitCount(100, 100), None, 0.95).why is None
 
 
@@ -396,7 +396,7 @@ def test_systems_that_never_differ_leave_room_for_a_difference() -> None:
     test = ranking.pairs["B", "A"]["exact_match"]["score"]
     # z² / (n + z²): what Tango's interval of no discordant pair comes to.
     end = Z**2 / (30 + Z**2)
-    assert test.interval[:2] == pytest.approx((-end, end), abs=1e-6)
+    assert test.interval.ends == pytest.approx((-end, end), abs=1e-6)
 
 
 def test_an_output_that_no_card_describes_is_no_share() -> None:
@@ -417,7 +417,7 @@ def test_an_interval_holds_0_where_the_test_is_not_significant() -> None:
     one, other = exact_match([True] * 8), exact_match([True] * 4 + [False] * 4)
     ranking = compare_all({"A": other, "B": one})
     test = ranking.pairs["B", "A"]["exact_match"]["score"]
-    assert test.randomisation_p == pytest.approx(1 / 16)
+    assert test.randomization_p == pytest.approx(1 / 16)
     assert test.interval.low == 0
     assert test.interval.method == "Tango, extended to 0"
     (line,) = (line for line in ranking.foot() if line.startswith("extended"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import isnan, nan, sqrt
 from typing import Any
 
@@ -28,10 +29,20 @@ TWENTY = [a - b for a, b in zip(FIRST, SECOND, strict=True)]
 def compared(difference: float, se: float, units: int, **more: Any) -> Comparison:
     """A comparison with this difference and its error."""
     test = Comparison(
-        *(0.5 + difference, 0.5, difference, NO_INTERVAL, 0.5, 0.5, 0.5),
-        *(units, 0, None, None, None, None),
+        score=0.5 + difference,
+        other=0.5,
+        difference=difference,
+        interval=NO_INTERVAL,
+        p=0.5,
+        randomization_p=0.5,
+        sacrebleu_bootstrap_p=0.5,
+        samples=units,
+        left_out=0,
+        se=se,
+        units=units,
+        test=RANDOMIZATION,
     )
-    return test._replace(se=se, units=units, test=RANDOMIZATION)._replace(**more)
+    return replace(test, **more)
 
 
 def of_samples(differences: list[float], sign: int = 1) -> Comparison:
@@ -54,7 +65,7 @@ def test_scores_of_a_corpus_have_a_one_sided_t_test(
     test = of_samples(differences, sign)
     assert not_worse(test, "higher", margin).p == pytest.approx(p, rel=1e-4)
     # Fewer errors are better.
-    turned = test._replace(difference=-test.difference)
+    turned = replace(test, difference=-test.difference)
     assert not_worse(turned, "lower", margin).p == pytest.approx(p, rel=1e-4)
     # Of few units half of the error is allowed.
     assert not_worse(test, "higher", margin).shown == (p <= 0.025)

@@ -27,7 +27,15 @@ SIZE = 12
 REFERENCES = ["all right"] * SIZE
 TRIALS = 20_000
 COMPARISON = Comparison(
-    0.0, 0.0, 0.0, Interval(0.0, 0.0, 0.0, 0.0), 1.0, 1.0, 1.0, 9, 0, None, None, None, None
+    score=0.0,
+    other=0.0,
+    difference=0.0,
+    interval=Interval(low=0.0, high=0.0, mean=0.0, std=0.0),
+    p=1.0,
+    randomization_p=1.0,
+    sacrebleu_bootstrap_p=1.0,
+    samples=9,
+    left_out=0,
 )
 
 
@@ -61,7 +69,7 @@ def test_a_score_that_equals_a_headline_output_has_its_test() -> None:
     assert tests["score"].difference == 0 != tests["rouge1"].difference
     tests = swapped.compare(hub.evaluate(predictions=references, references=references))["rouge"]
     assert tests["score"] == tests["rougeL"] != tests["rouge1"]
-    assert tests["score"].p == 4 * tests["rougeL"].randomisation_p < 0.01
+    assert tests["score"].p == 4 * tests["rougeL"].randomization_p < 0.01
     assert np.isnan(tests["precision"].p)
 
 
@@ -70,7 +78,7 @@ def test_all_pairs_are_tested_and_corrected_over_all_pairs() -> None:
     assert list(ranking.pairs) == [("b", "a"), ("c", "a"), ("c", "b")]
     found = {pair: tests["exact_match"]["score"] for pair, tests in ranking.pairs.items()}
     # McNemar's mid-p of 12, 11 and one samples that differ, all one way.
-    alone = {pair: test.randomisation_p for pair, test in found.items()}
+    alone = {pair: test.randomization_p for pair, test in found.items()}
     assert alone == pytest.approx({("b", "a"): 2**-12, ("c", "b"): 2**-11, ("c", "a"): 0.5})
     # a and b never vary, so that nothing is known of this difference but the number of tests.
     assert found["b", "a"].p == pytest.approx(3 * 2**-12)
@@ -97,7 +105,7 @@ def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
     # Five systems, each of which has a lower score than those before.
     names = "abcde"
     tests = {
-        (other, name): COMPARISON._replace(difference=-1.0, p=p)
+        (other, name): replace(COMPARISON, difference=-1.0, p=p)
         for (name, other), p in zip(combinations(names, 2), ps, strict=True)
     }
     scores = {name: -float(place) for place, name in enumerate(names)}
@@ -109,7 +117,7 @@ def test_ranks_say_what_the_tests_say(ps: Sequence[float]) -> None:
 def test_systems_that_beat_each_other_in_a_circle_are_level() -> None:
     # Where pairs have scores of different samples, a may beat b, b c, and c a.
     lost = [("b", "a"), ("c", "b"), ("a", "c")]
-    tests = {pair: COMPARISON._replace(difference=-1.0, p=0.01) for pair in lost}
+    tests = {pair: replace(COMPARISON, difference=-1.0, p=0.01) for pair in lost}
     scores = dict.fromkeys("abc", 0.5)
     output = RankedOutput("m", "m", "score", "higher", 0.95, scores, tests, None, "m")
     assert output.ranks == {"a": 2, "b": 2, "c": 2}
@@ -124,11 +132,11 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     for name, test in found.items():
         if name in headline:
             # All are the same test here, which is one.
-            assert test.p == test.randomisation_p
+            assert test.p == test.randomization_p
             assert (test.rank, test.other_rank) == (1, 2)
         elif name != "score":
             assert np.isnan(test.p)
-            assert test.randomisation_p < 0.001
+            assert test.randomization_p < 0.001
             assert (test.rank, test.other_rank, test.sentence) == (None, None, without_p)
     systems = {"one": report, "other": other}
     ranking = compare_all(systems, resamples=9, trials=TRIALS)
@@ -142,7 +150,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
 def test_outputs_without_a_direction_have_p_values_and_no_ranks() -> None:
     ranking = compare_all(with_right(12, 0, metric="abstractness"), resamples=9, trials=99)
     test = ranking.pairs["b", "a"]["abstractness"]["score"]
-    assert test.p == test.randomisation_p
+    assert test.p == test.randomization_p
     assert (test.rank, test.sentence) == (None, None)
     assert ranking.ranks == {"abstractness": {"score": {}}}
     assert ranking.sentence == (
@@ -243,7 +251,7 @@ def test_one_pair_equals_compare() -> None:
     a, b = systems.values()
     alone = b.compare(a, resamples=50, trials=200)["exact_match"]["score"]
     found = compare_all(systems, resamples=50, trials=200).pairs["b", "a"]["exact_match"]["score"]
-    assert found._replace(sentence=None) == alone._replace(sentence=None)
+    assert replace(found, sentence=None) == replace(alone, sentence=None)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +326,7 @@ def test_an_output_can_be_tested_if_any_pair_of_systems_can() -> None:
 
     def words(untested: int) -> str:
         own = {
-            pair: test._replace(p=float("nan")) if number < untested else test
+            pair: replace(test, p=float("nan")) if number < untested else test
             for number, (pair, test) in enumerate(tests.items())
         }
         pairs = {pair: {"exact_match": {"score": test}} for pair, test in own.items()}

@@ -23,7 +23,7 @@ from metrichub.evaluation.resample import (
     Draw,
     bootstrap_p,
     draws,
-    randomisation_p,
+    randomization_p,
     swaps,
 )
 from metrichub.metric import CorpusMetric
@@ -89,7 +89,7 @@ def test_the_interval_is_sacrebleus(reports: tuple[Report, Report]) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "number", "ours"),
-    [("bs", RESAMPLES, "sacrebleu_bootstrap_p"), ("ar", TRIALS, "randomisation_p")],
+    [("bs", RESAMPLES, "sacrebleu_bootstrap_p"), ("ar", TRIALS, "randomization_p")],
 )
 def test_the_p_values_are_sacrebleus(
     reports: tuple[Report, Report], kind: str, number: int, ours: str
@@ -262,7 +262,7 @@ def test_a_resampler_that_gives_other_outputs_is_named() -> None:
 def test_a_p_value_is_a_share_and_falls_as_the_observed_difference_grows(
     differences: Sequence[float], observed: float
 ) -> None:
-    for test in (bootstrap_p, randomisation_p):
+    for test in (bootstrap_p, randomization_p):
         values = [test(np.array(differences), size) for size in (observed / 2, observed, 3.0)]
         assert values == sorted(values, reverse=True)
         assert values[-1] == 1 / (len(differences) + 1)
@@ -274,12 +274,12 @@ def test_identical_systems_do_not_differ(reports: tuple[Report, Report]) -> None
     compared = reports[0].compare(reports[0], resamples=50, trials=50)["bleu"]["score"]
     assert compared.difference == 0
     assert compared.interval.why == "all resamples have the same difference"
-    assert compared.sacrebleu_bootstrap_p == compared.randomisation_p == 1
+    assert compared.sacrebleu_bootstrap_p == compared.randomization_p == 1
 
 
 def test_a_p_value_of_nan_is_nan() -> None:
     assert np.isnan(bootstrap_p(np.array([0.1, np.nan]), 0.1))
-    assert np.isnan(randomisation_p(np.array([0.1]), float("nan")))
+    assert np.isnan(randomization_p(np.array([0.1]), float("nan")))
 
 
 def test_a_seed_gives_the_same_and_another_gives_others(reports: tuple[Report, Report]) -> None:
@@ -337,5 +337,5 @@ def test_a_block_has_as_many_rows_as_fit(
 
 def test_statistics_that_equal_the_observed_one_but_for_rounding_count() -> None:
     # A float64 near a million is rounded by about 1e-10.
-    assert randomisation_p(np.array([1e6 - 1e-9, 1e6 - 1e-3, 1.0]), 1e6) == 2 / 4
-    assert randomisation_p(np.array([0.1 - 1e-14, 0.1 - 1e-9, 0.0]), 0.1) == 2 / 4
+    assert randomization_p(np.array([1e6 - 1e-9, 1e6 - 1e-3, 1.0]), 1e6) == 2 / 4
+    assert randomization_p(np.array([0.1 - 1e-14, 0.1 - 1e-9, 0.0]), 0.1) == 2 / 4

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
 from typing import Annotated, Any
@@ -392,7 +392,7 @@ def test_tables_hold_headline_outputs_or_all_with_intervals_if_asked(ten: Report
     assert ten.to_csv() == "metric,output,score\nwer,score,0.25\nexact_match,score,0.5\n"
     rows = list(csv.reader(io.StringIO(ten.to_csv(intervals=True))))
     assert rows[0] == ["metric", "output", "score", "low", "high"]
-    assert rows[1] == ["wer", "score", "0.25", *map(str, found["score"][:2])]
+    assert rows[1] == ["wer", "score", "0.25", *map(str, found["score"].ends)]
     every = list(csv.reader(io.StringIO(ten.to_csv(outputs="all", intervals=True))))
     assert [(row[1], row[3]) for row in every[1:] if row[0] == "wer"] == [
         (output, "" if math.isnan(own.low) else str(own.low)) for output, own in found.items()
@@ -438,9 +438,8 @@ def test_intervals_are_a_dictionary_that_is_shown_as_a_table(ten: Report) -> Non
     assert head == ["metric", "output", "low", "high", "mean", "std", "method", "why"]
     assert [row[:2] for row in rows] == [[m, o] for m in found for o in found[m]]
     assert float(rows[0][2]) == round(found["wer"]["score"].low, 4)
-    assert json.loads(json.dumps(found)).keys() == {"wer", "exact_match"}
     assert found == dict(found)
-    hostile = ByOutput({"<script>": {"<b>": NO_INTERVAL._replace(low=0.25)}})
+    hostile = ByOutput({"<script>": {"<b>": replace(NO_INTERVAL, low=0.25)}})
     assert lines_of(hostile) == [head, ["<script>", "<b>", "0.2500", *"–––", "–"]]
     assert "<td>&lt;script&gt;</td><td>&lt;b&gt;</td>" in hostile._repr_html_()
 
@@ -457,7 +456,7 @@ def test_comparisons_are_shown_with_each_sentence_once(ten: Report) -> None:
     assert len(sentences) == 3
     assert lines_of(found) == [*([*head], *rows), *(text.split() for text in sentences)]
     assert re.findall("<p>(.*)</p>", unescape(found._repr_html_())) == sentences
-    withheld = found["wer"]["score"]._replace(withheld="a reason")
+    withheld = replace(found["wer"]["score"], withheld="a reason")
     assert str(ByOutput({"wer": {"score": withheld}})).splitlines()[2:] == ["a reason"]
 
 
@@ -517,7 +516,7 @@ def test_what_was_pooled_by_key_has_intervals_of_the_metrics_that_add_up_alone()
     assert reasons == {significance.NOT_KEPT}
     assert found["variety"].keys() == summed.results["variety"].scores().keys()
     # Half of the samples have one of two words wrong.
-    low, high, *_ = found["wer"]["score"]
+    low, high = found["wer"]["score"].ends
     assert low < 0.25 < high
     with pytest.raises(ReportError, match="pooled"):
         summed.intervals(metrics="variety")

@@ -139,7 +139,7 @@ def test_no_system_wins_where_another_left_more_unanswered() -> None:
     assert found.withheld == REASON.replace("right", "the other system").replace(
         "silent", "this system"
     )
-    assert found.randomisation_p == 1.0
+    assert found.randomization_p == 1.0
     same = systems["silent"].compare(systems["silent"], **FEW)["exact"]["score"]
     assert same.withheld is None
     assert unranked(systems) == {"exact": REASON}

@@ -175,7 +175,7 @@ def test_no_system_is_better_where_the_mean_is_withheld(samples: bool) -> None:
     }
     assert tests.sentence == f"rouge ranks no system: {WITHHELD}."
     test = tests.against("good")["worse"]["rouge"]["rouge1"]
-    assert np.isnan([test.difference, test.p, test.randomisation_p, test.interval.low]).all()
+    assert np.isnan([test.difference, test.p, test.randomization_p, test.interval.low]).all()
     assert (test.samples, test.left_out) == (40, 60)
 
 

@@ -235,7 +235,7 @@ def _forest(
     head: Sequence[str],
     lines: Sequence[tuple[str, OutputColumn, Comparison, Sequence[str]]],
 ) -> Forest:
-    ends = [end for _, _, test, _ in lines for end in (test.difference, *test.interval[:2])]
+    ends = [end for _, _, test, _ in lines for end in (test.difference, *test.interval.ends)]
     axis = Axis.of([0.0, *ends])
     rows = []
     for label, column, test, systems in lines:
@@ -270,11 +270,12 @@ def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iter
         both = ranges[row.column] = (scale.low, scale.high) if scale else (None, None)
         by_range.setdefault(row.column if None in both else both, []).append(row)
     for own in by_range.values():
-        ends = [end for row in own for end in (row.score, *(row.interval or ())[:2])]
+        ends = [row.score for row in own]
+        ends += [end for row in own if row.interval for end in row.interval.ends]
         axis = Axis.of([*ends, *(end for end in ranges[own[0].column] if end is not None)])
         drawn = []
         for row in own:
-            low, high = row.interval[:2] if row.interval else (math.nan, math.nan)
+            low, high = row.interval.ends if row.interval else (math.nan, math.nan)
             score = row._replace(interval=None).shown()
             cells = [str(score), row.column.bounds(row.interval)]
             places = [axis.place(v) for v in (low, row.score, high)]

@@ -127,7 +127,7 @@ def _slice_row(
     if not pair:
         interval = one.intervals.get(key, {}).get(output)
         (score,) = scores.values()
-        low, high = interval[:2] if interval else (math.nan, math.nan)
+        low, high = interval.ends if interval else (math.nan, math.nan)
         cells.append(column.bounds(interval) or "–" if interval else "–")
         return cells, "alone", [low, score, high]
     test = one.tests.get(key, {}).get(output)
