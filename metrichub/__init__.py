@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from metrichub.data.conversations import conversation as conversation
     from metrichub.data.files import read as read
     from metrichub.data.files import read_batches as read_batches
+    from metrichub.data.tabular import Data as Data
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
     from metrichub.errors import BudgetSpent as BudgetSpent
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from metrichub.metric import load_metric as load_metric
     from metrichub.models.openai_embedder import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.models.usage import Usage as Usage
+    from metrichub.report.by_output import ByOutput as ByOutput
     from metrichub.report.ranking import Ranking as Ranking
     from metrichub.report.ranking import compare_all as compare_all
     from metrichub.report.report import Report as Report
@@ -76,6 +78,7 @@ _HOMES = {
         "catalog.registry": "Entry",
         "data.conversations": "conversation",
         "data.files": "read read_batches",
+        "data.tabular": "Data",
         "models.openai_embedder": "OpenAIEmbedder",
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError CellError DoubtfulScore FileError "
@@ -92,6 +95,7 @@ _HOMES = {
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",
+        "report.by_output": "ByOutput",
         "report.ranking": "Ranking compare_all",
         "report.report": "Report",
     }.items()

@@ -44,7 +44,8 @@ class ByName(dict[str, T]):
 
     def __missing__(self, name: object) -> NoReturn:
         """Say which name is meant."""
-        text = str(name)
+        if not isinstance(name, str):
+            raise UnknownScore(f"choose metrics by their names, not by {what(name)}")
         if self.of:
             problem = f"{self.of} has no output {name!r}"
             if text in COUNTED:
@@ -52,11 +53,11 @@ class ByName(dict[str, T]):
         else:
             problem = f"no metric {name!r} in the report"
             outputs = [(m, o) for m, own in self.items() if isinstance(own, Mapping) for o in own]
-            found = [own for own in outputs if text in (own[1], ".".join(own), "/".join(own))]
+            found = [own for own in outputs if name in (own[1], ".".join(own), "/".join(own))]
             if found:
                 metric, output = found[0]
                 raise UnknownScore(f'{problem}; did you mean ["{metric}"]["{output}"]?')
-        raise UnknownScore(f"{problem}{did_you_mean(text, self) or f'; it has {listed(self)}'}")
+        raise UnknownScore(f"{problem}{did_you_mean(name, self) or f'; it has {listed(self)}'}")
 
 
 @dataclass(frozen=True)

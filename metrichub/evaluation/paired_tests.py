@@ -8,7 +8,7 @@ better; those of rank 1 none beats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, permutations
@@ -16,6 +16,7 @@ from math import isnan
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.requirements import CALIBRATION, optional_package
+from metrichub.errors import ReportError, did_you_mean, listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
@@ -73,9 +74,36 @@ class PairedTests:
             for test in outputs.values()
         )
 
+    def compare(self, system: str, other: str) -> Comparisons:
+        """The comparisons of one system with another, whichever was named first.
+
+        Raises:
+            ReportError: there is no such system.
+        """
+        self._check(system, other)
+        if (system, other) in self.pairs:
+            return self.pairs[system, other]
+        tests = self.pairs[other, system]
+        return {m: {o: test.turned() for o, test in own.items()} for m, own in tests.items()}
+
     def against(self, baseline: str) -> dict[str, Comparisons]:
-        """The comparisons of every other system with one that was named before all of them."""
-        return {name: tests for (name, other), tests in self.pairs.items() if other == baseline}
+        """The comparisons of every other system with this one.
+
+        Raises:
+            ReportError: there is no such system.
+        """
+        self._check(baseline)
+        return {name: self.compare(name, baseline) for name in self.systems if name != baseline}
+
+    def _check(self, *systems: str) -> None:
+        for name in systems:
+            if name not in self.systems:
+                near = (
+                    did_you_mean(str(name), self.systems) or f"; there are {listed(self.systems)}"
+                )
+                raise ReportError(f"no system {name!r}{near}")
+        if len({*systems}) < len(systems):
+            raise ReportError(f"{systems[0]} can't be compared with itself")
 
 
 def paired_tests(
@@ -112,20 +140,10 @@ def paired_tests(
         for output in _headline_outputs(metric, systems, tests, options)
     ]
     rough = _about_few(known, cluster)
+    _say_results(pairs, ranked_outputs, rough)
     ranks: Ranks = {}
     for output in ranked_outputs:
         ranks.setdefault(output.metric, {})[output.name] = output.ranks
-        for pair, test in output.tests.items():
-            ranked = output.ranked(pair, test)
-            sentence = "; ".join([ranked.sentence, *rough]) if ranked.sentence else None
-            pairs[pair][output.metric][output.name] = replace(ranked, sentence=sentence)
-    for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
-        # ROUGE's `score` isn't a headline output, but has the same scores as rougeL, which is one.
-        own = compared["score"]
-        tested = (test for test in compared.values() if not isnan(test.p))
-        compared["score"] = next((test for test in tested if _alike(test, own)), own)
-        for name in [name for name, test in compared.items() if _is_aside(test)]:
-            compared[name] = replace(compared[name], sentence=HEADLINES_ONLY)
     reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
     scores = {
         name: {metric: result.scores() for metric, result in report.results.items()}
@@ -201,6 +219,22 @@ def _shown(test: Comparison, level: float, critical: float | None) -> Comparison
     return replace(test, shows=shown_by(test.se, test.units, level, critical, differing))
 
 
+def _say_results(
+    pairs: Mapping[Pair, Comparisons], ranked: Iterable[RankedOutput], rough: Sequence[str]
+) -> None:
+    """Add the ranks and the sentence to each test; other outputs have none."""
+    for output in ranked:
+        for pair, test in output.tests.items():
+            own = pairs[pair][output.metric]
+            own[output.name] = output.ranked(pair, test, rough)
+            # ROUGE's `score` isn't a headline output, but has the same scores as rougeL, which is.
+            if isnan(own["score"].p) and _alike(test, own["score"]):
+                own["score"] = replace(output, name="score").ranked(pair, test, rough)
+    for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
+        for name in [name for name, test in compared.items() if _is_aside(test)]:
+            compared[name] = replace(compared[name], sentence=HEADLINES_ONLY)
+
+
 def _is_aside(test: Comparison) -> bool:
     """Whether an output is tested, but isn't a headline."""
     return isnan(test.p) and not (test.sentence or test.withheld or isnan(test.randomization_p))
@@ -265,10 +299,11 @@ class RankedOutput:
         ahead = lead > 0 if self.better == "higher" else lead < 0
         return ahead and is_significant(test.p, self.level)
 
-    def ranked(self, pair: Pair, test: Comparison) -> Comparison:
+    def ranked(self, pair: Pair, test: Comparison, about: Sequence[str] = ()) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""
         system, other = pair
-        sentence = self._sentence(system, other, test)
+        said = self._sentence(system, other, test)
+        sentence = "; ".join([said, *about]) if said else None
         rank, other_rank = self.ranks.get(system), self.ranks.get(other)
         return replace(test, sentence=sentence, rank=rank, other_rank=other_rank)
 

@@ -82,6 +82,21 @@ class Comparison(Record):
     shows: float = nan
     judged: float = nan
 
+    def turned(self) -> Comparison:
+        """The comparison of the other system with this one."""
+        low, high = self.interval.ends
+        interval = replace(self.interval, low=-high, high=-low, mean=-self.interval.mean)
+        return replace(
+            self,
+            score=self.other,
+            other=self.score,
+            difference=-self.difference,
+            interval=interval,
+            rank=self.other_rank,
+            other_rank=self.rank,
+            judged=-self.judged,
+        )
+
     def needed(self, difference: float, *, power: float = 0.8, level: float = 0.95) -> int:
         """How many units like these would show a true difference of this size.
 

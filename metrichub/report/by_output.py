@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from metrichub.errors import printable
@@ -15,18 +16,24 @@ from metrichub.evaluation.significance import Comparison
 from metrichub.report.tables import Cell, Table
 
 T = TypeVar("T")
+NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ByOutput(ByName[dict[str, T]]):
-    """Metric -> output -> values: a dict that is shown as a table, a row an output."""
+    """Metric -> output -> values: a dict that is shown as a table, a row a headline output."""
 
-    def __init__(self, values: Mapping[str, Mapping[str, T]]) -> None:
+    def __init__(
+        self, values: Mapping[str, Mapping[str, T]], headline: Mapping[str, Sequence[str]] = NONE
+    ) -> None:
         super().__init__({metric: ByName(outputs, metric) for metric, outputs in values.items()})
+        self._headline = headline
 
     def __str__(self) -> str:
         """The table as plain text; below comparisons, what they say in words."""
         table, sentences = self._shown()
         return "\n".join([table.text(), *map(printable, sentences)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """The same in HTML, for notebooks."""
@@ -36,12 +43,19 @@ class ByOutput(ByName[dict[str, T]]):
         return table.html() + "".join(f"<p>{escape(text)}</p>\n" for text in sentences)
 
     def _shown(self) -> tuple[Table, list[str]]:
-        values = [(m, o, value) for m, outputs in self.items() for o, value in outputs.items()]
+        values = [
+            (metric, output, value)
+            for metric, outputs in self.items()
+            for output, value in outputs.items()
+            if output in self._headline.get(metric, outputs)
+        ]
         tests = [value for *_, value in values if isinstance(value, Comparison)]
         head = _COMPARED if tests else [field.name for field in fields(Interval)]
         rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
-        sentences = dict.fromkeys(filter(None, (t.withheld or t.sentence for t in tests)))
-        return Table(["metric", "output", *head], rows), [*sentences]
+        sentences = [t.withheld or t.sentence for t in tests]
+        hidden = sum(map(len, self.values())) - len(values)
+        sentences += [f"{hidden} other outputs are in the dict"] if hidden else []
+        return Table(["metric", "output", *head], rows), [*dict.fromkeys(filter(None, sentences))]
 
 
 _COMPARED = ("score", "other", "difference", "low", "high", "p")
@@ -80,4 +94,5 @@ def intervals_of(
     drawn = {name: result for name, result in results.items() if name not in none}
     units = partial(measurement.units, cluster=cluster)
     intervals = none | significance.intervals(drawn, units, level, resamples, seed)
-    return ByOutput({name: intervals[name] for name in results})
+    headline = {name: result.metric.headline() for name, result in results.items()}
+    return ByOutput({name: intervals[name] for name in results}, headline)

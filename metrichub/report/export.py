@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from html import escape
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from metrichub.evaluation.repeats import repeated_scores
 from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import note_lines, notes_of
-from metrichub.report.rows import OutputChoice, ScoreFormat, output_columns, rows_of
+from metrichub.report.rows import OutputChoice, ScoreFormat, are_equal, output_columns, rows_of
 from metrichub.report.scoreboard import rows_of_scores, scoreboard
 from metrichub.report.tables import Table
 
@@ -67,6 +68,16 @@ def usage_counts(usage: Usage, seconds: bool = True) -> dict[str, Any]:
     counts = {name: getattr(usage, name) for name in names}
     counts |= {"models": usage.models} if seconds and usage.models else {}
     return {name: round(v, 9) if isinstance(v, float) else v for name, v in counts.items()}
+
+
+def main_scores(report: Measurement) -> Iterator[str]:
+    """The score of each metric beside its name, or that of the headline output that it equals."""
+    for name, scores in report.scores().items():
+        outputs = report.results[name].metric.headline()
+        equal = (own for own in outputs if are_equal({"": report}, name, own, "score"))
+        output = "score" if "score" in outputs else next(equal, "score")
+        shown = name if output == "score" else f"{name}.{output}"
+        yield f"{shown} {scores.get('score', nan):.4f}"
 
 
 def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str, float]:

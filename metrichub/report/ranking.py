@@ -53,7 +53,7 @@ ABOUT_SACREBLEU_P = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking(PairedTests, Generic[M]):
     """Paired tests of several systems on the same samples, and the ranks that follow.
 
@@ -284,6 +284,10 @@ class Ranking(PairedTests, Generic[M]):
         foot = "".join(f"<p>{escape(line)}</p>\n" for line in self.foot())
         return f"<p>{escape(self.sentence)}</p>\n{table}{foot}"
 
+    def __repr__(self) -> str:
+        """The systems, and the headline."""
+        return f"<Ranking of {listed(self.systems)}: {self.headline.title}>"
+
     def __str__(self) -> str:
         """The headline, the scores and what is said below them, as plain text."""
         around = printable(self.sentence), [*map(printable, self.foot())]
@@ -311,7 +315,8 @@ def compare_two(
         raise ReportError(f"compare takes another report, not {what(other)}")
     systems = {"the other system": other, "this system": measurement}
     ranking = compare_all(systems, metrics=metrics, **options._asdict())
-    return ByOutput(ranking.against("the other system")["this system"])
+    headline = {name: result.metric.headline() for name, result in measurement.results.items()}
+    return ByOutput(ranking.against("the other system")["this system"], headline)
 
 
 def compare_all(

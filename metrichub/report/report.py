@@ -14,7 +14,7 @@ from metrichub.evaluation.repeats import RepeatedScore, repeated_scores
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report import export
-from metrichub.report.by_output import intervals_of
+from metrichub.report.by_output import ByOutput, intervals_of
 from metrichub.report.notes import notes_of
 from metrichub.report.rows import OutputChoice
 from metrichub.report.sample_rows import worst_rows
@@ -52,7 +52,7 @@ class Report(Measurement):
         resamples: int = 1000,
         seed: int = SEED,
         cluster: str | None = "auto",
-    ) -> dict[str, dict[str, Interval]]:
+    ) -> ByOutput[Interval]:
         """Intervals of the corpus scores: metric -> output -> `Interval`.
 
         Samples are drawn with replacement; all metrics share the draws, whichever `metrics` are
@@ -91,7 +91,7 @@ class Report(Measurement):
         seed: int = SEED,
         cluster: str | None = "auto",
         calibrate: str | None = None,
-    ) -> dict[str, dict[str, Comparison]]:
+    ) -> ByOutput[Comparison]:
         """Paired tests of this system against another on the same samples.
 
         Differences are this report's scores minus the other's. Two-sided approximate randomization
@@ -374,8 +374,7 @@ class Report(Measurement):
 
     def __repr__(self) -> str:
         """The size and the main scores."""
-        scores = (f"{name} {s.get('score', float('nan')):.4f}" for name, s in self.scores().items())
-        return f"<Report of {self.size} samples: {', '.join(scores)}>"
+        return f"<Report of {self.size} samples: {', '.join(export.main_scores(self))}>"
 
     def __str__(self) -> str:
         """The scores as a plain table with the notes below it."""
