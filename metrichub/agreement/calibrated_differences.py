@@ -53,7 +53,7 @@ def calibrated(tests: PairTests, systems: Systems, options: SignificanceOptions)
             scores = [systems[name].results[metric].samples() for name in pair]
             for output, test in outputs.items():
                 judge = np.array([own.get(output, people[0] * nan) for own in scores])
-                outputs[output] = new = _calibrated(test, judge, people, options.level)
+                outputs[output] = new = _calibrated(test, judge, people, options.confidence)
                 made.add(f"{new.test}, with labels of {new.units:,} samples")
     about = f"by {listed(sorted(made))}; labels must be a random choice of the samples"
     cards = {m: s.results[m].metric.card for s in systems.values() for m in s.results}

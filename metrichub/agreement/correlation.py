@@ -18,8 +18,8 @@ from metrichub.agreement.judges import JudgeConsistency
 from metrichub.agreement.levels import LABELS, Value, ceiling, chance, check_level_of, value_at
 from metrichub.agreement.published_protocols import protocol_of
 from metrichub.agreement.rating_inputs import Inputs
-from metrichub.agreement.shares import check_confidence
 from metrichub.errors import ParameterError
+from metrichub.evaluation.resample import check_confidence
 
 Array = NDArray[np.float64]
 AVERAGE = "average"

@@ -158,7 +158,7 @@ def _agreement(
     draws = min(options.resamples, WORK // max(work, 1))
     how: dict[str, Any] = {
         "draws": draws if draws >= min(FEW_DRAWS, options.resamples) else 0,
-        "confidence": options.level,
+        "confidence": options.confidence,
         "seed": options.seed,
     }
     if len(reports) == 1:

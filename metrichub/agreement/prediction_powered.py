@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrichub.agreement.row_coefficients import as_numbers
-from metrichub.agreement.shares import Share, agresti_coull, check_confidence, weighted_sum
+from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import quantile, student
 from metrichub.evaluation.kappa import cohen_kappa
+from metrichub.evaluation.resample import check_confidence
 
 Array = NDArray[np.float64]
 LEAST_YES_NO, LEAST_OTHERS = 10, 8

@@ -16,8 +16,8 @@ from metrichub.agreement.pair_coefficients import WITH_TIES, coefficient_of, cou
 from metrichub.agreement.preference_inputs import PairInputs
 from metrichub.agreement.preference_votes import most
 from metrichub.agreement.published_protocols import protocol_of
-from metrichub.agreement.shares import check_confidence
 from metrichub.errors import ParameterError
+from metrichub.evaluation.resample import check_confidence
 
 Array = NDArray[np.float64]
 LEVEL = "pairs"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation.distributions import quantile, wilson_ends
+from metrichub.evaluation.resample import check_confidence
 
 
 class Share(NamedTuple):
@@ -64,11 +65,3 @@ def weighted_sum(parts: Iterable[tuple[float, Share]], variance: float = 0.0) ->
         below += (weight * (share.value - share.low)) ** 2
         above += (weight * (share.high - share.value)) ** 2
     return Share(middle, max(0.0, middle - sqrt(below)), min(1.0, middle + sqrt(above)))
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise `ParameterError` unless the confidence lies between 0 and 1."""
-    if not 0 < confidence < 1:
-        raise ParameterError(
-            None, "confidence", confidence, "a number between 0 and 1, for example 0.95"
-        )

@@ -63,7 +63,7 @@ def write(  # noqa: PLR0913  # the fields of the schema, each by its name
     if url is not None and hf_repo is not None:
         raise ParameterError(None, "hf_repo", hf_repo, "either url or hf_repo")
     stamp = f"{time.time() if timestamp is None else timestamp:.0f}"
-    drawn = report.intervals(level=_LEVEL, resamples=_RESAMPLES) if intervals else {}
+    drawn = report.intervals(confidence=_LEVEL, resamples=_RESAMPLES) if intervals else {}
     source = _source(dataset, report.size, url, hf_repo, split)
     scores = {key: score for key, score in flat(report, outputs).items() if not math.isnan(score)}
     if not scores:

@@ -43,7 +43,9 @@ def gated(
     noted: list[str] = []
     for margin in by_margin.values():
         for name in ranking.systems[1:]:
-            found = ranking.not_worse(name, margin.name, margin.value, level=ranking.options.level)
+            found = ranking.not_worse(
+                name, margin.name, margin.value, confidence=ranking.options.confidence
+            )
             (noted if found.shown else failed).append(found.sentence)
     for text in drops:
         failed += _dropped(ranking, _named("--max-drop", text, ranking.reports))
@@ -122,8 +124,8 @@ def _samples_for(ranking: Ranking[Any], difference: Threshold) -> str:
     ]
     if not tests or not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
         return f"{difference.shown}: these samples don't tell how its differences vary"
-    level = ranking.options.level
-    needed = max(test.needed(difference.value, level=level) for test in tests)
+    confidence = ranking.options.confidence
+    needed = max(test.needed(difference.value, confidence=confidence) for test in tests)
     units = needed_in_words(needed, tests[0], ranking.options.cluster)
     return (
         f"{difference.shown}: a true difference of {difference.value:g} would be significant in "
@@ -145,7 +147,7 @@ def pilot(report: Report, text: str, resampling: ResamplingOptions) -> str:
     if not drawn.std > 0 or units < LEAST_UNITS:
         return f"{difference.shown}: these samples don't tell how its scores vary"
     error = drawn.std * sqrt(2 * units / (units - 1))
-    needed = needed_units(error, units, difference.value, resampling.level)
+    needed = needed_units(error, units, difference.value, resampling.confidence)
     units_needed = units_in_words(needed, cluster)
     return (
         f"{difference.shown}: a true difference of {difference.value:g} from another system would "

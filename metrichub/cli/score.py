@@ -174,7 +174,7 @@ def score(
     from metrichub.evaluation.merge import unranked
 
     score_tables = ScoreTables(listed, intervals, display, resampling)
-    calibrated = calibrated_of(reports, results.calibrate, resampling.level)
+    calibrated = calibrated_of(reports, results.calibrate, resampling.confidence)
     narrow = terminal_width(shown, output) is not None
     worst, rows = worst_of(reports, by, number, display.percent, narrow)
     emit(

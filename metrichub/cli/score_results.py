@@ -47,17 +47,17 @@ class ScoreTables:
         """What one system scores, in a sentence; several are compared by another command."""
         if len(self.reports) > 1:
             return ""
-        form = ScoreFormat("headline", self.display.percent, self.resampling.level)
+        form = ScoreFormat("headline", self.display.percent, self.resampling.confidence)
         columns = merged_columns(self.reports, form)
         rows = rows_of(self.reports, columns, None, self.intervals)
         rows[0] = rows[0]._replace(system=Path(rows[0].system).stem)
-        return str(headline_of_one(rows, form.level))
+        return str(headline_of_one(rows, form.confidence))
 
     def tables(self, form: str) -> Sequence[Table]:
         """The tables of a format."""
         if form == "csv":
             return [self._rows()]
-        how = ScoreFormat(self.display.outputs, self.display.percent, self.resampling.level)
+        how = ScoreFormat(self.display.outputs, self.display.percent, self.resampling.confidence)
         if form in ("markdown", "latex"):
             options = SignificanceOptions(**asdict(self.resampling))
             return [captioned(self.reports, None, self.intervals, how, options)]
@@ -127,12 +127,14 @@ class Calibrated(NamedTuple):
         return {"calibrated": means} if means else {}
 
 
-def calibrated_of(reports: Mapping[str, Report], column: str | None, level: float) -> Calibrated:
+def calibrated_of(
+    reports: Mapping[str, Report], column: str | None, confidence: float
+) -> Calibrated:
     """The calibrated mean of every headline output of the one report; none without a column."""
     if column is None:
         return Calibrated({})
     (report,) = reports.values()
-    calibrated = report.calibrated(column, confidence=level)
+    calibrated = report.calibrated(column, confidence=confidence)
     means = [mean for outputs in calibrated.values() for mean in outputs.values()]
     for text in dict.fromkeys(_reservation(mean) for mean in means if mean.few or mean.why):
         note(f"{column}: {text}")

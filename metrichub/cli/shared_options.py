@@ -244,7 +244,7 @@ seed_option = click.option(
 class ResamplingOptions:
     """How samples are drawn again for intervals and tests."""
 
-    level: float
+    confidence: float
     resamples: int
     seed: int
     cluster: str
@@ -254,11 +254,11 @@ resampling_options = option_group(
     "resampling",
     ResamplingOptions,
     click.option(
-        "--level",
+        "--confidence",
         type=CONFIDENCE,
         default=0.95,
         show_default=True,
-        help="The confidence level of the intervals.",
+        help="The confidence of the intervals.",
     ),
     click.option(
         "--resamples",
@@ -276,7 +276,7 @@ resampling_options = option_group(
         "none, each is drawn alone.  [default: auto, the answers to one question]",
     ),
 )
-"""--level, --resamples, --seed and --cluster as `resampling`."""
+"""--confidence, --resamples, --seed and --cluster as `resampling`."""
 
 
 calibrate_option = click.option(

@@ -36,7 +36,7 @@ class Margin(NamedTuple):
 
     `p` is that of a system that is worse by the margin, one-sided; `shown` whether it is small
     enough; `difference` that of the scores, above 0 where the system is better, and `low` its lower
-    end at the confidence `level`. `needed` is how many units would show it of a system that is as
+    end at this confidence. `needed` is how many units would show it of a system that is as
     good as the other, in 4 of 5 cases. `why` says why nothing is known; `sentence` is all in words.
     """
 
@@ -44,14 +44,18 @@ class Margin(NamedTuple):
     shown: bool
     difference: float
     low: float
-    level: float
+    confidence: float
     needed: int | None = None
     why: str | None = None
     sentence: str = ""
 
 
 def not_worse(
-    test: Comparison, better: str, margin: float, level: float = 0.95, means: Array | None = None
+    test: Comparison,
+    better: str,
+    margin: float,
+    confidence: float = 0.95,
+    means: Array | None = None,
 ) -> Margin:
     """Whether the first system of a test is worse than the other by less than a margin.
 
@@ -59,7 +63,7 @@ def not_worse(
         test: the comparison of a system with its baseline.
         better: "higher" or "lower".
         margin: in the unit of the score, above 0.
-        level: one less the error that is allowed.
+        confidence: one less the error that is allowed.
         means: the differences of the samples, (N,), if the score is their mean and has a range.
     """
     sign = -1 if better == "lower" else 1
@@ -67,14 +71,14 @@ def not_worse(
     if test.withheld or units < LEAST_UNITS or not isfinite(test.se) or not isfinite(difference):
         few = f"{units} units are too few; a margin needs {LEAST_UNITS}"
         why = test.withheld or (few if units < LEAST_UNITS else "its error isn't known")
-        return Margin(nan, False, difference, nan, level, why=why)
+        return Margin(nan, False, difference, nan, confidence, why=why)
     if test.test == MID_P:
         won = round((test.differing + difference * units) / 2)
         shares = won / units, (test.differing - won) / units
         se = tango_error(*shares, units, -margin)
         # Without an error no difference of shares is as large as the margin.
         p = normal_tail((difference + margin) / se) if se > 0 else 0.0
-        low = tango(*shares, units, quantile(2 * level - 1))[0]
+        low = tango(*shares, units, quantile(2 * confidence - 1))[0]
     else:
         middle, se, freedom = difference, test.se, units - 1
         if means is not None:
@@ -85,30 +89,30 @@ def not_worse(
             freedom = len(means)
         elif units < 100:
             # Of few units of what isn't a mean, Student's t holds at half of the error only.
-            level = 1 - (1 - level) / 2
+            confidence = 1 - (1 - confidence) / 2
         if not se > 0:
-            return Margin(nan, False, difference, nan, level, why="its differences never vary")
+            return Margin(nan, False, difference, nan, confidence, why="its differences never vary")
         p = t_tail((middle + margin) / se, freedom)
-        low = middle - student(freedom, 2 * level - 1) * se
-    reach = student(units - 1, 2 * level - 1) + student(units - 1, _POWER)
+        low = middle - student(freedom, 2 * confidence - 1) * se
+    reach = student(units - 1, 2 * confidence - 1) + student(units - 1, _POWER)
     needed = max(LEAST_UNITS, round(units * (reach * se / margin) ** 2 + 0.5))
-    return Margin(p, p <= 1 - level + 1e-12, difference, low, level, needed)
+    return Margin(p, p <= 1 - confidence + 1e-12, difference, low, confidence, needed)
 
 
 def margin_in_words(
-    found: Margin, test: Comparison, pair: Pair, limit: str, level: float, cluster: str | None
+    found: Margin, test: Comparison, pair: Pair, limit: str, confidence: float, cluster: str | None
 ) -> str:
     """What a margin says of a system and its baseline; `limit` is "0.01 on chrf"."""
     text = f"worse than {pair[1]} by more than {limit}"
     if found.shown:
-        worse = found.difference < 0 and is_significant(test.p, level)
+        worse = found.difference < 0 and is_significant(test.p, confidence)
         also = f", though significantly worse ({p_text(test.p)})" if worse else ""
         return f"{pair[0]} is not {text} ({p_text(found.p)}){also}"
     if found.why:
         return f"{pair[0]} can't be shown not to be {text}: {found.why}"
     return (
         f"{pair[0]} may be {text} (difference {found.difference:+.4g}, with "
-        f"{100 * found.level:g}% confidence no less than {found.low:+.4g}); "
+        f"{100 * found.confidence:g}% confidence no less than {found.low:+.4g}); "
         f"{needed_in_words(found.needed or 0, test, cluster)} would show it of a system "
         "that is as good"
     )

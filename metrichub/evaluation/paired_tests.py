@@ -22,7 +22,7 @@ from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import check_clusters, comparable
 from metrichub.evaluation.power import shown_by
-from metrichub.evaluation.resample import check_level, check_positive
+from metrichub.evaluation.resample import check_confidence, check_positive
 from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
     HEADLINES_ONLY,
@@ -112,7 +112,7 @@ def paired_tests(
     metrics: str | Iterable[str] | None = None,
 ) -> PairedTests:
     """The tests of every pair of systems; see `metrichub.compare_all`."""
-    check_level(options.level)
+    check_confidence(options.confidence)
     check_positive("trials", options.trials)
     sides = {}
     for other, name in combinations(systems, 2):
@@ -189,7 +189,7 @@ def _headline_outputs(
             of.card.name,
             name,
             of.card.better(name),
-            options.level,
+            options.confidence,
             {system: result.scores()[name] for system, result in results.items()},
             {
                 (system, other): _shown(
@@ -199,7 +199,7 @@ def _headline_outputs(
                         withheld=t[name].withheld
                         or bound({other: systems[other], system: systems[system]}),
                     ),
-                    options.level,
+                    options.confidence,
                     critical,
                 )
                 for (system, other), t in tests.items()
@@ -211,12 +211,12 @@ def _headline_outputs(
     return outputs
 
 
-def _shown(test: Comparison, level: float, critical: float | None) -> Comparison:
+def _shown(test: Comparison, confidence: float, critical: float | None) -> Comparison:
     """The test with the smallest true difference that its samples would show."""
     if test.withheld:
         return test
     differing = test.differing if test.test == MID_P else None
-    return replace(test, shows=shown_by(test.se, test.units, level, critical, differing))
+    return replace(test, shows=shown_by(test.se, test.units, confidence, critical, differing))
 
 
 def _say_results(
@@ -270,7 +270,7 @@ class RankedOutput:
     card: str
     name: str
     better: str
-    level: float
+    confidence: float
     scores: Mapping[str, float]
     tests: Mapping[Pair, Comparison]
     reason: str | None
@@ -297,7 +297,7 @@ class RankedOutput:
         test = self._test(system, other)
         lead = test.difference if (system, other) in self.tests else -test.difference
         ahead = lead > 0 if self.better == "higher" else lead < 0
-        return ahead and is_significant(test.p, self.level)
+        return ahead and is_significant(test.p, self.confidence)
 
     def ranked(self, pair: Pair, test: Comparison, about: Sequence[str] = ()) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""

@@ -21,7 +21,7 @@ of samples, all one way, that McNemar's mid-p calls significant."""
 
 
 def smallest_difference(
-    se: float, units: int, level: float, power: float = POWER, critical: float | None = None
+    se: float, units: int, confidence: float, power: float = POWER, critical: float | None = None
 ) -> float:
     """The smallest true difference that is significant in this share of cases.
 
@@ -31,12 +31,12 @@ def smallest_difference(
     >>> round(smallest_difference(0.2 / 50**0.5, 50, 0.95), 4)
     0.0809
     """
-    reach = student(units - 1, level) if critical is None else critical
+    reach = student(units - 1, confidence) if critical is None else critical
     return (reach + student(units - 1, 2 * power - 1)) * se
 
 
 def needed_units(
-    se: float, units: int, difference: float, level: float, power: float = POWER
+    se: float, units: int, difference: float, confidence: float, power: float = POWER
 ) -> int:
     """How many units like these a true difference takes to be significant in this share of cases.
 
@@ -44,15 +44,15 @@ def needed_units(
     128
     """
     ratio = units * (se / difference) ** 2
-    needed = ratio * (quantile(level) + quantile(2 * power - 1)) ** 2
+    needed = ratio * (quantile(confidence) + quantile(2 * power - 1)) ** 2
     for _ in range(3):
         freedom = max(needed - 1, 1.0)
-        needed = ratio * (student(freedom, level) + student(freedom, 2 * power - 1)) ** 2
+        needed = ratio * (student(freedom, confidence) + student(freedom, 2 * power - 1)) ** 2
     return max(2, ceil(needed - 1e-9))
 
 
 def shown_by(
-    se: float, units: int, level: float, critical: float | None, differing: int | None = None
+    se: float, units: int, confidence: float, critical: float | None, differing: int | None = None
 ) -> float:
     """The smallest true difference that these units would show; `nan` where that is unclear.
 
@@ -60,7 +60,7 @@ def shown_by(
     """
     if units < LEAST_UNITS or not se > 0 or not isfinite(se):
         return nan
-    shown = smallest_difference(se, units, level, critical=critical)
+    shown = smallest_difference(se, units, confidence, critical=critical)
     if differing is None:
         return shown
     return nan if differing < LEAST_DIFFERING else max(shown, LEAST_TABLE / units)

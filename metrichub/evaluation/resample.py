@@ -91,10 +91,12 @@ def _generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def check_level(level: float) -> None:
-    """Raise `ParameterError` unless the level of an interval lies between 0 and 1."""
-    if isinstance(level, str) or not 0 < level < 1:
-        raise ParameterError(None, "level", level, "a number between 0 and 1, for example 0.95")
+def check_confidence(confidence: float) -> None:
+    """Raise `ParameterError` unless the confidence of an interval lies between 0 and 1."""
+    if isinstance(confidence, str) or not 0 < confidence < 1:
+        raise ParameterError(
+            None, "confidence", confidence, "a number between 0 and 1, for example 0.95"
+        )
 
 
 def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
@@ -145,7 +147,7 @@ def step_down(
     distances: Mapping[K, float],
     drawn: Mapping[K, tuple[Array, Array]],
     seed: int,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> tuple[dict[K, float], float | None]:
     """The p-values of one family of differences, corrected by what their draws have in common.
 
@@ -190,7 +192,7 @@ def step_down(
         farthest[start : start + step] = largest[:, 0]
     stepped = np.maximum.accumulate((1 + larger) / (_NORMAL + 1)).tolist()
     corrected |= {k: max(p, tested[k]) for k, p in zip(order, stepped, strict=True)}
-    return {**p_values, **corrected}, float(np.quantile(farthest, level))
+    return {**p_values, **corrected}, float(np.quantile(farthest, confidence))
 
 
 _NORMAL = 20_000
@@ -308,10 +310,10 @@ _FEW_RESAMPLES = 20
 
 
 def score_interval(
-    drawn: Array, score: float, units: UnitCount, scale: Scale | None, level: float
+    drawn: Array, score: float, units: UnitCount, scale: Scale | None, confidence: float
 ) -> Interval:
     """The interval of a score, from the scores that its resamples have."""
-    draws = _Draws.of(drawn, score, level)
+    draws = _Draws.of(drawn, score, confidence)
     if not isfinite(score):
         return draws.none(None if isnan(score) else "the score is infinite")
     share = scale is not None and scale.share
@@ -345,14 +347,14 @@ def difference_interval(
     difference: float,
     units: UnitCount,
     scale: Scale | None,
-    level: float,
+    confidence: float,
     paired: Array | None = None,
 ) -> Interval:
     """The interval of a difference, from those of resamples that both systems were drawn in alike.
 
     `paired` are the differences of the samples, which those of shares need.
     """
-    draws = _Draws.of(drawn, difference, level)
+    draws = _Draws.of(drawn, difference, confidence)
     if not isfinite(difference):
         return draws.none(None if isnan(difference) else "the difference is infinite")
     if few := units.few(LEAST_PAIRED):
@@ -380,14 +382,14 @@ class _Draws(NamedTuple):
     score: float
     mean: float
     std: float
-    level: float
+    confidence: float
     drawn: int
 
     @classmethod
-    def of(cls, drawn: Array, score: float, level: float) -> _Draws:
+    def of(cls, drawn: Array, score: float, confidence: float) -> _Draws:
         values = np.sort(drawn[np.isfinite(drawn)])
         mean, std = (float(values.mean()), float(values.std())) if len(values) else (nan, nan)
-        return cls(values, score, mean, std, level, len(drawn))
+        return cls(values, score, mean, std, confidence, len(drawn))
 
     @property
     def alike(self) -> bool:
@@ -395,7 +397,7 @@ class _Draws(NamedTuple):
 
     @property
     def percentiles(self) -> tuple[float, float]:
-        cut = int(len(self.values) * (1 - self.level) / 2 + 1e-9)
+        cut = int(len(self.values) * (1 - self.confidence) / 2 + 1e-9)
         return float(self.values[cut]), float(self.values[len(self.values) - cut - 1])
 
     @property
@@ -422,7 +424,7 @@ class _Draws(NamedTuple):
         """By percentiles, or of fewer units by Student's t, within the range that scores have."""
         if units >= MANY:
             return self.interval(*self.percentiles, "bootstrap percentiles")
-        reach = student(units - 1, self.level) * self.std * sqrt(units / (units - 1))
+        reach = student(units - 1, self.confidence) * self.std * sqrt(units / (units - 1))
         low, high = self.score - reach, self.score + reach
         low = low if least is None else max(least, low)
         high = high if most is None else min(most, high)
@@ -439,14 +441,14 @@ def _effective_size(
     or no need none; others have degrees of `freedom`.
     """
     if freedom is None and units.kind == "sample":
-        return units.samples, quantile(draws.level)
+        return units.samples, quantile(draws.confidence)
     number, squared = units.number, draws.std * draws.std
     if number < 2 or draws.alike or not variance:
-        return number, quantile(draws.level)
+        return number, quantile(draws.confidence)
     effective = variance / (squared * number / (number - 1))
     if freedom is None:
-        return min(max(effective, 1.0), units.samples), student(number - 1, draws.level)
-    return min(effective, number) if units.rarest else effective, student(freedom, draws.level)
+        return min(max(effective, 1.0), units.samples), student(number - 1, draws.confidence)
+    return min(effective, number) if units.rarest else effective, student(freedom, draws.confidence)
 
 
 def _freedom(number: int, place: float, std: float) -> int:

@@ -97,12 +97,12 @@ class Comparison(Record):
             judged=-self.judged,
         )
 
-    def needed(self, difference: float, *, power: float = 0.8, level: float = 0.95) -> int:
+    def needed(self, difference: float, *, power: float = 0.8, confidence: float = 0.95) -> int:
         """How many units like these would show a true difference of this size.
 
         Units are samples, clusters or buckets, as many as `units` counts. "Show" is: significant
-        at this level, alone, in the share `power` of cases. Choose the difference that matters to
-        you; the one that was observed tells nothing more this way than p does.
+        at this confidence, alone, in the share `power` of cases. Choose the difference that matters
+        to you; the one that was observed tells nothing more this way than p does.
 
         Raises:
             ParameterError: the difference isn't a number above 0, or nothing is known of its error.
@@ -110,7 +110,7 @@ class Comparison(Record):
         if not (isfinite(difference) and difference > 0 and self.se > 0):
             allowed = "a number above 0, of an output whose difference varies"
             raise ParameterError(None, "difference", difference, allowed)
-        return needed_units(self.se, self.units, difference, level, power)
+        return needed_units(self.se, self.units, difference, confidence, power)
 
 
 Comparisons = dict[str, dict[str, Comparison]]
@@ -135,18 +135,18 @@ def p_text(p: float, sign: str = "=") -> str:
     return f"{begin}{sign} {number}".lstrip()
 
 
-def is_significant(p: float, level: float) -> bool:
-    """Whether a p-value is at most what the level of the intervals leaves; `nan` isn't."""
-    return p <= 1 - level + 1e-12
+def is_significant(p: float, confidence: float) -> bool:
+    """Whether a p-value is at most what the confidence of the intervals leaves; `nan` isn't."""
+    return p <= 1 - confidence + 1e-12
 
 
-def verdict_of(test: Comparison | None, better: str, level: float) -> str:
+def verdict_of(test: Comparison | None, better: str, confidence: float) -> str:
     """What a test says of the first system of its pair, where higher or lower is better."""
     if test is None or (isnan(test.p) and not test.withheld):
         return "not tested"
     if test.withheld:
         return "no winner"
-    if not is_significant(test.p, level):
+    if not is_significant(test.p, confidence):
         return "no significant difference"
     if better == "neither":
         return "different"
@@ -169,7 +169,7 @@ class SignificanceOptions(NamedTuple):
     people's labels, which decide then.
     """
 
-    level: float = 0.95
+    confidence: float = 0.95
     resamples: int = 1000
     trials: int = 10_000
     seed: int = resample.SEED
@@ -179,7 +179,7 @@ class SignificanceOptions(NamedTuple):
     @property
     def threshold(self) -> str:
         """The largest p that is significant: ".05"."""
-        return f"{1 - self.level:.10g}".removeprefix("0")
+        return f"{1 - self.confidence:.10g}".removeprefix("0")
 
     def of_intervals(self) -> dict[str, Any]:
         """What of them `Report.intervals` takes."""
@@ -195,16 +195,16 @@ UnitsOf = Callable[[Result], Units]
 
 
 def intervals(
-    results: Results, units: UnitsOf, level: float, resamples: int, seed: int
+    results: Results, units: UnitsOf, confidence: float, resamples: int, seed: int
 ) -> dict[str, dict[str, Interval]]:
     """The interval of every output; see `Report.intervals`."""
-    resample.check_level(level)
+    resample.check_confidence(confidence)
     by_metric: dict[str, dict[str, Interval]] = {}
     for metric, outputs in _resampled(results, units, resamples, seed).items():
         result = results[metric]
         scores, scale, seen = result.scores(), result.scale, _unit_counts(result, units(result))
         by_metric[metric] = {
-            name: score_interval(values, scores[name], seen[name], scale(name), level)
+            name: score_interval(values, scores[name], seen[name], scale(name), confidence)
             if result.resamples
             else replace(NO_INTERVAL, why=NO_COPIES)
             for name, values in outputs.items()
@@ -222,7 +222,7 @@ def compare_pairs(
 
     The p-values of one metric's outputs are corrected together by `corrected`.
     """
-    resample.check_level(options.level)
+    resample.check_confidence(options.confidence)
     tests = {
         (pair, name): _Test.of(pair, mine[name], theirs[name], size)
         for pair, (mine, theirs) in pairs.items()
@@ -243,7 +243,7 @@ def compare_pairs(
     for (pair, name), test in tests.items():
         key = pair, name
         compared[pair][name] = test.compared(
-            drawn, swapped[key], counts[key], size, units, options.level
+            drawn, swapped[key], counts[key], size, units, options.confidence
         )
         if id(test.mine) in drawn and test.mine.resamples:
             sides[key] = drawn[id(test.mine)], drawn[id(test.theirs)]
@@ -278,13 +278,13 @@ class PairTests(NamedTuple):
         if len(p_values) == 1:
             return p_values, None
         if not all((pair, metric) in self.drawn for pair, _ in tests):
-            return resample.holm(p_values), normal_score((1 - options.level) / len(p_values))
+            return resample.holm(p_values), normal_score((1 - options.confidence) / len(p_values))
         drawn = {}
         for pair, output in tests:
             mine, theirs = self.drawn[pair, metric]
             drawn[pair, output] = mine[output], theirs[output]
         distances = {key: _distance(test, options.trials) for key, test in tests.items()}
-        return resample.step_down(p_values, distances, drawn, options.seed, options.level)
+        return resample.step_down(p_values, distances, drawn, options.seed, options.confidence)
 
 
 def _distance(test: Comparison, trials: int) -> float:
@@ -359,7 +359,7 @@ class _Test(NamedTuple):
         counts: Mapping[str, tuple[int, int]],
         size: int,
         units: UnitsOf,
-        level: float,
+        confidence: float,
     ) -> dict[str, Comparison]:
         """What the draws and swaps say of every output."""
         a, b = self.mine.scores(), self.theirs.scores()
@@ -378,7 +378,12 @@ class _Test(NamedTuple):
             if made:
                 differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
                 interval = difference_interval(
-                    differences, difference, counts_of[name], scale(name), level, paired.get(name)
+                    differences,
+                    difference,
+                    counts_of[name],
+                    scale(name),
+                    confidence,
+                    paired.get(name),
                 )
             elif drawn and self.made:
                 interval = replace(NO_INTERVAL, why=NO_COPIES)
@@ -389,14 +394,14 @@ class _Test(NamedTuple):
                 ties = 0.5 if of and of.share else 1.0
                 p = resample.randomization_p(swapped[name], difference, ties=ties)
                 # Few trials have no p that is small enough to be significant.
-                possible = is_significant(ties / (len(swapped[name]) + 1), level)
+                possible = is_significant(ties / (len(swapped[name]) + 1), confidence)
             differing = sum(counts.get(name, ()))
             se = nan
             if name in counts:
                 se = se_of_shares(*counts[name], self.samples)
             elif made and seen.number > 1 and len(known := _known(differences)):
                 se = float(known.std()) * sqrt(seen.number / (seen.number - 1))
-            if possible and not (isnan(p) or is_significant(p, level)):
+            if possible and not (isnan(p) or is_significant(p, confidence)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
                 score=a[name],

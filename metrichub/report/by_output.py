@@ -71,7 +71,7 @@ def intervals_of(
     measurement: Measurement,
     *,
     metrics: str | Iterable[str] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = SEED,
     cluster: str | None = "auto",
@@ -93,6 +93,6 @@ def intervals_of(
     }
     drawn = {name: result for name, result in results.items() if name not in none}
     units = partial(measurement.units, cluster=cluster)
-    intervals = none | significance.intervals(drawn, units, level, resamples, seed)
+    intervals = none | significance.intervals(drawn, units, confidence, resamples, seed)
     headline = {name: result.metric.headline() for name, result in results.items()}
     return ByOutput({name: intervals[name] for name in results}, headline)

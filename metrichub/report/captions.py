@@ -115,7 +115,9 @@ def about_intervals(
         draws = "" if how else number
         how.append(f"by Wilson's method with the bootstrap's standard error{draws}")
     how += [f"by Wilson's method{' alone' * mixed}"] * ("Wilson" in methods)
-    sentences = [f"In brackets: {options.level * 100:g}% intervals {listed(how)}."] if how else []
+    sentences = (
+        [f"In brackets: {options.confidence * 100:g}% intervals {listed(how)}."] if how else []
+    )
     lacking = without_intervals(columns, intervals)
     return " ".join([*sentences, *(f"{line[0].upper()}{line[1:]}." for line in lacking)])
 
@@ -166,7 +168,7 @@ def power_line(tests: PairedTests, form: ScoreFormat) -> str:
     units = about = ""
     for column in merged_columns(tests.reports, ScoreFormat(percent=form.percent)):
         compared = {pair: t for pair in tests.pairs if (t := test_of(tests, pair, column))}
-        if any(is_significant(test.p, tests.options.level) for test in compared.values()):
+        if any(is_significant(test.p, tests.options.confidence) for test in compared.values()):
             continue
         with_best = _with_best(compared, column)
         smallest = max((test.shows for test in with_best), default=nan)

@@ -56,7 +56,7 @@ def headline(tests: PairedTests, percent: bool = False) -> Headline:
     return Headline(tuple(f"{text}." for text in said), title)
 
 
-def headline_of_one(rows: Sequence[Row], level: float) -> Headline:
+def headline_of_one(rows: Sequence[Row], confidence: float) -> Headline:
     """The score of one system on its first output, and on the others in a few words."""
     row, *others = rows
     name, interval = row.system, ""
@@ -67,7 +67,7 @@ def headline_of_one(rows: Sequence[Row], level: float) -> Headline:
     said += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
     if row.interval and not isnan(row.interval.low):
         low, high = (_number(row.column, end) for end in row.interval.ends)
-        interval = f", {100 * level:g}% interval {low} to {high}{',' * bool(others)}"
+        interval = f", {100 * confidence:g}% interval {low} to {high}{',' * bool(others)}"
     begin = f"{name} scores " if name else ""
     title = f"{begin}{listed(said)}"
     more = f" and {listed(said[1:])}" if others else ""
@@ -263,7 +263,7 @@ class Standing:
 
     @property
     def _level(self) -> float:
-        return self.tests.options.level
+        return self.tests.options.confidence
 
 
 def _second(first: Standing, others: Sequence[Standing]) -> str:

@@ -127,7 +127,7 @@ class Ranking(PairedTests, Generic[M]):
     ) -> str:
         """The systems' scores in Markdown: a row per system, the best in bold, with a caption.
 
-        The caption is the sentences; below are the test, its level, and the signatures. Of two
+        The caption is the sentences; below are the test, its confidence, and the signatures. Of two
         systems the scores of the second have p. `intervals` adds bootstrap intervals; `percent`
         shows outputs from 0 to 1, and error rates, in percent.
         """
@@ -158,7 +158,7 @@ class Ranking(PairedTests, Generic[M]):
         percent: bool = False,
     ) -> tuple[Table, Table]:
         """The systems' scores, best first, and the differences of all pairs."""
-        form = ScoreFormat(outputs, percent, self.options.level)
+        form = ScoreFormat(outputs, percent, self.options.confidence)
         return self._scores(form, intervals), differences(self, form)
 
     def board(
@@ -173,7 +173,7 @@ class Ranking(PairedTests, Generic[M]):
         Two have their differences with interval and p; of several the first output has pictures of
         its intervals.
         """
-        form = ScoreFormat(outputs, percent, self.options.level)
+        form = ScoreFormat(outputs, percent, self.options.confidence)
         if len(self.systems) == 2:
             return board_of_two(self, form, self.intervals() if intervals else {})
         return self._scores(form, intervals, self._pictured)
@@ -199,7 +199,7 @@ class Ranking(PairedTests, Generic[M]):
         percent: bool = False,
     ) -> Table:
         """The systems' scores with a caption for a paper; see `to_markdown`."""
-        form = ScoreFormat(outputs, percent, self.options.level)
+        form = ScoreFormat(outputs, percent, self.options.confidence)
         drawn = self.intervals() if intervals else {}
         return captioned(self.reports, self, drawn, form, self.options)
 
@@ -212,12 +212,14 @@ class Ranking(PairedTests, Generic[M]):
         how = self.options.of_intervals()
         return {name: intervals_of(report, **how) for name, report in self.reports.items()}
 
-    def not_worse(self, system: str, name: str, margin: float, *, level: float = 0.95) -> Margin:
+    def not_worse(
+        self, system: str, name: str, margin: float, *, confidence: float = 0.95
+    ) -> Margin:
         """Whether a system is shown to be worse than the first by no more than a margin.
 
         `name` is a metric, or an output such as "rouge.rouge2"; `margin` is in the score's own
-        unit. `shown` is whether the error of saying so is at most 1 - level: that it is worse by
-        the margin has to be refuted, so that few samples show nothing.
+        unit. `shown` is whether the error of saying so is at most 1 - confidence: that it is worse
+        by the margin has to be refuted, so that few samples show nothing.
 
         Raises:
             ReportError: there is no such system or output, or neither more nor less is better.
@@ -243,10 +245,12 @@ class Ranking(PairedTests, Generic[M]):
         # Clusters and buckets are units of their own.
         single = self.options.cluster is None and test.units == test.samples
         means = mean_differences(results[0], results[1], output) if single else None
-        found = not_worse(test, better, margin, level, means)
+        found = not_worse(test, better, margin, confidence, means)
         limit = f"{margin:g} on {threshold.shown}"
         cluster, pair = self.options.cluster, (system, first)
-        return found._replace(sentence=margin_in_words(found, test, pair, limit, level, cluster))
+        return found._replace(
+            sentence=margin_in_words(found, test, pair, limit, confidence, cluster)
+        )
 
     def signatures(self) -> list[str]:
         """The signatures of the metrics; several for a metric in which the systems differ."""
@@ -323,7 +327,7 @@ def compare_all(
     systems: Mapping[str, M],
     *,
     metrics: str | Iterable[str] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
@@ -335,7 +339,7 @@ def compare_all(
     Args:
         systems: the report of each system, by name.
         metrics: the names of the metrics to test; by default all that two systems share.
-        level: the level of the intervals; a system beats another if p <= 1 - level.
+        confidence: the confidence of the intervals; a system beats another if p <= 1 - confidence.
         resamples: the number of bootstrap resamples for the intervals.
         trials: the number of random swaps of approximate randomization.
         seed: the seed of the random numbers.
@@ -350,7 +354,7 @@ def compare_all(
         ReportError: there are fewer than two systems, or the reports have different samples, no
             common metric, metrics with other parameters or definitions, no such column, or are
             pooled.
-        ParameterError: level isn't between 0 and 1, or a number isn't positive.
+        ParameterError: confidence isn't between 0 and 1, or a number isn't positive.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise ReportError(
@@ -361,7 +365,7 @@ def compare_all(
         if not isinstance(report, Measurement):
             raise ReportError(f"{name} is {what(report)}, not a report")
     check_positive("resamples", resamples)
-    options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
+    options = SignificanceOptions(confidence, resamples, trials, seed, cluster, calibrate)
     tests = paired_tests(systems, options, metrics)
     warn_of(systems)
     return Ranking(**{**vars(tests), "reports": systems})

@@ -48,7 +48,7 @@ class Report(Measurement):
         self,
         *,
         metrics: str | Iterable[str] | None = None,
-        level: float = 0.95,
+        confidence: float = 0.95,
         resamples: int = 1000,
         seed: int = SEED,
         cluster: str | None = "auto",
@@ -67,10 +67,15 @@ class Report(Measurement):
 
         Raises:
             ReportError: there is no such metric or column, or the report is pooled.
-            ParameterError: level isn't between 0 and 1, or resamples isn't positive.
+            ParameterError: confidence isn't between 0 and 1, or resamples isn't positive.
         """
         return intervals_of(
-            self, metrics=metrics, level=level, resamples=resamples, seed=seed, cluster=cluster
+            self,
+            metrics=metrics,
+            confidence=confidence,
+            resamples=resamples,
+            seed=seed,
+            cluster=cluster,
         )
 
     def notes(self) -> dict[str, Sequence[str]]:
@@ -85,7 +90,7 @@ class Report(Measurement):
         other: Report,
         *,
         metrics: str | Iterable[str] | None = None,
-        level: float = 0.95,
+        confidence: float = 0.95,
         resamples: int = 1000,
         trials: int = 10_000,
         seed: int = SEED,
@@ -115,7 +120,7 @@ class Report(Measurement):
         """
         from metrichub.report.ranking import compare_two
 
-        options = SignificanceOptions(level, resamples, trials, seed, cluster, calibrate)
+        options = SignificanceOptions(confidence, resamples, trials, seed, cluster, calibrate)
         return compare_two(self, other, metrics, options)
 
     def merge(self, *others: Report) -> Report:
@@ -334,7 +339,7 @@ class Report(Measurement):
         """Write one HTML file with scores, plots and all samples.
 
         `others` are systems to compare with this one, whose name is then `name`. Options are those
-        of `metrichub.report.html.write`: level, resamples, trials, seed, cluster, ids and so on.
+        of `metrichub.report.html.write`: confidence, resamples, trials, seed, cluster, ids …
 
         Raises:
             ReportError: the report is pooled, or the systems can't be compared.

@@ -42,12 +42,12 @@ class ScoreFormat:
     Attributes:
         outputs: The outputs that each card names to be read first, or all.
         percent: Show outputs from 0 to 1, and error rates, in percent.
-        level: The level of the intervals.
+        confidence: The confidence of the intervals.
     """
 
     outputs: OutputChoice = "headline"
     percent: bool = False
-    level: float = 0.95
+    confidence: float = 0.95
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for another choice of outputs."""
@@ -57,7 +57,7 @@ class ScoreFormat:
     @property
     def interval(self) -> str:
         """What an interval is called: "95% interval"."""
-        return f"{self.level * 100:g}% interval"
+        return f"{self.confidence * 100:g}% interval"
 
 
 HEADLINES, EVERY = ScoreFormat("headline"), ScoreFormat("all")
@@ -161,7 +161,7 @@ def rows_of(
                 ranks.get(name),
                 name in first,
                 test,
-                verdict_of(test, column.better, tests.options.level) if tests else "",
+                verdict_of(test, column.better, tests.options.confidence) if tests else "",
             )
             rows.append(row)
     return rows

@@ -220,7 +220,7 @@ def _weakest(
                 signed = -values if column.better == "lower" else values
                 tests[column, k] = _against_rest(signed, one, unit)
     p_values = holm({key: p for key, (_, p) in tests.items()})
-    found = [key for key, p in p_values.items() if is_significant(p, options.level)]
+    found = [key for key, p in p_values.items() if is_significant(p, options.confidence)]
     if not found:
         return "no slice differs significantly from the rest" if tests else ""
     column, k = weakest = min(found, key=lambda key: tests[key])

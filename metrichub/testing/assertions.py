@@ -29,7 +29,7 @@ def assert_scores(
     *,
     on: On = "score",
     baseline: Report | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = SEED,
 ) -> None:
@@ -42,7 +42,7 @@ def assert_scores(
 
     ">= baseline - 0.01", or "<= baseline + 0.01" where lower is better, is met only if the samples
     show that the score is worse than that of the report `baseline` by no more than 0.01, with an
-    error of at most 1 - level: few samples show nothing, and the message says how many would.
+    error of at most 1 - confidence: few samples show nothing, and the message says how many would.
 
     >>> from metrichub import Hub
     >>> report = Hub("wer").evaluate(predictions=["a b", "c"], references=["a b", "d"])
@@ -71,7 +71,7 @@ def assert_scores(
     if on not in choices_of(On):
         raise ParameterError(None, "on", on, " or ".join(map(repr, choices_of(On))))
     thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
-    how: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     scores = report.scores()
     bounds = {threshold: scores[threshold.metric][threshold.output] for threshold in thresholds}
     if on == "interval":
@@ -118,7 +118,7 @@ def _beyond_margins(
                 raise ParameterError(None, "baseline", None, f"the report that {limit!r} is about")
             systems = {"the baseline": baseline, "the report": report}
             ranking = compare_all(systems, metrics=output.metric, trials=1, **how)
-            found = ranking.not_worse("the report", name, margin, level=how["level"])
+            found = ranking.not_worse("the report", name, margin, confidence=how["confidence"])
             if not found.shown:
                 yield found.sentence
 
@@ -144,7 +144,7 @@ def _failure(
 ) -> str:
     score = report.scores()[threshold.metric][threshold.output]
     interval = _interval(report, threshold, how)
-    percent = f"{100 * how['level']:g}% interval"
+    percent = f"{100 * how['confidence']:g}% interval"
     limit = f"should be {threshold.sign} {threshold.value:g}"
     if on == "score":
         shown = f" ({percent} {_span(interval)})" if interval and not interval.why else ""

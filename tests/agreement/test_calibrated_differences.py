@@ -79,7 +79,7 @@ def test_a_calibrated_difference_is_that_of_ppi_python(vector: dict[str, Any]) -
 def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float) -> None:
     found = systems()
     first, second = (report(*of) for of in zip(*found.values(), strict=True))
-    ranking = compare_all({"A": first, "B": second}, level=level, calibrate="good")
+    ranking = compare_all({"A": first, "B": second}, confidence=level, calibrate="good")
     test = ranking.pairs["B", "A"]["grade"]["score"]
     (judge, people) = (found[kind][1] - found[kind][0] for kind in ("judge", "people"))
     difference, variance, freedom = by_hand(judge, people)
@@ -96,7 +96,7 @@ def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float)
     assert ranking.doubts == (ONE_BY_ONE.format(40),)
     assert ranking.ranks == {"grade": {"score": {"A": 2, "B": 1}}}
     # The other way round, everything changes its sign.
-    turned = first.compare(second, level=level, calibrate="good")["grade"]["score"]
+    turned = first.compare(second, confidence=level, calibrate="good")["grade"]["score"]
     assert (turned.difference, turned.p) == pytest.approx((-difference, p))
     assert turned.sentence is not None
     assert turned.sentence.startswith("the other system beats this system on grade")
@@ -205,7 +205,7 @@ def test_where_nothing_differs_labelled_samples_say_what_they_would_show() -> No
     # A margin of calibrated differences is by their own error, one-sided at .025 below 100.
     margin = ranking.not_worse("B", "grade", 1.0)
     assert margin.p == pytest.approx(scipy.stats.t.sf((test.difference + 1.0) / test.se, 29))
-    assert margin.level == 0.975
+    assert margin.confidence == 0.975
 
 
 def test_samples_that_belong_together_are_refused() -> None:

@@ -214,7 +214,8 @@ def test_a_row_is_found_by_what_tells_it_apart() -> None:
     which = {"level": "pooled", "coefficient": "pearson"}
     row = agreement.row("n", "y", **which)
     assert isinstance(row, AgreementRow)
-    assert row[:4] == ("n", "y", "pooled", "pearson")
+    assert (row.metric, row.dimension) == ("n", "y")
+    assert (row.level, row.coefficient) == ("pooled", "pearson")
     assert agreement.row("chance", "x", **which).metric == "chance"
     with pytest.raises(InputError, match=r"^4 rows match; choose one by metric, dimension$"):
         agreement.row(**which)

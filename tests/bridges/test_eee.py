@@ -65,7 +65,7 @@ def test_intervals_are_those_of_the_report(tmp_path: Path) -> None:
     # Fewer than five samples have no interval.
     report = Hub("bleu").evaluate(**{name: texts * 2 for name, texts in COLUMNS.items()})
     uncertainty = by_name(written(report, tmp_path))["bleu"]["score_details"]["uncertainty"]
-    interval = report.intervals(level=0.95, resamples=1000)["bleu"]["score"]
+    interval = report.intervals(confidence=0.95, resamples=1000)["bleu"]["score"]
     assert uncertainty["confidence_interval"]["lower"] == interval.low
     assert uncertainty["standard_error"]["value"] == interval.std
     assert uncertainty["confidence_interval"]["method"] == interval.method

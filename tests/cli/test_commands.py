@@ -101,7 +101,7 @@ def test_an_option_that_takes_one_value_is_refused_if_it_has_several() -> None:
 
 def test_what_may_repeat_and_what_asks_for_help_are_no_second_value() -> None:
     assert run_main("card", "bleu", "--full", "--full").exit_code == 0
-    assert run_main("score", "--level", ".9", "--level", ".8", "--help").exit_code == 0
+    assert run_main("score", "--confidence", ".9", "--confidence", ".8", "--help").exit_code == 0
 
 
 def test_a_plugin_adds_a_command(site: Path) -> None:

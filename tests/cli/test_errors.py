@@ -73,7 +73,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
             ("a.jsonl", "-m", "bleu", "--fail-under", "bleu=30"),
             "thresholds are fractions: write 0.3",
         ),
-        (("a.jsonl", "-m", "wer", "--intervals", "--level", "95"), "95.0 is not in the range"),
+        (("a.jsonl", "-m", "wer", "--intervals", "--confidence", "95"), "95.0 is not in the range"),
         (("a.jsonl", "-m", "wer", "--nonsense"), "No such option"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_clusters_make_the_intervals_of_documents() -> None:
     how = ("score", "a.jsonl", "-m", "wer", "--intervals")
     found = json.loads(run(*how, "--cluster", "doc", *JSON).stdout)["intervals"]["wer"]["score"]
     expected = Hub("wer").evaluate(ROWS).intervals(cluster="doc")["wer"]["score"]
-    assert found == expected._asdict()
+    assert found == asdict(expected)
     assert found != json.loads(run(*how, *JSON).stdout)["intervals"]["wer"]["score"]
     assert "each doc whole" in run(*how, "--cluster", "doc", "--format", "latex").stdout
     compared = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--cluster", "doc")

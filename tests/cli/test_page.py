@@ -42,7 +42,17 @@ def test_score_writes_a_page_beside_its_result() -> None:
 
 def test_the_resampling_options_hold_for_the_page() -> None:
     run(
-        "score", "a.jsonl", "-m", "wer", *FEW, "--level", "0.5", "--seed", "3", "--report", "a.html"
+        "score",
+        "a.jsonl",
+        "-m",
+        "wer",
+        *FEW,
+        "--confidence",
+        "0.5",
+        "--seed",
+        "3",
+        "--report",
+        "a.html",
     )
     page = Path("a.html").read_text("utf-8")
     assert "In brackets: 50%\nintervals (20 bootstrap resamples" in page

@@ -163,7 +163,7 @@ def test_intervals_are_those_of_the_report() -> None:
     run("score", "a.jsonl", "-m", "abstractness", "--save", "a.json")
     expected = Report.load("a.json").intervals(resamples=64, seed=7)["abstractness"]["score"]
     assert found["intervals"]["abstractness"]["score"] == json_value(expected)
-    wide = ("--intervals", "--level", "0.5", "--format", "csv")
+    wide = ("--intervals", "--confidence", "0.5", "--format", "csv")
     table = run("score", "a.jsonl", "-m", "abstractness", *wide).stdout
     [row] = csv.DictReader(io.StringIO(table))
     # Two samples are too few.

@@ -286,13 +286,15 @@ def test_p_values_are_written_as_in_papers(p: float, sign: str, text: str) -> No
 )
 def test_a_p_that_equals_the_bound_is_significant(level: float, trials: int) -> None:
     # No swap of 12 samples is as far apart as they are: only the systems themselves count.
-    ranking = compare_all(with_right(12, 0, metric="wer"), level=level, trials=trials)
+    ranking = compare_all(with_right(12, 0, metric="wer"), confidence=level, trials=trials)
     test = ranking.pairs["b", "a"]["wer"]["score"]
     assert test.p == 1 / (trials + 1)
     assert ranking.ranks == {"wer": {"score": {"a": 1, "b": 2}}}
     said = "a scores lower than b on wer, where less is better: 0.000 against 1.000"
     assert ranking.sentence == f"{said} ({p_text(test.p)})."
-    unranked = compare_all(with_right(12, 0, metric="abstractness"), level=level, trials=trials)
+    unranked = compare_all(
+        with_right(12, 0, metric="abstractness"), confidence=level, trials=trials
+    )
     assert unranked.sentence.startswith("abstractness differs: b 1.000 and a 0.000")
 
 

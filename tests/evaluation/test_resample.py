@@ -291,7 +291,7 @@ def test_a_seed_gives_the_same_and_another_gives_others(reports: tuple[Report, R
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"level": level} for level in (0, 1, 95, "95%")),
+        *({"confidence": value} for value in (0, 1, 95, "95%")),
         *({"seed": seed} for seed in ("x", 1.5, -1)),
         {"resamples": 0},
     ],

@@ -45,7 +45,7 @@ def ranked(metrics: Any, *texts: str, **options: Any) -> Ranking:
 def test_a_caption_says_how_the_intervals_were_made(
     metrics: list[str], cluster: str | None, how: str
 ) -> None:
-    found = ranked(metrics, "a x", "x x", level=0.9, cluster=cluster)
+    found = ranked(metrics, "a x", "x x", confidence=0.9, cluster=cluster)
     assert f"16 samples. In brackets: 90% intervals {how}. " in found.to_markdown(intervals=True)
     assert "In brackets" not in found.to_markdown()
     assert found.tables()[1].head[2] == "difference [90% interval]"
@@ -55,11 +55,11 @@ def test_a_caption_says_how_the_intervals_were_made(
     ("metric", "texts", "options", "marks", "trials", "p"),
     [
         ("wer", ["a b", "x x"], {}, "Bold: what is significantly better. ", "1,234 trials", ".05"),
-        ("wer", ["a x", "a x"], {"level": 0.9}, "", "1,234 trials", ".1"),
+        ("wer", ["a x", "a x"], {"confidence": 0.9}, "", "1,234 trials", ".1"),
         (
             "wer",
             ["a x", "a x", "a b"],
-            {"level": 0.9, "trials": 12_340},
+            {"confidence": 0.9, "trials": 12_340},
             "Bold: the best of the column. ",
             "12,340 trials",
             ".1",
@@ -76,7 +76,7 @@ def test_a_caption_says_how_the_intervals_were_made(
         (
             "abstractness",
             ["a x", "a x", "a b"],
-            {"level": 0.99, "cluster": "doc"},
+            {"confidence": 0.99, "cluster": "doc"},
             "",
             "1,234 trials, each doc swapped whole",
             ".01",

@@ -530,7 +530,7 @@ def test_a_metric_that_read_almost_nothing_has_no_interval_and_no_reason() -> No
 
 
 def test_a_ranking_keeps_what_it_was_asked_for(ten: Report) -> None:
-    how: dict[str, Any] = {"level": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
+    how: dict[str, Any] = {"confidence": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
     found = compare_all({"a": ten, "b": ten}, metrics="wer", trials=11, **how)
     assert found.options._asdict() == {**how, "trials": 11, "calibrate": None}
     assert list(found.pairs["b", "a"]) == ["wer"]

@@ -54,7 +54,7 @@ class Facts(NamedTuple):
                     metrics[label] = metric
                     p.setdefault(label, {})[pair] = test["p"]
                     sign = -1 if label in DOWN else 1
-                    if test["p"] <= 1 - ranking.options.level + 1e-12:
+                    if test["p"] <= 1 - ranking.options.confidence + 1e-12:
                         won = pair if sign * test["difference"] > 0 else pair[::-1]
                         better.setdefault(label, set()).add(won)
                 scores[label] = {
@@ -134,7 +134,7 @@ def test_every_clause_of_random_headlines_follows_from_the_json(
         ranking = compare_all(
             {name: reports[name] for name in systems},
             metrics=metrics,
-            level=level,
+            confidence=level,
             resamples=40,
             trials=100,
             seed=drawn.randrange(9),

@@ -140,11 +140,11 @@ def test_a_column_that_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
 def test_the_level_and_the_seed_of_the_intervals_are_told(tmp_path: Path) -> None:
     # Six samples: fewer than five have no interval.
     report = Hub("wer").evaluate(**{name: [*texts, *texts] for name, texts in COLUMNS.items()})
-    write(tmp_path / "report.html", {"A": report}, level=0.9, resamples=30, seed=7)
+    write(tmp_path / "report.html", {"A": report}, confidence=0.9, resamples=30, seed=7)
     page = Page(tmp_path / "report.html")
     assert "In brackets: 90% intervals (30 bootstrap resamples;" in page.text
     assert "the seed 7" in page.text
-    low, high = report.intervals(level=0.9, resamples=30, seed=7)["wer"]["score"].ends
+    low, high = report.intervals(confidence=0.9, resamples=30, seed=7)["wer"]["score"].ends
     assert f"[{low:.3f}, {high:.3f}]" in page.text
 
 

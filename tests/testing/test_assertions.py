@@ -84,7 +84,7 @@ def test_scores_pass_or_fail(report: Report, limits: dict[str, Any], passes: boo
 @pytest.mark.parametrize("metric", ["wer", "overlap"])
 def test_the_worse_end_of_the_interval_counts(metric: str, on: Any) -> None:
     report = HUB.evaluate(TWICE)
-    how: dict[str, Any] = {"level": 0.5, "resamples": 99, "seed": 7}
+    how: dict[str, Any] = {"confidence": 0.5, "resamples": 99, "seed": 7}
     interval = report.intervals(**how)[metric]["score"]
     score = report[metric]["score"]
     assert interval.low < score < interval.high
@@ -117,7 +117,7 @@ def test_a_failure_says_how_far_off_and_shows_the_worst_samples(report: Report) 
 
 
 def test_a_failure_of_an_interval_says_which_end_is_off(report: Report) -> None:
-    how: dict[str, Any] = {"level": 0.9, "resamples": 50, "seed": 3}
+    how: dict[str, Any] = {"confidence": 0.9, "resamples": 50, "seed": 3}
     with pytest.raises(AssertionError) as caught:
         assert_scores(report, {"exact_match": ">= 0.33"}, on="interval", **how)
     # Wilson's interval of 1 of 3 with z = 1.6449.

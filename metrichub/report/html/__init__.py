@@ -25,7 +25,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     systems: Mapping[str, Measurement],
     *,
     ids: Sequence[Any] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 1000,
     trials: int = 10_000,
     seed: int = SEED,
@@ -71,7 +71,7 @@ def write(  # noqa: PLR0913  # the options of one call, each by its name
     check_folder(path)
     if ids is None:
         ids = next((report.metadata.get("id") for report in systems.values()), None)
-    options = SignificanceOptions(level, resamples, trials, seed, cluster)
+    options = SignificanceOptions(confidence, resamples, trials, seed, cluster)
     limits = PageLimits(explained, size)
     tell = progress or (lambda *_: None)
     shown = PageOptions(ids, human, agreement, title, by, provenance)

@@ -65,7 +65,7 @@ def answer_of(
     options: SignificanceOptions,
 ) -> PageAnswer:
     """The answer for these systems; of one alone, its scores."""
-    form = ScoreFormat(level=options.level)
+    form = ScoreFormat(confidence=options.confidence)
     columns = merged_columns(systems, form)
     paper = captioned(systems, ranking, intervals, form, options)
     lacking = without_intervals(columns, intervals)
@@ -73,7 +73,7 @@ def answer_of(
         rows = rows_of(systems, columns, None, intervals)
         (report,) = systems.values()
         forests = [*_scores(rows, report, form)]
-        of_one = headline_of_one(rows, form.level)
+        of_one = headline_of_one(rows, form.confidence)
         return PageAnswer(of_one.title, "", columns, (), forests, lacking, paper, None)
     tests = ShownTests.of(ranking, columns)
     pair = _shown_pair(tests)
@@ -255,8 +255,8 @@ def _forest(
         short = p.removeprefix("p ").removeprefix("= ") or "–"
         brief = [briefly(column), *scores, difference, short]
         rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], brief, *places))
-    level = f"{100 * tests.ranking.options.level:g}%"
-    differs = f"difference from {tests.ranking.systems[0]} [{level} interval]"
+    confidence = f"{100 * tests.ranking.options.confidence:g}%"
+    differs = f"difference from {tests.ranking.systems[0]} [{confidence} interval]"
     head = [*head, differs, "relative", "verdict"]
     return Forest(title, head, rows, axis.ticks(), axis.place(0.0))
 

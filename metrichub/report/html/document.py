@@ -147,7 +147,7 @@ def report_page(
     said = people.headline if people_first else [answer.title, *filter(None, [answer.proof])]
     copied = [people.main] if people_first else [*_differences(answer), answer.paper]
     sliced = answer.columns if slices.slices else ()
-    every = ScoreFormat("all", level=options.level)
+    every = ScoreFormat("all", confidence=options.confidence)
     board = scoreboard(systems, None, intervals, every)
     metrics = metrics_of(systems)
     provenance = shown.provenance or Provenance()
@@ -193,7 +193,7 @@ def report_page(
             own_tables=_own_tables(systems),
             labels=labels,
             tests=differences(ranking, every) if ranking else None,
-            slices=[slice_table(column, slices, systems, options.level) for column in sliced],
+            slices=[slice_table(column, slices, systems, options.confidence) for column in sliced],
             differing=slices.sentence,
             about_slices=_about_slices(slices, first.size),
             about_groupings=[g.about for g in groupings if g.about],

@@ -91,11 +91,11 @@ class Axis(NamedTuple):
 
 
 def slice_table(
-    column: OutputColumn, slices: Slices, systems: Mapping[str, Measurement], level: float
+    column: OutputColumn, slices: Slices, systems: Mapping[str, Measurement], confidence: float
 ) -> SliceTable:
     """The slices by one output, in the order of their groupings."""
     pair = slices.pair
-    found = [(one, _slice_row(one, column, pair, level)) for one in slices.slices]
+    found = [(one, _slice_row(one, column, pair, confidence)) for one in slices.slices]
     axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
     groups: dict[tuple[str, str], list[SliceRow]] = {}
     for one, (cells, kind, ends) in found:
@@ -103,7 +103,7 @@ def slice_table(
         select = json.dumps({"group": one.grouping.key, "value": one.value})
         group = one.grouping.name, one.grouping.about
         groups.setdefault(group, []).append(SliceRow(select, one.size, row))
-    interval = f"{100 * level:g}% interval"
+    interval = f"{100 * confidence:g}% interval"
     scores = [*systems] if len(systems) > 1 else ["score"]
     head = [*scores, f"{' − '.join(pair)} [{interval}]", "p"] if pair else [*scores, interval]
     return SliceTable(
@@ -118,7 +118,7 @@ def slice_table(
 
 
 def _slice_row(
-    one: Slice, column: OutputColumn, pair: tuple[str, str] | None, level: float
+    one: Slice, column: OutputColumn, pair: tuple[str, str] | None, confidence: float
 ) -> tuple[list[str], str, list[float]]:
     """The cells of a slice, its kind, and the ends and the middle of its interval."""
     key, output = column.metric, column.output
@@ -137,5 +137,5 @@ def _slice_row(
         cells += [column.number(difference, "+"), why]
         return cells, "not", [math.nan, difference, math.nan]
     cells += [str(column.difference(test)), p_text(test.p)]
-    kind, *_ = verdict_of(test, column.better, level).split()
+    kind, *_ = verdict_of(test, column.better, confidence).split()
     return cells, kind, [test.interval.low, test.difference, test.interval.high]

@@ -46,7 +46,7 @@ class ShownTests(NamedTuple):
 
     def verdict(self, test: Comparison | None, column: OutputColumn) -> str:
         """What a test says of the first system of its pair."""
-        return verdict_of(test, column.better, self.ranking.options.level)
+        return verdict_of(test, column.better, self.ranking.options.confidence)
 
     def ranked(self) -> OutputColumn:
         """The first output that ranks systems; where none does, the first."""
