@@ -100,7 +100,7 @@ def measure(run: Run) -> Cost:
     """What a run costs in this process."""
     hub = Hub(run.metrics)
     hub.evaluate(_SMALL)
-    data = files.read_batches(run.path) if run.streamed else files.read(run.path)
+    data = files.read_batches(run.path) if run.streamed else files.read_samples(run.path)
     before = _forget_peak()
     start = time.perf_counter()
     report = hub.evaluate(data, samples=not run.streamed, workers=run.workers)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from metrichub.catalog.listing import list_metrics as list_metrics
     from metrichub.catalog.registry import Entry as Entry
     from metrichub.data.conversations import conversation as conversation
-    from metrichub.data.files import read as read
     from metrichub.data.files import read_batches as read_batches
+    from metrichub.data.logs import read as read
     from metrichub.data.tabular import Data as Data
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
@@ -77,7 +77,8 @@ _HOMES = {
         "catalog.listing": "list_metrics",
         "catalog.registry": "Entry",
         "data.conversations": "conversation",
-        "data.files": "read read_batches",
+        "data.files": "read_batches",
+        "data.logs": "read",
         "data.tabular": "Data",
         "models.openai_embedder": "OpenAIEmbedder",
         "errors": (

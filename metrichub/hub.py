@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial, wraps
 from os import PathLike
@@ -20,6 +21,7 @@ from metrichub.errors import (
     InputError,
     ParameterError,
     ScoringError,
+    SpecError,
     listed,
     what,
     without_warnings,
@@ -36,7 +38,14 @@ from metrichub.evaluation.run import (
     rounds_of,
 )
 from metrichub.evaluation.signature import Reduction, Signature, reduction_name
-from metrichub.metric import Metric, MetricLike, load_metrics, needed_by, with_extraction
+from metrichub.metric import (
+    Metric,
+    MetricLike,
+    load_metrics,
+    needed_by,
+    recorded_metrics,
+    with_extraction,
+)
 from metrichub.models.usage import Budget, Limits, Usage
 from metrichub.report.notes import warn_of
 from metrichub.report.report import Report
@@ -121,7 +130,7 @@ class Hub:
     @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def __init__(
         self,
-        metrics: MetricLike | Iterable[MetricLike],
+        metrics: MetricLike | Iterable[MetricLike] = (),
         *more: Never,
         judge: str | Judge | Sequence[str | Judge] | None = None,
         vote: VoteRule | None = None,
@@ -149,7 +158,8 @@ class Hub:
             )
         settings = {"judge": judge, "vote": vote, "embedder": embedder, "language": language}
         loaded = [
-            with_extraction(metric, extract, extract_references) for metric in load_metrics(metrics)
+            with_extraction(metric, extract, extract_references)
+            for metric in (() if metrics == () else load_metrics(metrics))
         ]
         asking = (hasattr(metric, kind) for metric in loaded for kind in ("judge", "embedder"))
         if vote is not None or language is not None or any(asking):
@@ -176,6 +186,12 @@ class Hub:
 
     def _settings(self) -> tuple[object, ...]:
         return self.metrics, self.reduce, self.block_characters, self.vote
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change what a hub was made with."""
+        if name in ("metrics", "reduce", "block_characters", "vote") and hasattr(self, name):
+            raise AttributeError(f"a hub's {name} can't be set; make another hub")
+        object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         """The metrics with all their parameters."""
@@ -349,6 +365,7 @@ class Hub:
         *,
         systems: str | None = None,
         common: bool = False,
+        as_recorded: bool = False,
         **options: Unpack[EvaluateOptions],
     ) -> dict[str, Report]:
         """The reports of several systems, files, or splits of a data set, by name.
@@ -362,11 +379,27 @@ class Hub:
         or else by the question, the source and the references. With `common`, those samples are
         scored that all systems have, and the reports' notes say how many are left out.
 
+        A path may be a folder with another tool's logs, or a log of several systems: the samples of
+        the tasks that all systems have are scored. With `as_recorded`, the numbers that the tool
+        recorded for each sample are metrics beside those of the hub, which may have none:
+        `Hub().evaluate_all("results/", as_recorded=True)`.
+
         Raises:
             InputError: as `evaluate`; the message names the system, or its file and line. Systems
                 have different samples, and `common` isn't set, or nothing identifies them.
         """
         shared: dict[str, Any] = {**options}
+        if paths := _paths_of(data, as_recorded) if systems is None else None:
+            from metrichub.data.logs import systems_of_logs
+
+            rescored = bool(self.metrics)
+            found = systems_of_logs(paths, as_recorded=as_recorded, rescored=rescored)
+            data = found.systems
+            if found.recorded:
+                hub = copy(self)
+                metrics = (*recorded_metrics(found.recorded), *self.metrics)
+                object.__setattr__(hub, "metrics", load_metrics(metrics))
+                return hub.evaluate_all(data, common=common, **options)
         by_name = self._systems(data, systems, common, shared)
         reports: dict[str, Report] = {}
         batch = shared.get("batch")
@@ -512,10 +545,25 @@ class Hub:
         key: Sequence[str] = (),
         unreduced: Sequence[Metric] = (),
     ) -> Iterator[Batch]:
+        if not self.metrics:
+            raise SpecError("the hub has no metric; name one, for example Hub('bleu')")
         needed = self.needs()
         options = EvaluateOptions.__annotations__
         check_options(by_name, needed, options, self.metrics, with_table=data is not None)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key, unreduced)
+
+
+def _paths_of(data: object, as_recorded: bool) -> dict[str, str] | None:
+    """The paths at which logs may be, by the names of systems; None for other data."""
+    from metrichub.data.logs import may_be_logs
+
+    named = data if isinstance(data, Mapping) else {str(data): data}
+    paths = {str(n): str(p) for n, p in named.items() if isinstance(p, (str, PathLike))}
+    if len(paths) == len(named) > 0 and (as_recorded or may_be_logs(paths.values())):
+        return paths
+    if as_recorded:
+        raise InputError(f"as_recorded takes the path of a tool's logs, not {what(data)}")
+    return None
 
 
 def criteria_hub(inputs: tuple[str, ...], **settings: Any) -> Hub:

@@ -497,3 +497,19 @@ def test_a_name_without_a_score_says_which_is_meant(ask: Any, said: str) -> None
         ask(one, other)
     assert str(error.value) == said
     assert isinstance(error.value, (ReportError, KeyError))
+
+
+def test_what_a_hub_was_made_with_stays() -> None:
+    hub = Hub("wer")
+    for name in ("metrics", "reduce", "vote", "block_characters"):
+        with pytest.raises(AttributeError, match=f"a hub's {name} can't be set; make another hub"):
+            setattr(hub, name, getattr(hub, name))
+    assert hash(hub) == hash(Hub("wer"))
+
+
+def test_what_was_measured_stays() -> None:
+    report = Hub("wer").evaluate(predictions=["a"], references=["b"])
+    for change in (report.results.clear, lambda: report.results.pop("wer")):
+        with pytest.raises(TypeError, match="what was measured can't be changed"):
+            change()
+    assert pickle.loads(pickle.dumps(report)) == copy.deepcopy(report) == report

@@ -20,7 +20,7 @@ from metrichub.agreement.of_report import kept_column
 from metrichub.agreement.prediction_powered import LEAST_OTHERS, powered_mean
 from metrichub.agreement.ratings import Array, read_ratings
 from metrichub.cli.output import emit, result_format
-from metrichub.data.files import Samples, as_one, read
+from metrichub.data.files import Samples, as_one, read_samples
 from metrichub.data.samples import check_same_samples
 from metrichub.data.tidy import in_order
 from metrichub.errors import InputError, listed
@@ -126,7 +126,7 @@ def _labels(systems: Systems, calibrate: str) -> dict[str, Array]:
     if not calibrate.lower().endswith(SUFFIXES):
         columns = {name: kept_column(own, calibrate, name) for name, own in systems.items()}
     else:
-        rows = read(calibrate)
+        rows = read_samples(calibrate)
         key = "id" if "id" in rows else "sample"
         cells = rows.choose({name: name for name in ("system", key, LABEL)}).values()
         given = {(system, str(sample)): label for system, sample, label in zip(*cells, strict=True)}

@@ -20,7 +20,7 @@ from metrichub.agreement.from_ratings import (
 from metrichub.agreement.options import CorrelationOptions, RatingOptions
 from metrichub.cli.measuring import JudgeOptions, chosen_hub, measure
 from metrichub.cli.shared_options import MetricOptions
-from metrichub.data.files import Samples, read
+from metrichub.data.files import Samples, read_samples
 
 if TYPE_CHECKING:
     from metrichub import Hub
@@ -45,7 +45,7 @@ def correlated(
         UsageError: no scores or nothing of people's was chosen, or what doesn't go together.
     """
     _check(chosen, rated)
-    samples = _one_row_an_output(read(file, where=chosen.where, **chosen.reading()), rated)
+    samples = _one_row_an_output(read_samples(file, where=chosen.where, **chosen.reading()), rated)
     of_pairs = rated.pair or (rated.human and _tells_preferences(samples, rated))
     # Votes are read before anything is scored, so that a mistake in them costs nothing.
     votes = _votes_on(samples, rated) if rated.preferences else None

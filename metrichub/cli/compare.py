@@ -17,6 +17,7 @@ from metrichub.cli.measuring import (
     print_notes,
     print_unranked,
     print_usage,
+    with_logs,
 )
 from metrichub.cli.output import (
     emit,
@@ -37,13 +38,12 @@ from metrichub.cli.shared_options import (
     detect_option,
     display_options,
     key_option,
-    may_be_logs,
     metric_options,
     named_files,
     recorded_option,
     resampling_options,
 )
-from metrichub.data.files import as_one, format_of, read, read_batches
+from metrichub.data.files import as_one, format_of, read_batches, read_samples
 from metrichub.data.samples import Samples, check_same_samples
 from metrichub.data.tidy import in_order, matched, split_systems
 from metrichub.errors import ReportError, did_you_mean, listed
@@ -178,9 +178,7 @@ def compare(
     elif plain:
         read_systems = texts.read(named, chosen.where)
         systems = {name: as_one([*samples]) for name, samples in read_systems.items()}
-    elif as_recorded or may_be_logs(named.values()):
-        from metrichub.cli.logs import with_logs
-
+    else:
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     match, key = (key, ()) if column or common else (None, key)
     if len(systems) < 2:
@@ -260,7 +258,7 @@ def _of_column(
 def _read(file: str | Samples, chosen: MetricOptions) -> Samples:
     if isinstance(file, Samples):
         return file
-    return read(file, where=chosen.where, **chosen.reading())
+    return read_samples(file, where=chosen.where, **chosen.reading())
 
 
 def _slices(

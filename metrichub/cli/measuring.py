@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,11 @@ from metrichub.catalog.requirements import optional_package
 from metrichub.cli.output import progress
 from metrichub.cli.program import Settings, note
 from metrichub.cli.shared_options import MetricOptions, option_group
+from metrichub.data.columns import column_of
+from metrichub.data.files import read_log
 from metrichub.data.location import Location
 from metrichub.data.samples import Reading, Samples, expected_work
-from metrichub.errors import printable
+from metrichub.errors import InputError, listed, printable
 from metrichub.models.resolve import VOTE_RULES
 
 if TYPE_CHECKING:
@@ -224,10 +226,55 @@ def measure(
         _log.info("%s: %d samples, columns %s", shown, reading.size, columns)
         _log.info("%s: measured with %s", shown, ", ".join(measured[name].results))
     if log := next((reading.log for reading in readings.values() if reading.log), None):
-        from metrichub.cli.logs import note_recorded
-
-        note_recorded(log, needs, chosen)
+        _note_recorded(log, needs, chosen)
     return measured
+
+
+def _note_recorded(path: str, needs: Iterable[str], chosen: MetricOptions) -> None:
+    """Print on stderr which numbers a log has recorded that no metric reads.
+
+    Nothing is said of logs that would have to be read from elsewhere, or from stdin, once more.
+    """
+    log = read_log(path, **chosen.reading()) if os.path.isfile(path) else None
+    unread = [name for name in (log.recorded if log else ()) if column_of(name) not in needs]
+    if unread:
+        note(f"{path} also has {listed(unread)} as recorded; --as-recorded reports such numbers")
+
+
+def with_logs(
+    files: Mapping[str, str], chosen: MetricOptions, *, as_recorded: bool
+) -> tuple[Mapping[str, str | Samples], MetricOptions]:
+    """The systems, those in folders of logs each by its name, and the options with their metrics.
+
+    Raises:
+        UsageError: what metrics read is told, but there are none; or as `systems_of_logs`.
+    """
+    from metrichub.data.logs import may_be_logs, systems_of_logs
+    from metrichub.metric import recorded_metrics
+
+    if not (as_recorded or may_be_logs(files.values())):
+        return files, chosen
+    settings = chosen.extract or chosen.extract_references or chosen.columns
+    if as_recorded and not chosen.metrics and settings:
+        raise click.UsageError(
+            "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
+            "they are; add a metric with -m, or leave them out"
+        )
+    try:
+        systems, recorded = systems_of_logs(
+            files,
+            as_recorded=as_recorded,
+            rescored=bool(chosen.metrics),
+            where=chosen.where,
+            how=chosen.reading(),
+        )
+    except InputError as error:
+        # What is wrong with a file keeps its own status.
+        if type(error) is InputError:
+            raise click.UsageError(str(error)) from error
+        raise
+    metrics = [*recorded_metrics(recorded), *chosen.metrics]
+    return systems, replace(chosen, metrics=metrics)
 
 
 def print_notes(reports: Mapping[str, Report]) -> None:

@@ -17,6 +17,7 @@ from metrichub.cli.measuring import (
     print_notes,
     print_unranked,
     print_usage,
+    with_logs,
 )
 from metrichub.cli.output import (
     emit,
@@ -40,7 +41,6 @@ from metrichub.cli.shared_options import (
     ResamplingOptions,
     detect_option,
     display_options,
-    may_be_logs,
     metric_options,
     named_files,
     recorded_option,
@@ -122,10 +122,7 @@ def score(
     example = f"metrichub score {' '.join(files)}"
     named = named_files(files)
     unread: Mapping[str, str | Samples] = named
-    if as_recorded or may_be_logs(named.values()):
-        from metrichub.cli.logs import with_logs
-
-        unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
+    unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     # Without -m, the name of a metric looks like a file.
     systems = texts.read(named, chosen.where) if plain else _unread_systems(unread, chosen)
     if number := results.label_samples:

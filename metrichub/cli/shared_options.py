@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -356,12 +356,6 @@ def named_files(files: Sequence[str]) -> dict[str, str]:
     if twice := [name for name in names if names.count(name) > 1]:
         raise click.UsageError(f"two systems are called {twice[0]!r}; give them names: NAME=FILE")
     return dict(zip(names, paths, strict=True))
-
-
-def may_be_logs(paths: Iterable[str]) -> bool:
-    """Whether systems are to be looked for: in folders, and in JSON, which may hold several."""
-    json = (".json", ".json.gz", ".json.zst")
-    return any([os.path.isdir(path) or path.lower().endswith(json) for path in paths])
 
 
 def _named(text: str) -> tuple[str, str]:

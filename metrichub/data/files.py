@@ -50,7 +50,7 @@ Where: TypeAlias = Mapping[str, str | Sequence[str]]
 """Which samples to read: by column the value that they have, or several, as texts."""
 
 
-def read(
+def read_samples(
     path: str | Path,
     *,
     format: str | None = None,
@@ -58,27 +58,7 @@ def read(
     where: Where | None = None,
     quoting: Quoting | None = None,
 ) -> Samples:
-    """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
-
-    Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst. JSON holds
-    rows or columns in any of the forms that tools write: [{…}, …], {"results": [{…}, …], …},
-    {"columns": […], "data": [[…], …]}, {id: {…}, …}, or lists by column. Reads also a folder of
-    Parquet files, or one written by `save_to_disk` of `datasets`; or "hf://NAME?split=test", a data
-    set on the Hugging Face Hub. A file may be at an address such as "s3://bucket/a.jsonl", which
-    fsspec opens. `format` is by default that of the suffix; "-" is standard input (JSONL).
-    `columns` reads only these columns, also from inside others ("doc.answer", "choices.0"); a
-    mapping gives them new names. `where` reads only samples that have these values, as texts:
-    {"language": "de"}, or {"filter": "strict-match"} in a log of lm-evaluation-harness. A key that
-    some rows of a JSON file lack is None there. A CSV cell, which a comma or a semicolon ends, is a
-    text; a hub reads the lists that it may hold. `quoting` says how cells are quoted: "standard",
-    as CSV does, or "none", where quotes are text. By default CSV is read as the standard says, and
-    TSV as text unless the file shows that a CSV writer made it.
-
-    Raises:
-        FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
-        MissingColumn: one of `columns` or of `where` isn't in the file.
-        MissingDependency: Parquet or .zst without pyarrow.
-    """
+    """The samples of one file or table, which `metrichub.read` reads too."""
     parts = read_batches(
         path, format=format, columns=columns, where=where, quoting=quoting, characters=sys.maxsize
     )

@@ -56,8 +56,8 @@ def parquet_folder(folder: Path, size: int, paths: Sequence[str] | None) -> Iter
         files = [path for path in sorted(folder.rglob("*.parquet")) if _is_data(path, folder)]
         if not files:
             message = (
-                "this folder has no Parquet files; name one file in it (folders of logs are read "
-                f"on the command line, those of {known_logs()})"
+                "this folder has no Parquet files; name one file in it (of other tools' logs it "
+                f"may have those of {known_logs()})"
             )
             raise FileError(folder, message)
         table = pyarrow.dataset.dataset(

@@ -66,6 +66,10 @@ class Samples(Mapping[str, list[Any]]):
     index: Any = field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Where they are from, how many they are, and their columns."""
+        return f"<{self.size} samples of {self.path}: {', '.join(self)}>"
+
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
 

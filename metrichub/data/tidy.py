@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.data.columns import ASKED, NUMBERED, column_of_alias, resolve
-from metrichub.data.files import as_one, read
+from metrichub.data.files import as_one
 from metrichub.data.inputs import is_stream, parts_of
+from metrichub.data.logs import read
 from metrichub.data.metadata import Frame
 from metrichub.data.samples import NOT_IN_ALL, Samples
 from metrichub.data.values import as_list, is_missing, named_values, paths_of

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Never, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class ByName(dict[str, T]):
             raise UnknownScore(f"choose metrics by their names, not by {what(name)}")
         if self.of:
             problem = f"{self.of} has no output {name!r}"
-            if text in COUNTED:
+            if name in COUNTED:
                 raise UnknownScore(f"{problem}; report.counts() has the counts")
         else:
             problem = f"no metric {name!r} in the report"
@@ -58,6 +58,19 @@ class ByName(dict[str, T]):
                 metric, output = found[0]
                 raise UnknownScore(f'{problem}; did you mean ["{metric}"]["{output}"]?')
         raise UnknownScore(f"{problem}{did_you_mean(name, self) or f'; it has {listed(self)}'}")
+
+
+class Fixed(dict[str, T]):
+    """A dict that doesn't change."""
+
+    def _refuse(self, *_: object, **__: object) -> Never:
+        raise TypeError("what was measured can't be changed")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from a dict, as items can't be set one by one."""
+        return Fixed, (dict(self),)
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,10 @@ class Measurement(Facts):
     runs: Mapping[str, tuple[Result, ...]] = field(default_factory=dict, repr=False)
     buckets: BucketSizes | None = field(default=None, repr=False)
     facts: Values = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Keep the results as they are."""
+        object.__setattr__(self, "results", Fixed(self.results))
 
     @classmethod
     def of(cls, measurement: Measurement) -> Self:

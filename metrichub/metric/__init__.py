@@ -28,6 +28,7 @@ from metrichub.metric.loading import (
     load_metric,
     load_metrics,
     needed_by,
+    recorded_metrics,
     with_extraction,
 )
 from metrichub.metric.published import Checkpoint, Published
@@ -55,6 +56,7 @@ __all__ = [
     "has_sample_scores",
     "load_metric",
     "load_metrics",
+    "recorded_metrics",
     "measuring",
     "needed_by",
     "takes_count",

@@ -88,6 +88,14 @@ def needed_by(metric: Metric) -> tuple[str, ...]:
     return (*inputs, "choices") if reads_choices else inputs
 
 
+def recorded_metrics(columns: Mapping[str, Mapping[str, Any]]) -> list[Metric]:
+    """A metric for each column of numbers, with what is known of it, such as which is better."""
+    return [
+        load_metric("recorded", column=name, extract="none", **facts)
+        for name, facts in columns.items()
+    ]
+
+
 def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]:
     """The metrics that a name, a spec, a metric, a function or a list of them stands for.
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub, read
-from metrichub.errors import FileError
+from metrichub.errors import FileError, InputError, SpecError
 from tests.commands import JSON, run
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +56,26 @@ def test_a_folder_of_two_models_has_the_numbers_of_the_harness(command: str) -> 
         assert scores["acc"]["score"] == pytest.approx(own["acc,none"])
         assert scores["acc_norm"]["score"] == pytest.approx(own["acc_norm,none"])
         assert scores["exact_match"]["score"] == pytest.approx(own["exact_match,strict-match"])
+
+
+def test_python_reads_folders_as_the_command_line_does() -> None:
+    ran = document("compare", str(LM_EVAL), "--as-recorded")
+    reports = Hub().evaluate_all(LM_EVAL, as_recorded=True)
+    assert {name: dict(report.scores()) for name, report in reports.items()} == ran["scores"]
+    rescored = document("compare", str(LM_EVAL), "-m", "token_f1")["scores"]
+    for data, systems in ((str(LM_EVAL), None), (read(LM_EVAL), "system")):
+        found = Hub("token_f1").evaluate_all(data, systems=systems, key=["task", "id"])
+        assert {name: report["token_f1"] for name, report in found.items()} == {
+            name: scores["token_f1"] for name, scores in rescored.items()
+        }
+    both = Hub("token_f1").evaluate_all({"small": LM_EVAL / "small"}, as_recorded=True)
+    assert [*both["small"]] == ["acc", "acc_norm", "exact_match", "token_f1"]
+    with pytest.raises(
+        SpecError, match=r"the hub has no metric; name one, for example Hub\('bleu'"
+    ):
+        Hub()(predictions=["a"])
+    with pytest.raises(InputError, match="as_recorded takes the path of a tool's logs, not"):
+        Hub().evaluate_all({"a": [{"x": 1}]}, as_recorded=True)
 
 
 def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:
@@ -114,7 +134,7 @@ def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
         assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
 
 
-TOGETHER = "the metrics of -m score the samples of facts and sums together; choose one task with"
+TOGETHER = "metrics score the samples of facts and sums together; choose one task with"
 ALONE = "one system; give another FILE, the baseline first"
 AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m"
 
@@ -285,8 +305,7 @@ def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
     sums = ["score", str(LM_EVAL / "small"), "--where", "task=sums", "--as-recorded"]
     for spec in ("exact_match(gsm8k)", "exact_match = exact_match(gsm8k)"):
         error = refused(*sums, "-m", spec)
-        assert "the log has recorded numbers called exact_match; give the metric another" in error
-        assert 'name: -m "mine = exact_match(gsm8k)"' in error
+        assert "two metrics are called 'exact_match'; name one of them: " in error
     found = document(*sums, "-m", "mine = exact_match(gsm8k)")
     assert list(found["scores"]) == ["exact_match", "mine"]
 

@@ -44,9 +44,9 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 )
 def test_every_text_format_gives_the_same_columns(tmp_path: Path, name: str, content: str) -> None:
     expected = {"p": ["a b", ""], "r": ["é", "d"]}
-    assert files.read(written(tmp_path, name, content)) == expected
+    assert files.read_samples(written(tmp_path, name, content)) == expected
     with_mark = written(tmp_path, name, b"\xef\xbb\xbf" + content.encode())
-    assert files.read(with_mark) == expected
+    assert files.read_samples(with_mark) == expected
 
 
 ROW, OTHER = {"prediction": "a", "gold": "é"}, {"prediction": "", "gold": "d"}
@@ -72,7 +72,7 @@ TABLE = {"prediction": ["a", ""], "gold": ["é", "d"]}
 )
 def test_json_holds_a_table_in_many_forms(tmp_path: Path, content: Any, expected: Any) -> None:
     path = written(tmp_path, "a.json", json.dumps(content))
-    assert files.read(path) == expected
+    assert files.read_samples(path) == expected
     if "prediction" in expected:
         scores = Hub("exact_match")(str(path), columns={"references": "gold"})
         assert scores["exact_match"]["score"] == 0
@@ -90,7 +90,7 @@ def test_json_holds_a_table_in_many_forms(tmp_path: Path, content: Any, expected
 def test_other_json_is_no_table(tmp_path: Path, content: Any) -> None:
     path = written(tmp_path, "a.json", json.dumps(content))
     with pytest.raises(FileError, match=r"a\.json: (holds an object, not a list|the file has no)"):
-        files.read(path)
+        files.read_samples(path)
 
 
 def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_parquet_gives_the_same_columns(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     columns = {"p": ["a b", ""], "r": [["é", "e"], ["d"]]}
     parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
-    assert files.read(tmp_path / "a.parquet") == columns
+    assert files.read_samples(tmp_path / "a.parquet") == columns
 
 
 def test_bytes_in_a_column_of_texts_are_one_line(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_bytes_in_a_column_of_texts_are_one_line(tmp_path: Path) -> None:
     texts = pyarrow.array([b"a", b"\xe6("], pyarrow.binary()).view(pyarrow.string())
     parquet.write_table(pyarrow.table({"p": ["a", "b"], "r": texts}), tmp_path / "a.parquet")
     with pytest.raises(FileError, match=r"a\.parquet: r contains text that isn't UTF-8"):
-        files.read(tmp_path / "a.parquet")
+        files.read_samples(tmp_path / "a.parquet")
 
 
 def test_a_parquet_column_without_a_readable_name_is_one_line(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_parquet_column_without_a_readable_name_is_one_line(tmp_path: Path) ->
     parquet.write_table(pyarrow.table({"a name": ["x"]}), path)
     path.write_bytes(path.read_bytes().replace(b"a name", b"\xc5 name"))
     with pytest.raises(FileError, match="this isn't a readable Parquet file: 'utf-8' codec"):
-        files.read(path)
+        files.read_samples(path)
 
 
 ROWS = [
@@ -143,7 +143,7 @@ def test_batches_are_the_file_in_parts(
     piece: int,
 ) -> None:
     path = written(tmp_path, name, mark + content.encode())
-    whole = files.read(path)
+    whole = files.read_samples(path)
     monkeypatch.setattr(source, "PIECE", piece)
     parts = list(files.read_batches(path, characters=characters))
     expected = 1 if characters > 5 or name == "a.json" else whole.size
@@ -173,7 +173,7 @@ def test_a_parquet_file_is_read_in_parts(tmp_path: Path) -> None:
     columns = {"p": [f"text {i}" for i in range(1000)], "r": [["x"] * (i % 3) for i in range(1000)]}
     for groups in (100, 1000):
         parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=groups)
-        assert files.read(tmp_path / "a.parquet") == columns
+        assert files.read_samples(tmp_path / "a.parquet") == columns
         parts = list(files.read_batches(tmp_path / "a.parquet", characters=1000))
         assert len(parts) > 5
         assert max(part.size for part in parts) < 200
@@ -264,23 +264,23 @@ def test_parquet_without_pyarrow_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependency, match="pip install pyarrow"):
-        files.read(written(tmp_path, "a.parquet", "x"))
+        files.read_samples(written(tmp_path, "a.parquet", "x"))
 
 
 def test_a_format_can_be_given_against_the_suffix(tmp_path: Path) -> None:
     path = written(tmp_path, "a.txt", "p\n1\n")
-    assert files.read(path, format="csv") == {"p": ["1"]}
+    assert files.read_samples(path, format="csv") == {"p": ["1"]}
 
 
 def test_a_key_that_some_rows_lack_is_none_there(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '{"p": "a"}\n\n{"p": "b", "r": ["c"]}\n')
-    samples = files.read(path)
+    samples = files.read_samples(path)
     assert samples == {"p": ["a", "b"], "r": [None, ["c"]]}
     assert samples.lines == [1, 3]
 
 
 def test_cells_with_line_breaks_keep_them_and_lines_are_counted(tmp_path: Path) -> None:
-    samples = files.read(written(tmp_path, "a.csv", 'p,r\n"a\nb",c\nd,"e ""f"""\n'))
+    samples = files.read_samples(written(tmp_path, "a.csv", 'p,r\n"a\nb",c\nd,"e ""f"""\n'))
     assert samples == {"p": ["a\nb", "d"], "r": ["c", 'e "f"']}
     assert samples.lines == [2, 4]
 
@@ -288,7 +288,7 @@ def test_cells_with_line_breaks_keep_them_and_lines_are_counted(tmp_path: Path) 
 def test_a_cell_may_be_longer_than_the_csv_module_s_limit(tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     long = "x" * (limit + 1)
-    assert files.read(written(tmp_path, "a.csv", f"p\n{long}\n")) == {"p": [long]}
+    assert files.read_samples(written(tmp_path, "a.csv", f"p\n{long}\n")) == {"p": [long]}
     assert csv.field_size_limit() == limit
 
 
@@ -346,7 +346,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(
 ) -> None:
     path = written(tmp_path, name, content)
     with pytest.raises(FileError, match=message) as caught:
-        files.read(path)
+        files.read_samples(path)
     assert caught.value.path == str(path)
     assert "\n" not in str(caught.value)
 
@@ -362,7 +362,7 @@ def test_a_stream_gives_the_errors_of_the_whole_file(
     monkeypatch.setattr(source, "PIECE", 3)
     path = written(tmp_path, name, content)
     with pytest.raises(FileError) as whole:
-        files.read(path)
+        files.read_samples(path)
     with pytest.raises(FileError, match=message) as streamed:
         list(files.read_batches(path, characters=1))
     assert str(streamed.value) == str(whole.value)
@@ -371,18 +371,18 @@ def test_a_stream_gives_the_errors_of_the_whole_file(
 def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:
     written(tmp_path, "summaries.jsonl", "{}")
     with pytest.raises(FileError, match=r"no such file; did you mean 'summaries.jsonl'"):
-        files.read(tmp_path / "summarys.jsonl")
+        files.read_samples(tmp_path / "summarys.jsonl")
     with pytest.raises(FileError, match=r"no such file; there is no folder .*nowhere.* either"):
-        files.read(tmp_path / "nowhere" / "a.jsonl")
+        files.read_samples(tmp_path / "nowhere" / "a.jsonl")
     with pytest.raises(FileError, match="no such file"):
-        files.read(tmp_path / "a.xyz")
+        files.read_samples(tmp_path / "a.xyz")
 
 
 @pytest.mark.parametrize("target", ["nowhere.jsonl", "link.jsonl"])
 def test_a_symbolic_link_that_leads_nowhere_is_called_broken(tmp_path: Path, target: str) -> None:
     (tmp_path / "link.jsonl").symlink_to(target)
     with pytest.raises(FileError) as caught:
-        files.read(tmp_path / "link.jsonl")
+        files.read_samples(tmp_path / "link.jsonl")
     assert str(caught.value).endswith(f"link.jsonl: is a broken symbolic link (to '{target}')")
 
 
@@ -403,18 +403,18 @@ def test_a_link_into_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").mkdir()
     with pytest.raises(FileError, match="this folder has no Parquet files; name one file"):
-        files.read(tmp_path / "a.jsonl")
+        files.read_samples(tmp_path / "a.jsonl")
 
 
 def test_standard_input_is_json_lines_unless_said_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"p": "a"}\n')))
-    assert files.read("-") == {"p": ["a"]}
+    assert files.read_samples("-") == {"p": ["a"]}
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"p\na\n")))
-    assert files.read("-", format="csv") == {"p": ["a"]}
+    assert files.read_samples("-", format="csv") == {"p": ["a"]}
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'[{"p": "a"}]')))
-    assert files.read("-") == {"p": ["a"]}
+    assert files.read_samples("-") == {"p": ["a"]}
 
 
 def lines(path: str | Path) -> list[str]:
@@ -480,10 +480,10 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
 
 def test_a_sample_error_names_file_and_line(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl", '\n{"p": "a"}\n')
-    samples = files.read(path)
+    samples = files.read_samples(path)
     assert str(samples.error("bad", 0)) == f"{path}:2: bad"
     assert str(samples.error("bad")) == f"{path}: bad"
-    rows = files.read(written(tmp_path, "a.json", json.dumps([{"p": "a"}])))
+    rows = files.read_samples(written(tmp_path, "a.json", json.dumps([{"p": "a"}])))
     assert str(rows.error("bad", 0)).endswith("a.json: bad")
 
 
@@ -493,7 +493,7 @@ def test_columns_that_are_separated_otherwise_are_told(
 ) -> None:
     path = written(tmp_path, "a.csv", f"prediction{mark}reference\na{mark}b\n")
     with pytest.raises(FileError, match=f"seems to be separated by {said}; save it with commas"):
-        files.read(path)
+        files.read_samples(path)
 
 
 @pytest.mark.parametrize(
@@ -510,13 +510,13 @@ def test_columns_that_are_separated_otherwise_are_told(
 def test_a_header_with_semicolons_and_no_comma_is_separated_by_them(
     tmp_path: Path, text: str, columns: dict[str, list[str]]
 ) -> None:
-    assert dict(files.read(written(tmp_path, "a.csv", text))) == columns
+    assert dict(files.read_samples(written(tmp_path, "a.csv", text))) == columns
 
 
 def test_lines_are_counted_below_a_header_with_semicolons(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "prediction;reference\na;b\nc\n")
     with pytest.raises(FileError, match=r"a\.csv:3: 1 cells under a header of 2"):
-        files.read(path)
+        files.read_samples(path)
 
 
 UNQUOTED = [
@@ -553,7 +553,7 @@ def test_a_tsv_is_quoted_only_where_a_csv_writer_made_it(
     monkeypatch.setattr(source, "PIECE", 1)
     path = written(tmp_path, "a.tsv", content)
     if way == "file":
-        assert files.read(path)["p"] == predictions
+        assert files.read_samples(path)["p"] == predictions
         return
     if way == ".gz":
         path = written(tmp_path, "a.tsv.gz", gzip.compress(content.encode()))
@@ -588,17 +588,17 @@ def test_a_tsv_is_quoted_only_where_a_csv_writer_made_it(
 def test_a_chosen_quoting_is_obeyed(
     tmp_path: Path, name: str, content: str, quoting: Any, predictions: list[str]
 ) -> None:
-    assert files.read(written(tmp_path, name, content), quoting=quoting)["p"] == predictions
+    assert files.read_samples(written(tmp_path, name, content), quoting=quoting)["p"] == predictions
 
 
 def test_a_quoting_that_cannot_be_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", 'p,r\n"Yes" he said,x\n')
     with pytest.raises(FileError, match=r"a\.csv:2: .*; or, if quotes are text, read it with"):
-        files.read(path)
+        files.read_samples(path)
     with pytest.raises(ParameterError, match="choose 'standard' or 'none'"):
-        files.read(path, quoting="all")  # type: ignore[arg-type]
+        files.read_samples(path, quoting="all")  # type: ignore[arg-type]
     with pytest.raises(FileError, match=r"a\.jsonl: isn't CSV or TSV"):
-        files.read(written(tmp_path, "a.jsonl", "{}"), quoting="none")
+        files.read_samples(written(tmp_path, "a.jsonl", "{}"), quoting="none")
 
 
 @pytest.mark.parametrize(

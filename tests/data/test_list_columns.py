@@ -32,7 +32,7 @@ def _tables(folder: Path, frame: pandas.DataFrame) -> Iterator[Any]:
     path = folder / "a.csv"
     frame.to_csv(path, index=False)
     read = pandas.read_csv(path)
-    yield from (str(path), files.read(path), read, polars.read_csv(path))
+    yield from (str(path), files.read_samples(path), read, polars.read_csv(path))
     yield pyarrow.Table.from_pandas(read)
     yield datasets.Dataset.from_pandas(read)
     yield {name: read[name] for name in read}

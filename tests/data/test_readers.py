@@ -282,9 +282,6 @@ def test_a_folder_without_parquet_and_one_with_a_broken_file_are_told() -> None:
     Path("empty").mkdir()
     with pytest.raises(FileError, match="empty: this folder has no Parquet files; name"):
         metrichub.read("empty")
-    logs = Path(__file__).parents[2] / "examples" / "logs"
-    with pytest.raises(FileError, match=r"folders of logs are read on the command line"):
-        metrichub.read(logs)
     Path("empty/a.parquet").write_text("x", encoding="utf-8")
     with pytest.raises(FileError, match="empty: this isn't a readable Parquet file: "):
         metrichub.read("empty")

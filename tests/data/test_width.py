@@ -63,10 +63,10 @@ def test_one_column_more_than_are_read_is_refused_with_what_to_do(
     path = tmp_path / name
     names = [f"c{i}" for i in range(MOST + 1)]
     write(path, names[:MOST])
-    assert set(files.read(path)) == set(names[:MOST])
+    assert set(files.read_samples(path)) == set(names[:MOST])
     write(path, names)
     with pytest.raises(FileError) as caught:
-        files.read(path)
+        files.read_samples(path)
     assert str(caught.value) == (
         f"{path}{where}: 1,001 columns are too many (the limit is 1,000); save a copy with "
         "only the columns that the metrics need"

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metrichub.cli.program import note
 from metrichub.data.files import format_of, read_log
 from metrichub.data.location import short_names
 from metrichub.data.readers import Log, known_logs
 from metrichub.errors import FileError, listed
+
+note = logging.getLogger("metrichub").warning
+"""Says what was left out; the command line prints it as a note."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +55,8 @@ def logs_of(path: str, as_recorded: bool, how: Mapping[str, Any]) -> dict[str, l
         for part in _systems(log, unnamed):
             tasks = found.setdefault(part.system, {})
             if before := tasks.get(log.task or ""):
-                logging.getLogger("metrichub").warning(
-                    "%s is left out, as %s is a later log of %s about %s",
-                    *(before.log.path, log.path, part.system, log.task or "the same"),
-                )
+                about = f"{part.system} about {log.task or 'the same'}"
+                note(f"{before.log.path} is left out, as {log.path} is a later log of {about}")
             tasks[log.task or ""] = part
     names = sorted(found)
     short = dict(zip(names, short_names(names, alone=len(names) < 2), strict=True))

@@ -1,29 +1,22 @@
-"""What commands do with logs: the samples of each system, and the numbers that a tool recorded."""
+"""The systems of logs: the samples of each, and the numbers that a tool recorded."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-import click
-
-from metrichub.catalog.registry import spec_of
-from metrichub.cli.log_folders import SystemLog, logs_of, no_logs, no_numbers
-from metrichub.cli.program import note
-from metrichub.cli.shared_options import MetricOptions
-from metrichub.data.columns import column_of
-from metrichub.data.files import Where, read_chosen, read_log
+from metrichub.data import huggingface
+from metrichub.data.files import Chosen, Where, read_chosen, read_samples
 from metrichub.data.location import Location
+from metrichub.data.log_folders import SystemLog, logs_of, no_logs, no_numbers, note
+from metrichub.data.quoting import Quoting
 from metrichub.data.samples import Samples, conditions, samples_where
-from metrichub.errors import FileError, MissingColumn, did_you_mean, listed
-
-if TYPE_CHECKING:
-    from metrichub.metric import Metric
+from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 
 _OF_LOGS = ("task", "model")
 """What conditions choose logs by, and not samples."""
@@ -33,27 +26,46 @@ _Content: TypeAlias = Samples | FileError | MissingColumn | None
 """What conditions choose of a file: samples, none, or why they can't choose."""
 
 
-def with_logs(
-    files: Mapping[str, str], chosen: MetricOptions, *, as_recorded: bool
-) -> tuple[dict[str, str | Samples], MetricOptions]:
-    """The systems, those in folders of logs each by its name, and the options with their metrics.
+class LogSystems(NamedTuple):
+    """The systems of logs by their names, each a file or its samples, and the numbers in all logs.
+
+    `recorded` has what is known of each column of numbers, such as which is better.
+    """
+
+    systems: Mapping[str, str | Samples]
+    recorded: Mapping[str, Mapping[str, Any]]
+
+
+def may_be_logs(paths: Iterable[str]) -> bool:
+    """Whether systems are to be looked for: in folders, and in JSON, which may hold several."""
+    json = (".json", ".json.gz", ".json.zst")
+    return any([os.path.isdir(path) or path.lower().endswith(json) for path in paths])
+
+
+def systems_of_logs(
+    files: Mapping[str, str],
+    *,
+    as_recorded: bool = False,
+    rescored: bool = True,
+    where: Where | None = None,
+    how: Mapping[str, Any] | None = None,
+) -> LogSystems:
+    """The systems in files and folders by their names; a file that is no log stays as it is.
+
+    With `as_recorded`, all have to be logs, and the numbers in them are told. `rescored` is whether
+    metrics score the samples too, `how` says how a file that is named is read.
 
     Raises:
-        UsageError: numbers are to be taken from a file that isn't a log, or they aren't there.
+        InputError: numbers are to be taken from a file that isn't a log, or they aren't there; or
+            the systems have no task in common.
     """
-    settings = chosen.extract or chosen.extract_references or chosen.columns
-    if as_recorded and not chosen.metrics and settings:
-        raise click.UsageError(
-            "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
-            "they are; add a metric with -m, or leave them out"
-        )
-    how = chosen.reading()
+    where, how = where or {}, how or {}
     systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
         elsewhere = Location.of(path).kind != "local"
         found = {} if elsewhere else logs_of(path, as_recorded, how)
         if as_recorded and not found:
-            raise click.UsageError(no_logs(path, elsewhere))
+            raise InputError(no_logs(path, elsewhere))
         if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
             systems[name] = path
         elif len(found) == 1:
@@ -62,31 +74,83 @@ def with_logs(
             systems |= {s if len(files) == 1 else f"{name}/{s}": logs for s, logs in found.items()}
     logs = {name: logs for name, logs in systems.items() if not isinstance(logs, str)}
     if not logs:
-        return dict(files), chosen
-    where = {name: value for name, value in chosen.where.items() if name not in _OF_LOGS}
+        return LogSystems(files, {})
+    of_samples = {name: value for name, value in where.items() if name not in _OF_LOGS}
     named = dict.fromkeys(map(Path, files.values()), how)
-    logs, contents = _readable(logs, named, chosen.where, where)
-    read = _read(_same_tasks(logs, chosen.where), contents, where)
-    metrics = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
+    logs, contents = _readable(logs, named, where, of_samples)
+    read = _read(_same_tasks(logs, where), contents, of_samples)
+    recorded = _recorded({name: list(parts) for name, parts in read.items()}) if as_recorded else {}
     if as_recorded:
-        _note_reported(read, compare=not where)
-    if as_recorded and not chosen.metrics:
+        _note_reported(read, compare=not of_samples)
+    if as_recorded and not rescored:
         read = {name: {p: _once(p, parts[p]) for p in parts} for name, parts in read.items()}
-    _check_names(chosen.metrics, [metric.name for metric in metrics.values()])
     parts = next(iter(read.values()))
     tasks = [part.log.task for part in parts]
-    if chosen.metrics and len(tasks) > 1:
+    if rescored and len(tasks) > 1:
         one = next((part.log.task for part in parts if "predictions" in parts[part]), tasks[0])
         note(
-            f"the metrics of -m score the samples of {listed(map(str, tasks))} together; choose "
-            f"one task with --where task={one}"
+            f"metrics score the samples of {listed(map(str, tasks))} together; choose one task "
+            f"with --where task={one}, or where= in Python"
         )
-    joined = {name: _joined(parts, metrics) for name, parts in read.items()}
-    return {
-        name: file if isinstance(file, str) else joined[name]
-        for name, file in systems.items()
-        if isinstance(file, str) or name in joined
-    }, replace(chosen, metrics=[*metrics.values(), *chosen.metrics])
+    joined = {name: _joined(parts, recorded) for name, parts in read.items()}
+    return LogSystems(
+        {
+            name: file if isinstance(file, str) else joined[name]
+            for name, file in systems.items()
+            if isinstance(file, str) or name in joined
+        },
+        recorded,
+    )
+
+
+def read(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: Chosen | None = None,
+    where: Where | None = None,
+    quoting: Quoting | None = None,
+) -> Samples:
+    """The samples of a file as a mapping of columns, which a hub takes, and `pandas` too.
+
+    Reads JSONL, JSON, CSV, TSV or Parquet, compressed if the name ends in .gz or .zst. JSON holds
+    rows or columns in any of the forms that tools write: [{…}, …], {"results": [{…}, …], …},
+    {"columns": […], "data": [[…], …]}, {id: {…}, …}, or lists by column. Reads also a folder of
+    Parquet files, or one written by `save_to_disk` of `datasets`; or "hf://NAME?split=test", a data
+    set on the Hugging Face Hub. Of a folder with another tool's logs it reads the tasks that all
+    systems have, with the columns `task` and, of several systems, `system`. A file may be at an
+    address such as "s3://bucket/a.jsonl", which fsspec opens. `format` is by default that of the
+    suffix; "-" is standard input (JSONL). `columns` reads only these columns, also from inside
+    others ("doc.answer", "choices.0"); a mapping gives them new names. `where` reads only samples
+    that have these values, as texts: {"language": "de"}, or {"filter": "strict-match"} in a log of
+    lm-evaluation-harness. A key that some rows of a JSON file lack is None there. A CSV cell, which
+    a comma or a semicolon ends, is a text; a hub reads the lists that it may hold. `quoting` says
+    how cells are quoted: "standard", as CSV does, or "none", where quotes are text. By default CSV
+    is read as the standard says, and TSV as text unless the file shows that a CSV writer made it.
+
+    Raises:
+        FileError: the file is missing, empty or not UTF-8, a line is broken, or it has no table.
+        MissingColumn: one of `columns` or of `where` isn't in the file.
+        MissingDependency: Parquet or .zst without pyarrow.
+    """
+    how: dict[str, Any] = {"format": format, "columns": columns, "quoting": quoting}
+    if not any(how.values()) and os.path.isdir(path) and not huggingface.is_saved(Path(path)):
+        found = systems_of_logs({str(path): str(path)}, where=where, rescored=False)
+        systems = {n: own for n, own in found.systems.items() if isinstance(own, Samples)}
+        if systems:
+            return _stacked(systems) if len(systems) > 1 else next(iter(systems.values()))
+    return read_samples(path, where=where, **how)
+
+
+def _stacked(systems: Mapping[str, Samples]) -> Samples:
+    """The samples of all systems as one table, with the column `system`."""
+    names = dict.fromkeys(name for samples in systems.values() for name in samples)
+    columns: dict[str, list[Any]] = {
+        name: [v for own in systems.values() for v in own.get(name, [None] * own.size)]
+        for name in names
+    }
+    columns["system"] = [name for name, own in systems.items() for _ in range(own.size)]
+    return replace(next(iter(systems.values())), columns=columns, lines=None)
 
 
 def _readable(
@@ -189,7 +253,7 @@ def _same_tasks(
         for value in where.get(key, ()):
             if value not in known:
                 near = did_you_mean(value, sorted(known))
-                raise click.UsageError(
+                raise InputError(
                     f"no log has {key}={value}{near or f' (there are: {listed(sorted(known))})'}"
                 )
     chosen: dict[str, dict[str, SystemLog]] = {}
@@ -205,7 +269,7 @@ def _same_tasks(
             for name, logs in systems.items()
         )
         what = "have no task in common" if tasks else "have no such logs"
-        raise click.UsageError(f"the systems {what} ({shown})")
+        raise InputError(f"the systems {what} ({shown})")
     if others := sorted(set.union(*tasks) - shared):
         note(f"left out tasks that not all systems have: {listed(others)}")
     return {name: [parts[task] for task in sorted(shared)] for name, parts in chosen.items()}
@@ -217,10 +281,8 @@ def _has(part: SystemLog, where: Mapping[str, Sequence[str]]) -> bool:
     return all(str(known[key]) in where[key] for key in where if key in known)
 
 
-def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Metric]:
-    """A metric for each column of numbers that all systems have, by the column."""
-    from metrichub.metric import load_metric
-
+def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Mapping[str, Any]]:
+    """What is known of each column of numbers that all systems have."""
     by_system = [_merged(logs) for logs in systems.values()]
     first, *others = by_system
     names = [name for name in first if all(name in other for other in others)]
@@ -228,25 +290,25 @@ def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Metric]:
         log = next(iter(systems.values()))[0].log
         if all(by_system):
             shown = "; ".join(f"{n}: {listed(k)}" for n, k in zip(systems, by_system, strict=True))
-            raise click.UsageError(f"the systems have no recorded numbers in common ({shown})")
-        raise click.UsageError(f"{log.path} {no_numbers(log)}")
+            raise InputError(f"the systems have no recorded numbers in common ({shown})")
+        raise InputError(f"{log.path} {no_numbers(log)}")
     if rest := sorted(set().union(*by_system) - set(names)):
         note(f"left out numbers that not all systems have: {listed(rest)}")
-    metrics = {}
     for name in names:
-        facts = _agreed([facts for known in by_system for facts in known[name].values()])
-        metrics[name] = load_metric("recorded", column=name, extract="none", **facts)
         tasks = list(first[name])
         if len(tasks) > 1:
             note(
                 f"{name} is the mean over the samples of {listed(tasks)}; choose one with --where "
-                f"task={tasks[0]}"
+                f"task={tasks[0]}, or where= in Python"
             )
-    return metrics
+    return {
+        name: _agreed([facts for known in by_system for facts in known[name].values()])
+        for name in names
+    }
 
 
 def _note_reported(read: Mapping[str, Mapping[SystemLog, Samples]], *, compare: bool) -> None:
-    """Print on stderr where a tool's own scores of a log aren't those that its samples give."""
+    """Say where a tool's own scores of a log aren't those that its samples give."""
     for part, samples in chain.from_iterable(parts.items() for parts in read.values()):
         log = part.log
         if others := [name for name in log.reported if name not in log.recorded]:
@@ -277,18 +339,6 @@ def _once(part: SystemLog, samples: Samples) -> Samples:
     return replace(samples, lines=None).take(sorted(kept))
 
 
-def _check_names(specs: Iterable[str], recorded: Collection[str]) -> None:
-    """Raise `UsageError` if a metric is called like a column of recorded numbers."""
-    for text in specs if recorded else ():
-        spec = None if "evaluate:" in text else spec_of(text)
-        if spec and (spec.alias or spec.metric) in recorded:
-            metric = text.partition("=")[2].strip() if spec.alias else text
-            raise click.UsageError(
-                f"the log has recorded numbers called {spec.alias or spec.metric}; give the metric "
-                f'another name: -m "mine = {metric}"'
-            )
-
-
 def _merged(logs: Iterable[SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:
     """What is known of each recorded column, by column and task."""
     merged: dict[str, dict[str, Mapping[str, Any]]] = {}
@@ -308,14 +358,3 @@ def _agreed(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         ):
             agreed[key] = values[0]
     return agreed
-
-
-def note_recorded(path: str, needs: Iterable[str], chosen: MetricOptions) -> None:
-    """Print on stderr which numbers a log has recorded that no metric reads.
-
-    Nothing is said of logs that would have to be read from elsewhere, or from stdin, once more.
-    """
-    log = read_log(path, **chosen.reading()) if os.path.isfile(path) else None
-    unread = [name for name in (log.recorded if log else ()) if column_of(name) not in needs]
-    if unread:
-        note(f"{path} also has {listed(unread)} as recorded; --as-recorded reports such numbers")
