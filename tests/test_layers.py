@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 28_807, 8_858
+CORE, OPTIONAL = 28_936, 8_857
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -262,7 +262,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 34, 520), ("judge", 39, 878), ("compare", 66, 13_389)]
+    ("call", "files", "calls"), [("score", 34, 526), ("judge", 39, 878), ("compare", 67, 13_415)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from html import escape
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,14 @@ from metrichub.agreement.metric_tests import significance_clusters
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
 from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
+from metrichub.data.values import json_value
 from metrichub.errors import InputError, did_you_mean, printable
 from metrichub.evaluation.resample import Record, holm
+from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from metrichub.agreement.preference_inputs import PairInputs
     from metrichub.agreement.verdicts import VerdictAgreement
 
@@ -225,12 +230,12 @@ class Agreement:
         lines = [self.line(), *dict.fromkeys(self.signatures.values())]
         return "\n\n".join(["\n".join(lines), *entries])
 
-    def table(self) -> tuple[list[str], list[list[str | float | None]]]:
-        """The head of a table and its rows, without columns that are the same in every row."""
+    def table(self) -> Table:
+        """A row for each metric, dimension, level and coefficient."""
         head = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
         more = ["undefined", "unscored", "epsilon", "note"]
         head += [name for name in more if any(getattr(row, name) for row in self.rows)]
-        return head, [[getattr(row, name) for name in head] for row in self.rows]
+        return Table(head, [[getattr(row, name) for name in head] for row in self.rows])
 
     def judge_table(self) -> tuple[list[str], list[list[str | float | None]]]:
         """The head and the rows of the judges' consistency; no rows without judges."""
@@ -260,36 +265,34 @@ class Agreement:
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The result of `to_dict` as JSON, with null where there is no value."""
-        return json.dumps(_without_nan(self.to_dict()), ensure_ascii=False, indent=indent)
+        return json.dumps(json_value(self.to_dict()), ensure_ascii=False, indent=indent)
+
+    def to_frame(self) -> DataFrame:
+        """A pandas data frame with the columns of `to_csv`.
+
+        Raises:
+            MissingDependency: pandas isn't installed.
+        """
+        return self.table().frame()
+
+    def to_csv(self) -> str:
+        """A row for each metric, dimension, level and coefficient, in full precision."""
+        return self.table().csv()
+
+    def to_markdown(self) -> str:
+        """The same table in Markdown; below are the line and the notes."""
+        return self.table()._replace(signatures=[self.line(), *self.notes]).markdown()
+
+    def _repr_html_(self) -> str:
+        """The table with the line and the notes below it, for notebooks."""
+        below = "".join(f"<p>{escape(printable(text))}</p>" for text in (self.line(), *self.notes))
+        return self.table().html() + below
 
     def __repr__(self) -> str:
         """The table as aligned text, with the line and the notes below."""
-        tables = [self.table(), *([self.judge_table()] if self.judges else [])]
-        lines = [line for head, rows in tables for line in _aligned(head, rows)]
-        return "\n".join([*lines, *map(printable, (self.line(), *self.notes))])
-
-
-def _aligned(head: list[str], rows: list[list[str | float | None]]) -> Iterator[str]:
-    """The lines of a table whose columns are as wide as their longest cell."""
-    cells = [head, *([_shown(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(padded).rstrip()
-
-
-def _shown(cell: str | float | None) -> str:
-    if cell is None or (isinstance(cell, float) and isnan(cell)):
-        return "–"
-    return f"{cell:.4f}" if isinstance(cell, float) else printable(str(cell))
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and isnan(value) else value
+        tables = [self.table(), *([Table(*self.judge_table())] if self.judges else [])]
+        below = map(printable, (self.line(), *self.notes))
+        return "\n".join([*(table.text() for table in tables), *below])
 
 
 def _version() -> str:

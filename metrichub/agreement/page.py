@@ -137,7 +137,7 @@ def _people(
         rated=rated,
         bars=_bars(leading, interval),
         main=_main(rows),
-        whole=[Table(*agreement.table()) for agreement in agreements],
+        whole=[agreement.table() for agreement in agreements],
         sentences=[sentence, *_how(agreements)],
         notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
         lines=[agreement.line() for agreement in agreements],

@@ -32,7 +32,8 @@ def tables_of(
 
     CSV has one table, with the judges' columns. Markdown and LaTeX have lines below the last.
     """
-    head, rows = agreement.table()
+    table = agreement.table()
+    head, rows = [*table.head], [[*row] for row in table.rows]
     if ranks:
         places = [ranks.get((r.dimension, r.level, r.coefficient), {}) for r in agreement.rows]
         of_rows = [place.get(r.metric) for place, r in zip(places, agreement.rows, strict=True)]
@@ -45,7 +46,7 @@ def tables_of(
     if not judges:
         return [Table(head, rows)]
     by_name = {row[0]: row[1:] for row in judges}
-    more = [by_name.get(row[0], [None] * len(judged[1:])) for row in rows]
+    more = [by_name.get(row.metric, [None] * len(judged[1:])) for row in agreement.rows]
     names = [f"judge {name}" for name in judged[1:]]
     return [Table([*head, *names], [[*a, *b] for a, b in zip(rows, more, strict=True)])]
 

@@ -7,10 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from metrichub.data.values import json_value
 from metrichub.metric import TraceItem
 from metrichub.models.usage import Usage
 
@@ -41,6 +43,15 @@ class Explanation(NamedTuple):
     reason: str | None
     scores: Mapping[str, float]
     steps: Sequence[TraceItem]
+
+    def _repr_html_(self) -> str:
+        """The scores, the status if there is no score, and what the steps hold, for notebooks."""
+        scores = "".join(
+            f"<tr><td>{escape(n)}</td><td>{v:.4g}</td></tr>" for n, v in self.scores.items()
+        )
+        why = "" if self.status == "ok" else f"<p>{escape(f'{self.status}: {self.reason}')}</p>"
+        steps = json.dumps(json_value([*self.steps]), ensure_ascii=False, indent=2)
+        return f"{why}<table>{scores}</table><pre>{escape(steps)}</pre>"
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from metrichub.data.values import json_value
 from metrichub.errors import printable
 from metrichub.evaluation import significance
 from metrichub.evaluation.measurement import ByName, Measurement, chosen_metrics
 from metrichub.evaluation.resample import NO_INTERVAL, SEED, Interval
 from metrichub.evaluation.significance import Comparison
 from metrichub.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 T = TypeVar("T")
 NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
@@ -35,6 +40,26 @@ class ByOutput(ByName[dict[str, T]]):
 
     __repr__ = __str__
 
+    def to_frame(self) -> DataFrame:
+        """A pandas data frame with a row an output, of all outputs.
+
+        Raises:
+            MissingDependency: pandas isn't installed.
+        """
+        return self._table(everything=True).frame()
+
+    def to_csv(self) -> str:
+        """The rows of `to_frame` as CSV, in full precision."""
+        return self._table(everything=True).csv()
+
+    def to_markdown(self) -> str:
+        """The table of the headline outputs in Markdown."""
+        return self._table().markdown()
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Metric -> output -> all values by their names as JSON, with null for `nan`."""
+        return json.dumps(json_value(self), ensure_ascii=False, indent=indent)
+
     def _repr_html_(self) -> str:
         """The same in HTML, for notebooks."""
         from html import escape
@@ -43,19 +68,26 @@ class ByOutput(ByName[dict[str, T]]):
         return table.html() + "".join(f"<p>{escape(text)}</p>\n" for text in sentences)
 
     def _shown(self) -> tuple[Table, list[str]]:
-        values = [
+        values = self._values()
+        said = [t.withheld or t.sentence for *_, t in values if isinstance(t, Comparison)]
+        hidden = len(self._values(everything=True)) - len(values)
+        said += [f"{hidden} other outputs are in the dict"] if hidden else []
+        return self._table(), [*dict.fromkeys(filter(None, said))]
+
+    def _table(self, everything: bool = False) -> Table:
+        values = self._values(everything)
+        tests = any(isinstance(value, Comparison) for *_, value in values)
+        head = _COMPARED if tests else [field.name for field in fields(Interval)]
+        rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
+        return Table(["metric", "output", *head], rows)
+
+    def _values(self, everything: bool = False) -> list[tuple[str, str, T]]:
+        return [
             (metric, output, value)
             for metric, outputs in self.items()
             for output, value in outputs.items()
-            if output in self._headline.get(metric, outputs)
+            if everything or output in self._headline.get(metric, outputs)
         ]
-        tests = [value for *_, value in values if isinstance(value, Comparison)]
-        head = _COMPARED if tests else [field.name for field in fields(Interval)]
-        rows: list[list[Cell]] = [[metric, output, *_cells(v)] for metric, output, v in values]
-        sentences = [t.withheld or t.sentence for t in tests]
-        hidden = sum(map(len, self.values())) - len(values)
-        sentences += [f"{hidden} other outputs are in the dict"] if hidden else []
-        return Table(["metric", "output", *head], rows), [*dict.fromkeys(filter(None, sentences))]
 
 
 _COMPARED = ("score", "other", "difference", "low", "high", "p")

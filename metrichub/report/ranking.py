@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -10,7 +11,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from metrichub.data.samples import NOT_IN_ALL
-from metrichub.errors import MissingDependency, ParameterError, ReportError, listed, printable, what
+from metrichub.data.values import json_value
+from metrichub.errors import ParameterError, ReportError, listed, printable, what
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
@@ -103,12 +105,11 @@ class Ranking(PairedTests, Generic[M]):
         Raises:
             MissingDependency: pandas isn't installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("to_frame", "pandas") from None
-        table = self.table(outputs=outputs)
-        return pandas.DataFrame(list(table.rows), columns=list(table.head))
+        return self.table(outputs=outputs).frame()
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The result of `to_dict` as JSON, with null where there is no number."""
+        return json.dumps(json_value(self.to_dict()), ensure_ascii=False, indent=indent)
 
     def to_csv(self, *, outputs: OutputChoice = "headline") -> str:
         """Scores, ranks and tests against the first system, with a row per output and system.

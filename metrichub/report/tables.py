@@ -10,9 +10,10 @@ from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from metrichub.errors import printable
+from metrichub.errors import MissingDependency, printable
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from pylatexenc.latexencode import UnicodeToLatexEncoder
     from rich.table import Table as RichTable
 
@@ -123,6 +124,18 @@ class Table(NamedTuple):
     def csv(self) -> str:
         """The table as CSV with full precision; `nan` is an empty cell."""
         return csv_text(self.head, self.rows)
+
+    def frame(self) -> DataFrame:
+        """A pandas data frame with these columns.
+
+        Raises:
+            MissingDependency: pandas isn't installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependency("to_frame", "pandas") from None
+        return pandas.DataFrame([*self.rows], columns=[*self.head])
 
     def markdown(self) -> str:
         """The table in Markdown, the best in bold, with its caption."""

@@ -110,7 +110,7 @@ def test_a_table_leaves_out_what_no_row_has(known: dict[str, Any], more: list[st
     rows = [row, replace(row, **known)]
     data = correlate(SCORES, HUMAN, draws=0).data
     agreement = Agreement(rows, data, Drawn(draws=0), 0.95, None, ["noted"])
-    head, cells = agreement.table()
+    head, cells, *_ = agreement.table()
     usual = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
     assert head == usual + more
     assert cells == [[getattr(one, name) for name in head] for one in rows]
@@ -303,3 +303,17 @@ def test_a_report_without_columns_has_none_to_name() -> None:
     columns = r"no column 'god'; did you mean 'good'\? \(columns: doc, by, good\)"
     with pytest.raises(MissingColumn, match=columns):
         Hub("token_f1").evaluate(WORDS).agreement("god")
+
+
+def test_a_table_of_agreement_is_written_as_other_tables_are() -> None:
+    row = AgreementRow(metric="<m>", dimension="d", level="item", coefficient="tau_b", value=0.25)
+    agreement = correlate([1, 2, 3], [1, 3, 2], draws=0, level="pooled", coefficient="pearson")
+    made = replace(agreement, rows=[row], notes=["a & b"])
+    head = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
+    frame = made.to_frame()
+    assert ([*frame], frame["value"].tolist()) == (head, [0.25])
+    assert made.to_csv() == f"{','.join(head)}\n<m>,d,item,tau_b,0.25,,,0\n"
+    assert made.to_markdown().splitlines()[2] == r"| \<m> | d | item | tau_b | 0.2500 | – | – | 0 |"
+    assert made.to_markdown().endswith("`a & b`\n")
+    assert "<td>&lt;m&gt;</td>" in made._repr_html_()
+    assert "<p>a &amp; b</p>" in made._repr_html_()

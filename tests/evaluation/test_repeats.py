@@ -40,7 +40,8 @@ def test_a_sample_has_the_mean_of_the_runs_that_scored_it() -> None:
     assert report.explain("counting", 3).reason == "too early"
     repeated = report.repeated()["counting"]["score"]
     # Means of 1; of 2 and 2; of 3, 3 and 3: their mean is 2, and their deviation 1.
-    assert repeated[:5] == (2, 1, 1, 3, (1, 2, 3))
+    assert (repeated.mean, repeated.std) == (2, 1)
+    assert (repeated.low, repeated.high, repeated.runs) == (1, 3, (1, 2, 3))
     np.testing.assert_allclose(repeated.samples, [1, 0.5**0.5, np.nan, np.nan])
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from metrichub import Hub, Report, compare_all, load_metric
 from metrichub.authoring import Metric, Secret
+from metrichub.data.values import json_value
 from metrichub.errors import JudgeError, ParameterError, ReportError, UnknownParameter
 from metrichub.evaluation import significance
 from metrichub.evaluation.measurement import with_facts
@@ -538,3 +539,22 @@ def test_a_ranking_keeps_what_it_was_asked_for(ten: Report) -> None:
     assert usual == (0.95, 1000, 10_000, SEED, None, None)
     assert found.intervals() == dict.fromkeys("ab", ten.intervals(**how))
     assert repr(ten) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
+
+
+def test_intervals_comparisons_and_rankings_are_written_as_reports_are(ten: Report) -> None:
+    compared = ten.compare(ten, resamples=7, trials=11)
+    for found in (ten.intervals(), compared):
+        outputs = [(metric, output) for metric in found for output in found[metric]]
+        frame = found.to_frame()
+        assert [*zip(frame["metric"], frame["output"], strict=True)] == outputs
+        values = [value for outputs in found.values() for value in outputs.values()]
+        lows = [getattr(value, "interval", value).low for value in values]
+        assert frame["low"].tolist() == pytest.approx(lows, nan_ok=True)
+        lines = [*csv.reader(io.StringIO(found.to_csv()))]
+        assert [(metric, output) for metric, output, *_ in lines[1:]] == outputs
+        assert found.to_markdown().count("\n") == 2 + 2
+        assert json.loads(found.to_json()) == json_value(found)
+    ranking = compare_all({"one": ten, "other": ten}, resamples=7, trials=11)
+    assert json.loads(ranking.to_json()) == json_value(ranking.to_dict())
+    explained = ten.explain("wer", 0)._repr_html_()
+    assert "<td>deletions</td>" in explained
