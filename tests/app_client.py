@@ -37,10 +37,12 @@ def grow(_: object) -> int:
 
 
 def ended(client: TestClient, address: str) -> str:
-    """The page of a run that has ended."""
+    """The page of a run that has ended, and the report that it shows."""
     for _ in range(100):
-        if client.get(f"{address}/state").json()["state"] not in ("waiting", "running"):
-            return client.get(address).text
+        state = client.get(f"{address}/state").json()["state"]
+        if state not in ("waiting", "running"):
+            report = client.get(f"{address}/report.html").text if state == "done" else ""
+            return client.get(address).text + report
     raise AssertionError("the run didn't end")
 
 
@@ -52,6 +54,14 @@ def run_of(
     assert answer.status_code == 303, answer.text
     address = answer.headers["location"]
     return address, ended(client, address)
+
+
+def scored_again(client: TestClient, address: str, **fields: Any) -> str:
+    """The page of a run that was scored once more, with what its form was given."""
+    id = address.rpartition("/")[2]
+    answer = client.post("/", data={"run": id, "do": "score", **fields}, follow_redirects=False)
+    assert answer.headers["location"] == address
+    return ended(client, address)
 
 
 @contextmanager

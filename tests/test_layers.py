@@ -169,12 +169,13 @@ def test_the_core_imports_no_optional_package_and_none_of_these_another() -> Non
     ]
     # Report.agreement, calibrated and verdicts, whose types are agreement's.
     assert {name for name, _ in offenders} == {import_graph.THIN}
-    # By name, these methods; calibrated differences; the section of a page; and metrics of
-    # Hugging Face evaluate.
+    # By name, these methods; calibrated differences; the section of a page, and its columns of
+    # ratings; and metrics of Hugging Face evaluate.
     home = "metrichub.catalog.requirements"
     texts = {name: path.read_text("utf-8") for name, path in import_graph.modules().items()}
     by_name = [name for name, text in texts.items() if "optional_package(" in text]
     assert sorted({*by_name} - {home}) == [
+        "metrichub.app.uploads",
         "metrichub.cli.measuring",
         "metrichub.cli.score",
         "metrichub.evaluation.paired_tests",
@@ -224,7 +225,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 29_053, 8_888
+CORE, OPTIONAL = 29_053, 9_142
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 

@@ -12,11 +12,11 @@ from metrichub import Card, Entry
 from metrichub.app.policy import not_offered
 from metrichub.app.problem import problem
 from metrichub.app.settings import Judging
-from metrichub.catalog.guides import choices
+from metrichub.catalog.guides import ChosenMetric, MetricChoice, choices
 from metrichub.catalog.registry import Registry, registry
 from metrichub.catalog.search import METRIC, search_index
-from metrichub.data.columns import TEXT, column_of, resolve
-from metrichub.errors import InputError, did_you_mean
+from metrichub.data.columns import ALIASES, TEXT, column_of, resolve
+from metrichub.errors import InputError, did_you_mean, listed
 
 # Every word that is asked for is looked for among those of all cards.
 _LONGEST_SEARCH = 300
@@ -154,24 +154,89 @@ def resolved(column: str, names: Sequence[str], mapping: Mapping[str, str]) -> s
         return None
 
 
-class StartingSet(NamedTuple):
-    """Metrics for a task: what one evaluates and has, their specs, and which aren't offered."""
+class OfferedMetric(NamedTuple):
+    """A metric that could be scored, and how far it agreed with people.
 
+    `lacks` is why it can't be, or "". `asks` is "remote" if a model elsewhere is asked, "local" if
+    one may run here.
+    """
+
+    item: Item
+    chosen: ChosenMetric
+    lacks: str
+    asks: str
+
+
+class Proposal(NamedTuple):
+    """What could be scored of files: choices by key, the metrics of the likely one, and others."""
+
+    sets: dict[str, MetricChoice]
     key: str
-    evaluate: str
-    have: str
-    specs: tuple[str, ...]
-    closed: tuple[str, ...]
+    likely: list[OfferedMetric]
+    others: list[OfferedMetric]
+
+    @property
+    def can_score(self) -> bool:
+        """Whether any metric can be used."""
+        return any(not metric.lacks for metric in (*self.likely, *self.others))
+
+    @property
+    def ticked(self) -> list[str]:
+        """The specs of the metrics that are proposed."""
+        likely = (metric for metric in self.likely if not metric.lacks and metric.asks != "remote")
+        return [metric.chosen.spec for metric in likely]
 
 
-def starting_sets(judging: Judging) -> list[StartingSet]:
-    """The sets that a server can score something of."""
-    entries = {item.name: item.entry for item in items() if not item.entry.problem}
-    sets = []
-    for number, choice in enumerate(choices(entries)):
-        closed = {m.name for m in choice.metrics if not_offered(entries[m.name], judging)}
-        specs = tuple(m.spec for m in choice.metrics if m.name not in closed)
-        if specs:
-            shut = tuple(sorted(closed))
-            sets.append(StartingSet(str(number), choice.evaluate, choice.have, specs, shut))
-    return sets
+def propose(
+    files: Sequence[Sequence[str]],
+    mapping: Mapping[str, str],
+    title: str,
+    key: str,
+    judging: Judging,
+) -> Proposal:
+    """The metrics for files with these columns, by the choice of a key, or the likely one.
+
+    That is the first of those whose example or dimension of quality the title of the files names,
+    or else their columns, with the most metrics that can be used, which read the most columns.
+    """
+    named = {item.name: item for item in items() if not item.entry.problem}
+    columns = needed(named.values())
+    absent = {c for c in columns if any(resolved(c, own, mapping) is None for own in files)}
+
+    expected = {"reference_messages", *ALIASES["reference_messages"]}
+    calls = all(not expected.isdisjoint(own) for own in files)
+
+    def offered(chosen: ChosenMetric) -> OfferedMetric:
+        item = named[chosen.name]
+        # Calls that were expected may stand in conversations.
+        there = {"references"} if calls and "agents" in item.card.tags.task else set()
+        lacking = [column for column in item.columns if column in absent - there]
+        lacks = f"needs {listed(lacking)}" if lacking else not_offered(item.entry, judging) or ""
+        asks = "remote" if judging.asks_model(item.card) else "local" * bool(item.card.requires)
+        return OfferedMetric(item, chosen, lacks, asks)
+
+    every = choices({name: item.entry for name, item in named.items()})
+    sets = {str(number): choice for number, choice in enumerate(every)}
+    metrics = {own: [offered(chosen) for chosen in sets[own].metrics] for own in sets}
+    texts = title.lower(), " ".join(name for own in files for name in own).lower()
+
+    def fit(own: str) -> tuple[bool, bool, float, int]:
+        data, usable = sets[own].data, [metric for metric in metrics[own] if not metric.lacks]
+        rated = (m.chosen.agreement.partition(":")[0].rpartition(" ")[2] for m in metrics[own])
+        hints = {data[:6], *filter(None, rated)}
+        titled, by_columns = (any(hint in text for hint in hints) for text in texts)
+        by_columns = by_columns or (data == "answers.jsonl" and "questions" not in absent)
+        by_columns = by_columns or (data == "calls.jsonl" and calls)
+        read = {c for metric in usable for c in metric.item.columns} - {"predictions", "sources"}
+        can = bool(usable)
+        return titled and can, by_columns and can, len(usable) / len(metrics[own]), len(read)
+
+    key = key if key in sets else max(sets, key=fit, default="")
+    likely = list(metrics.get(key, ()))
+    alike = [m for own in sets if sets[own].evaluate == sets[key].evaluate for m in metrics[own]]
+    names = {metric.item.name for metric in likely}
+    further = {m.item.name: m for m in alike if m.lacks.startswith("needs ")}
+    likely += [metric for name, metric in further.items() if name not in names][:2]
+    names |= {metric.item.name for metric in likely}
+    others = [offered(ChosenMetric(name, name, "", None)) for name in named if name not in names]
+    return Proposal(sets, key, likely, [metric for metric in others if not metric.lacks])

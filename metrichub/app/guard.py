@@ -37,7 +37,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-UPLOADS = ("/", "/columns")
+UPLOADS = "/"
 """Where files are sent to."""
 _READING = ("GET", "HEAD", "OPTIONS")
 SECONDS = 15.0
@@ -61,7 +61,7 @@ class Guard:
             return
         limits, size = self.settings.limits, 0
         # A form holds a little more than its files.
-        limit = limits.upload + limits.body if scope["path"] in UPLOADS else limits.body
+        limit = limits.upload + limits.body if scope["path"] == UPLOADS else limits.body
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,31 +17,31 @@ from metrichub import Hub
 from metrichub.app.policy import RequestedMetric, metric_of
 from metrichub.app.problem import Refusal
 from metrichub.app.settings import Judging
-from metrichub.data.files import as_one, read_bounded, write_text
-from metrichub.data.location import short_names
-from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
-from metrichub.data.source import open_source
-from metrichub.data.tidy import in_order
-from metrichub.data.values import json_value
-from metrichub.errors import (
-    InputError,
-    MetrichubError,
-    MissingColumn,
-    ReportError,
-    without_warnings,
+from metrichub.app.uploads import (
+    SYSTEM,
+    Choices,
+    Upload,
+    refusal_of,
+    report_texts,
+    system_names,
 )
-from metrichub.report import captions, export, notes
+from metrichub.data.files import as_one, read_bounded, write_text
+from metrichub.data.samples import Reading, Samples, check_same_samples, expected_work
+from metrichub.data.tidy import in_order, split_systems
+from metrichub.data.values import json_value
+from metrichub.errors import InputError, MetrichubError, ReportError, without_warnings
+from metrichub.report import export
+from metrichub.report.headline import headline_of_one
 from metrichub.report.html.provenance import Provenance
-from metrichub.report.rows import ScoreFormat
+from metrichub.report.rows import ScoreFormat, merged_columns, rows_of
 from metrichub.report.sample_rows import sample_lines
-from metrichub.report.scoreboard import rows_of_scores, scoreboard
+from metrichub.report.scoreboard import rows_of_scores
 
 if TYPE_CHECKING:
     from metrichub import Explanation, Report
 
 PROGRESS, REPORT, SAVED = "progress.json", "report.html", "report.json.gz"
 _EVERY = 0.2
-_BATCHES, _CHARACTERS = 4, 50_000
 
 
 class ScoreRequest(BaseModel):
@@ -68,74 +67,30 @@ class ScoreRequest(BaseModel):
     explanations: bool = Field(False, description="Whether to add an explanation of every sample.")
 
 
-class Upload(NamedTuple):
-    """A file of a job: where it is, what it is ("jsonl"), and the name that its owner gave it."""
-
-    path: Path
-    format: str
-    shown: str
-
-
 @dataclass(frozen=True)
 class FileJob:
-    """Files to score, each the outputs of a system on the same samples; the first is the baseline.
+    """Files to score, each the outputs of a system on the same samples, or one of all systems.
 
     Attributes:
         folder: What is made of them is written there.
         files: The files.
-        metrics: Specs of the metrics.
-        mapping: A column, and the name that it has in the files.
-        reduce: How to reduce several candidates of a sample to one score.
+        chosen: How they are to be scored.
         judging: The server's judge.
         unpacked: Bytes that a file may have once it is unpacked.
     """
 
     folder: Path
     files: tuple[Upload, ...]
-    metrics: Sequence[str]
-    mapping: Mapping[str, str]
-    reduce: str | None
+    chosen: Choices
     judging: Judging
     unpacked: int
 
-    @property
-    def systems(self) -> dict[str, Upload]:
-        """The files by what distinguishes their names, as the command `compare` calls them."""
-        return dict(zip(system_names([file.shown for file in self.files]), self.files, strict=True))
 
-
-def system_names(files: Sequence[str]) -> list[str]:
-    """What distinguishes the names of files; a name that comes again has its number.
-
-    >>> system_names(["run-ours.jsonl", "run-theirs.jsonl"])
-    ['run-ours', 'run-theirs']
-    >>> system_names(["out.jsonl", "out.jsonl"])
-    ['out.jsonl', 'out.jsonl (2)']
-    """
-    names = short_names(files, alone=len(files) == 1)
-    before = [names[:i].count(name) for i, name in enumerate(names)]
-    return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a run's page shows.
-
-    Attributes:
-        size: The number of samples.
-        table: The headline scores as HTML.
-        signatures: The metrics' signatures.
-        notes: Notes for readers of the scores, and of which metric.
-        sentences: The results of tests between several systems, in words.
-        about: How the intervals were made, and what ranks and marks mean.
-    """
+class Summary(NamedTuple):
+    """What the list of runs shows: the number of samples, and the result in a sentence or two."""
 
     size: int
-    table: str
-    signatures: tuple[str, ...]
-    notes: tuple[tuple[str, str], ...]
-    sentences: tuple[str, ...] = ()
-    about: str = ""
+    sentences: tuple[str, ...]
 
 
 def _hub(metrics: Iterable[str | RequestedMetric], reduce: str | None, judging: Judging) -> Hub:
@@ -187,81 +142,40 @@ def _without_score(sample: int, why: Explanation) -> dict[str, Any]:
     return {"sample": sample, "status": why.status, "reason": why.reason}
 
 
-def columns_of(file: Upload, most: int) -> tuple[str, ...] | Refusal:
-    """The columns at the beginning of a file, or why it can't be read; a saved report has none."""
-    names: dict[str, None] = {}
-    try:
-        if _report_text(file, most):
-            return ()
-        for samples in islice(read_bounded(file.path, file.format, most, _CHARACTERS), _BATCHES):
-            names |= dict.fromkeys(samples)
-    except MetrichubError as error:
-        # What is wrong further down is told where it is scored; here a file may be cut off.
-        if not names:
-            return _refusal(error, (file,))
-    return tuple(names)
-
-
-def _refusal(error: MetrichubError, files: Iterable[Upload], *columns: Iterable[str]) -> Refusal:
-    """Why files can't be read, with the names that their owner knows; and which columns there are.
-
-    Whoever can choose a column, as one wasn't found or several could be it, is told so.
-    """
-    told = Refusal.of(error)
-    to_choose = error.remedy is not None and error.remedy.action == "choose_column"
-    kind = "MissingColumn" if to_choose or isinstance(error, MissingColumn) else told.error
-    message = told.message
-    for file in files:
-        message = message.replace(str(file.path), file.shown)
-    return Refusal(kind, message, *map(tuple, columns))
-
-
 def score_files(job: FileJob) -> Summary | Refusal:
     """The summary of scored files or of saved reports, or why there is none."""
-    names: dict[str, None] = {}
-    needs: Mapping[str, str] = {}
+    chosen = job.chosen
+    names = system_names([file.shown for file in job.files])
+    named = dict(zip(names, job.files, strict=True))
     try:
-        texts = {name: _report_text(file, job.unpacked) for name, file in job.systems.items()}
-        if all(texts.values()):
-            return _written({n: _opened(file, texts[n]) for n, file in job.systems.items()}, job)
-        if any(texts.values()):
-            raise InputError(
-                "a saved report can be compared with saved reports alone; upload the reports of "
-                "all systems, or the samples of all"
-            )
-        if not job.metrics:
+        if texts := report_texts(job.files, job.unpacked):
+            text_of = dict(zip(names, texts, strict=True))
+            opened = {name: _opened(named[name], text_of[name]) for name in chosen.first(names)}
+            return _written(opened, job)
+        if not chosen.metrics:
             raise InputError("choose a metric")
-        hub = _hub(job.metrics, job.reduce, job.judging)
-        needs = hub.needs()
-        # Columns may be chosen before the metrics are.
-        job = replace(job, mapping={c: name for c, name in job.mapping.items() if c in needs})
-        batches: Mapping[str, Iterable[Samples]] = {
-            name: _noted(file, names, job) for name, file in job.systems.items()
+        hub = _hub(chosen.metrics, chosen.reduce, job.judging)
+        batches: dict[str, Iterable[Samples]] = {
+            name: map(chosen.of, read_bounded(file.path, file.format, job.unpacked))
+            for name, file in named.items()
         }
-        if len(batches) > 1:
+        if len(batches) > 1 or chosen.names(SYSTEM):
             # As a whole, once it is sure that they are about the same samples.
-            whole = in_order({name: as_one(list(parts)) for name, parts in batches.items()})
-            check_same_samples(whole, hub.needs(), job.mapping, hub.made_by_systems())
-            batches = {name: [samples] for name, samples in whole.items()}
+            whole = {name: as_one(list(parts)) for name, parts in batches.items()}
+            if len(whole) == 1:
+                whole = split_systems(whole[names[0]], chosen.names(SYSTEM)[0])
+            whole = {name: whole[name] for name in chosen.first(whole)}
+            same = chosen.matched(whole) if chosen.common else in_order(whole)
+            check_same_samples(same, hub.needs(), _mapping(hub, job), hub.made_by_systems())
+            batches = {name: [samples] for name, samples in same.items()}
         return _written(_measured(hub, batches, job), job)
     except MetrichubError as error:
-        return _refusal(error, job.files, names, needs)
+        return refusal_of(error, job.files)
 
 
-def _noted(file: Upload, names: dict[str, None], job: FileJob) -> Iterator[Samples]:
-    """The batches, their columns noted."""
-    for samples in read_bounded(file.path, file.format, job.unpacked):
-        names |= dict.fromkeys(samples)
-        yield samples
-
-
-def _report_text(file: Upload, most: int) -> str:
-    """The text of a saved report; blank for any other file."""
-    if file.format != "json":
-        return ""
-    with open_source(file.path, most) as source:
-        text = source.text()
-    return text if '"metrichub-report-' in text[:100] else ""
+def _mapping(hub: Hub, job: FileJob) -> dict[str, str]:
+    """The columns that were chosen; they may be before the metrics are."""
+    return {c: name for c, name in job.chosen.mapping.items() if c in hub.needs()}
 
 
 def _opened(file: Upload, text: str) -> Report:
@@ -295,85 +209,72 @@ def _measured(
     hub: Hub, batches: Mapping[str, Iterable[Samples]], job: FileJob
 ) -> dict[str, Report]:
     """Every system's report, one system after the other."""
-    needs = hub.needs()
-    readings = {name: Reading(parts, needs, job.mapping) for name, parts in batches.items()}
-    add = _adder(job, list(readings.values()), len(hub.metrics))
-    reports = hub.evaluate_all(readings, columns=job.mapping, texts=True, progress=add)
-    _note_progress(job, samples=sum(report.size for report in reports.values()), writing=True)
-    return reports
-
-
-def _note_progress(job: FileJob, **progress: Any) -> None:
-    """Write how far a job is, for the server."""
-    write_text(job.folder / PROGRESS, json.dumps({"share": None, **progress}))
-
-
-def _adder(job: FileJob, readings: Sequence[Reading], metrics: int) -> Callable[[int], None]:
-    """What to call when a metric has measured so many more samples; notes it now and then."""
-    done, last = 0, 0.0
+    needs, mapping, metrics = hub.needs(), _mapping(hub, job), len(hub.metrics)
+    readings = {name: Reading(parts, needs, mapping) for name, parts in batches.items()}
+    done, tell = 0, _teller(job)
 
     def add(amount: int) -> None:
-        nonlocal done, last
+        nonlocal done
         done += amount
-        if (now := time.monotonic()) - last >= _EVERY:
-            last = now
-            expected = expected_work(readings, metrics)
-            share = min(done / expected, 1) if expected else None
-            _note_progress(job, samples=done // metrics, share=share)
+        expected = expected_work(readings.values(), metrics)
+        total = max(round(expected / metrics), done // metrics) if expected else None
+        tell("scoring", done // metrics, total)
 
-    return add
+    return hub.evaluate_all(readings, columns=mapping, texts=True, progress=add)
+
+
+def _teller(job: FileJob) -> Callable[[str, int, int | None], None]:
+    """What to call when a stage has done so many of all samples; notes it now and then."""
+    last = "", 0.0
+
+    def tell(stage: str, done: int, total: int | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if stage != last[0] or now - last[1] >= _EVERY:
+            last = stage, now
+            progress = {"stage": stage, "done": done, "total": total}
+            write_text(job.folder / PROGRESS, json.dumps(progress))
+
+    return tell
 
 
 @without_warnings()
 def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
-    """What a run's page shows, once the files to download are written."""
+    """What the list of runs shows, once the report and the files to download are written."""
     from metrichub import compare_all
 
+    tell = _teller(job)
+    tell("testing", 0, None)
     (name, first), *others = reports.items()
     ranking = compare_all(reports) if others else None
     intervals = ranking.intervals() if ranking else {name: first.intervals()}
+    shown = [file.shown for file in job.files]
     if ranking:
+        files = dict(zip(system_names(shown), shown, strict=True)) if shown[1:] else shown[0]
         scores = ranking.to_dict() | {
-            "files": {name: file.shown for name, file in job.systems.items()},
+            "files": files,
             "intervals": intervals,
             "signatures": first.signatures(),
             "notes": {name: report.notes() for name, report in reports.items()},
         }
-        table = ranking.to_csv()
+        table, sentences = ranking.to_csv(), ranking.headline.sentences
     else:
         scores = {"file": name, **export.document(first, intervals[name], first.signatures())}
         table = rows_of_scores(reports, intervals).csv()
-    texts = {
-        "scores.json": export.json_of(scores, 2),
-        "scores.csv": table,
-    }
+        form = ScoreFormat()
+        rows = rows_of(reports, merged_columns(reports, form), None, intervals)
+        sentences = headline_of_one(rows, form.level).sentences
+    texts = {"scores.json": export.json_of(scores, 2), "scores.csv": table}
     for suffix in (".jsonl", ".csv"):
         write_text(job.folder / f"samples{suffix}", sample_lines(reports, suffix))
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
     read = Provenance.of((file.shown, file.path) for file in job.files)
-    how = {"ranking": ranking, "provenance": read}
+    how = {"ranking": ranking, "provenance": read, "human": job.chosen.human, "progress": tell}
     first.to_html(job.folder / REPORT, name=name, others=dict(others), **how)
     # A row that isn't JSON can't be saved; all else can be shown.
     with suppress(ReportError):
         if not ranking:
             first.save(job.folder / SAVED)
-    form = ScoreFormat()
-    told = [
-        (f"{note.metric} of {', '.join(note.systems)}" if note.systems else note.metric, note.text)
-        for note in notes.shared_notes(reports)
-    ]
-    told += [(m, f"no winner: {why}") for m, why in (ranking.withheld if ranking else {}).items()]
-    board = scoreboard(reports, ranking, intervals, form)
-    about = captions.about_intervals(reports, intervals, form)
-    marks = captions.legend(board, ranking)
-    about = f"{about} {captions.about_tests(board, ranking)} {marks}".strip()
-    if ranking and len(board.head) > len(board.rows):
-        # A page is narrow: a row an output, and a column a system.
-        (_, *head), *rows = zip(board.head, *board.rows, strict=True)
-        best = {(j - 1, i + 1) for i, j in board.best}
-        board = board._replace(head=["", *head], rows=rows, best=best)
-    sentences = ranking.headline.sentences if ranking else ()
-    signatures = tuple(captions.signatures_of(reports))
-    return Summary(first.size, board.html(), signatures, tuple(told), sentences, about)
+    return Summary(first.size, sentences)

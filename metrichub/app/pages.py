@@ -1,4 +1,4 @@
-"""The pages: where files are uploaded, the runs, what came out of each, and the cards."""
+"""The pages: where files are uploaded and metrics chosen, the runs with their reports, cards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from anyio import to_thread
@@ -16,19 +17,26 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from metrichub.app import catalog
+from metrichub.app.guard import HEADERS
 from metrichub.app.jobs import REPORT, SAVED
 from metrichub.app.policy import not_offered
 from metrichub.app.problem import Problem, problem
 from metrichub.app.runs import Run, Runs, accepted
+from metrichub.app.uploads import ID, RATING, SYSTEM, Choices
 from metrichub.app.views import HOME, Json, Page, page
+from metrichub.data.columns import TEXT
 from metrichub.report.html.markup import html
 
 _COOKIE, _YEAR = "metrichub", 365 * 24 * 3600
-_COLUMN = "column."
+_USED = "as."
 _REDUCTIONS = ("best", "worst", "mean", "max", "min", "first")
 # The report brings its own policy. The sandbox gives it an origin of its own, so that what it holds
 # can't send requests as a page of this server.
-_REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+_REPORT_HEADERS = {
+    "Content-Security-Policy": "sandbox allow-scripts allow-downloads; frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+}
+_FRAME = "frame-src 'self'"
 _FILES = ("scores.json", "scores.csv", "samples.jsonl", "samples.csv", REPORT, SAVED)
 _MOMENT = 0.7
 
@@ -62,66 +70,73 @@ async def start_page(request: Request) -> Page:
 
 
 async def post_start(request: Request) -> Response:
-    """Begin to score an uploaded file, or to compare several."""
+    """Take files in, say what is in them, or score them, as the button says that was pressed."""
     cookie = request.cookies.get(_COOKIE, "")
     if not owner_of(request):
         cookie = request.cookies[_COOKIE] = secrets.token_urlsafe(24)
     runs, limits = _runs(request), request.app.state.settings.limits
     with runs.reserve():
         form = await request.form(
-            max_files=limits.systems, max_fields=500, max_part_size=limits.body
+            max_files=limits.systems, max_fields=1000, max_part_size=limits.body
         )
         try:
-            files, metrics = _files(form), _metrics(request, form)
-            if not files:
-                raise problem(422, "InputError", "choose a file, or paste samples")
-            reduce = str(form.get("reduce", "")) or None
-            run = await runs.begin(owner_of(request), files, metrics, _mapping(form), reduce)
+            run = await _taken(request, form)
         except Problem as error:
             return _form(request, form, error)
         finally:
             await form.close()
-    response = RedirectResponse(f"/runs/{run.id}", 303)
+    response = RedirectResponse(f"/runs/{run.id}" if run.files else "/", 303)
     response.set_cookie(_COOKIE, cookie, max_age=_YEAR, httponly=True, samesite="lax")
     return response
 
 
-async def columns(request: Request) -> Json:
-    """The columns of a file, how they would be read, and the metrics that lack one."""
-    runs = _runs(request)
-    with runs.reserve():
-        form = await request.form(max_files=1, max_fields=500)
-        try:
-            name, stream = next(iter(_files(form)), ("", None))
-            if stream is None:
-                raise problem(422, "InputError", "choose a file")
-            names = await runs.columns(name, stream)
-        except Problem as error:
-            # That a file can't be read is what was asked for.
-            status = 200 if error.status_code == 422 else error.status_code
-            return Json({"problem": error.refusal.message}, status)
-        finally:
-            await form.close()
-    items = catalog.open_metrics(runs.settings.judging) if names else []
-    chosen = _mapping(form)
-    read = {c: catalog.resolved(c, names, {}) for c in catalog.needed(items)}
-    missing = {c for c in read if catalog.resolved(c, names, chosen) is None}
-    lacking = {item.name: [c for c in item.columns if c in missing] for item in items}
-    return Json(
-        {"columns": names, "read": read, "lacking": {k: v for k, v in lacking.items() if v}}
-    )
+async def _taken(request: Request, form: FormData) -> Run:
+    """The run of a form, once its files are there and what was asked for is done or has begun.
+
+    Programs and links name metrics at once; a page shows what is in the files first.
+    """
+    runs, do, id = _runs(request), str(form.get("do", "")), str(form.get("run", ""))
+    files, run = _files(form), _own(request, id) if id else None
+    if run and not runs.is_repeatable(run):
+        raise problem(
+            422, "InputError", "this run can't be changed any more; choose its files again"
+        )
+    chosen = _choices(form, run)
+    if files:
+        begun = await runs.receive(owner_of(request), files, chosen, run)
+    elif run:
+        begun = run
+    else:
+        raise problem(422, "InputError", "choose a file, or paste samples")
+    what, _, about = do.partition("-")
+    if what == "score" or (chosen.metrics and not run):
+        runs.start(begun, chosen)
+        return begun
+    if what == "remove" and about in map(str, range(len(begun.files))):
+        begun = runs.without(begun, int(about))
+        if not begun.files:
+            await runs.delete(begun)
+            return begun
+    if what == "baseline":
+        chosen = replace(chosen, baseline=about)
+    begun = await runs.look(replace(begun, refusal=None, state="new"), chosen)
+    if begun.found and not begun.found.columns:
+        runs.start(begun, chosen)
+    elif begun.found and (what == "propose" or not (chosen.metrics or (run and run.found))):
+        wanted = tuple(str(name) for name in form.getlist("want"))
+        metrics = wanted or (*_proposal(request, begun).ticked, *_specs(form, "more"))
+        begun = replace(begun, chosen=replace(chosen, metrics=tuple(dict.fromkeys(metrics))))
+        runs.save(begun)
+    return begun
 
 
 def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
-    """The files with their names, the baseline first; or the text that was pasted, as one."""
+    """The files with their names, or the text that was pasted, as one."""
     files = [
         (file.filename, file.file)
         for file in form.getlist("file")
         if isinstance(file, UploadFile) and file.filename
     ]
-    baseline = str(form.get("baseline", ""))
-    if baseline.isascii() and baseline.isdecimal() and int(baseline[:4]) < len(files):
-        files.insert(0, files.pop(int(baseline[:4])))
     text = str(form.get("text", "")).strip()
     if files or not text:
         return files
@@ -131,41 +146,87 @@ def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
     return [(name, io.BytesIO(text.encode("utf-8", "surrogatepass")))]
 
 
-def _metrics(request: Request, form: FormData) -> list[str]:
-    """The specs of the metrics: those chosen, or else those of the starting set."""
-    names = [str(value) for value in form.getlist("metric")]
-    specs = [line.strip() for line in str(form.get("specs", "")).splitlines()]
-    chosen = [spec for spec in dict.fromkeys((*names, *specs)) if spec]
-    sets = catalog.starting_sets(request.app.state.settings.judging)
-    started = [spec for one in sets if one.key == form.get("set") for spec in one.specs]
-    return chosen or started
+def _choices(form: FormData, run: Run | None) -> Choices:
+    """How files are to be scored, by a form or else as it was chosen for a run before."""
+    found = run.found if run else None
+    by_name = {column.name: column.use for column in found.columns} if found else {}
+    fields = ((n.removeprefix(_USED), str(use)) for n, use in form.items() if n.startswith(_USED))
+    explicit = (SYSTEM, RATING)
+    used = {n: use for n, use in fields if use in explicit or use != by_name.get(n, "")}
+    has_ratings = RATING in {**by_name, **used}.values()
+    return Choices(
+        metrics=_specs(form, "metric", "more"),
+        used=used if found or not run else run.chosen.used,
+        reduce=str(form.get("reduce", "")) or None,
+        baseline=str(form.get("baseline", "")),
+        common=bool(found and found.shared is not None),
+        people="people" in form if has_ratings and found else None,
+        task=str(form.get("task", "")),
+    )
 
 
-def _mapping(form: FormData) -> dict[str, str]:
-    """The columns that were chosen, and the names that they have in the files."""
-    return {
-        name.removeprefix(_COLUMN): str(value)
-        for name, value in form.items()
-        if name.startswith(_COLUMN) and value
-    }
+def _specs(form: FormData, *names: str) -> tuple[str, ...]:
+    """The specs of metrics that are ticked in fields of these names, or written."""
+    ticked = [str(value) for name in names for value in form.getlist(name)]
+    written = [line.strip() for line in str(form.get("specs", "")).splitlines()]
+    return tuple(spec for spec in dict.fromkeys((*ticked, *written)) if spec)
+
+
+def _proposal(request: Request, run: Run) -> catalog.Proposal:
+    """What could be scored of a run's files, as their columns are used."""
+    names, chosen = run.found.names if run.found else (), run.chosen
+    left = [[name for name in own if chosen.used.get(name) != ""] for own in names]
+    judging = request.app.state.settings.judging
+    return catalog.propose(left, chosen.mapping, " ".join(run.files), chosen.task, judging)
 
 
 def _form(request: Request, form: FormData | None = None, error: Problem | None = None) -> Page:
-    judging, query = request.app.state.settings.judging, request.query_params
-    names = {item.name: item for item in catalog.open_metrics(judging)}
-    wanted = [name for name in query.getlist("metric") if name in names]
-    text = json.dumps(_example(names[wanted[0]])) if wanted and "example" in query else ""
+    """The page before there are files, or that a form came from, with what is wrong."""
+    runs, id = _runs(request), str(form.get("run", "")) if form else ""
+    if id and error and error.status_code == 422 and runs.is_repeatable(_own(request, id)):
+        return _choosing(request, replace(runs.find(id), refusal=error.refusal), 422)
+    names = {item.name: item for item in catalog.open_metrics(runs.settings.judging)}
+    asked = form.getlist("want") if form else request.query_params.getlist("metric")
+    wanted = [name for name in map(str, asked) if name in names]
+    text = str(form.get("text", "")) if form else ""
+    if wanted and "example" in request.query_params:
+        text = json.dumps(_example(names[wanted[0]]))
     seen = {
-        "families": catalog.by_family(judging),
-        "sets": catalog.starting_sets(judging),
-        "needed": catalog.needed(names.values()),
+        "run": None,
+        "found": None,
+        "proposal": None,
+        "text": text,
+        "wanted": wanted,
         "accepted": ",".join(accepted()),
-        "checked": set(form.getlist("metric") if form else wanted),
-        "form": form or {"text": text},
-        "reductions": _REDUCTIONS,
         "refusal": error.refusal if error else None,
     }
     return page(request, "start.html", seen, error.status_code if error else 200)
+
+
+def _choosing(request: Request, run: Run, status: int = 200) -> Page:
+    """The page of a run whose metrics can be chosen: what is in its files, and what is proposed."""
+    runs, columns = _runs(request), run.found.columns if run.found else ()
+    proposal = _proposal(request, run) if columns else None
+    offered = [*proposal.likely, *proposal.others] if proposal else []
+    specs = {metric.chosen.spec for metric in offered}
+    uses = [run.chosen.used.get(column.name, column.use) for column in columns]
+    read = catalog.needed(catalog.open_metrics(runs.settings.judging))
+    labels = {name: name if name not in TEXT[:4] else name.removesuffix("s") for name in read}
+    seen = {
+        "run": run,
+        "found": run.found,
+        "sizes": [path.stat().st_size for path in runs.uploads(run)],
+        "proposal": proposal,
+        "uses": {ID: ID, SYSTEM: "names of systems", RATING: RATING, **labels},
+        "ratings": uses.count(RATING),
+        "specs": [spec for spec in run.chosen.metrics if spec not in specs],
+        "text": "",
+        "wanted": (),
+        "accepted": ",".join(accepted()),
+        "reductions": _REDUCTIONS,
+        "refusal": run.refusal,
+    }
+    return page(request, "start.html", seen, status)
 
 
 def _example(item: catalog.Item) -> dict[str, Any]:
@@ -200,32 +261,29 @@ async def post_runs(request: Request) -> Response:
         for run in reversed(ticked):
             stream = stack.enter_context(runs.path(run, SAVED).open("rb"))
             files.append((f"{run.systems[0].partition('.')[0] or 'run'}.json.gz", stream))
-        run = await runs.begin(owner_of(request), files)
+        run = await runs.receive(owner_of(request), files)
+    runs.start(run, Choices())
     return RedirectResponse(f"/runs/{run.id}", 303)
 
 
 async def run_page(request: Request) -> Page:
-    """A run's page: how far it is, or what came out of it."""
+    """A run's page: what could be scored, how far it is, or the report that came out of it."""
     runs, run = _runs(request), _run(request)
-    own, again = run.owner == owner_of(request), runs.is_repeatable(run)
-    saved, progress = runs.path(run, SAVED).is_file(), runs.progress(run)
-    seen = {"is_own": own, "is_repeatable": again, "is_saved": saved, "progress": progress}
-    return page(request, "run.html", {"run": run, **seen})
+    own = run.owner == owner_of(request)
+    if own and runs.is_repeatable(run):
+        if not (run.found or run.state == "new"):
+            run = await runs.look(run)
+        return _choosing(request, run)
+    seen = {"run": run, "is_own": own, "is_saved": runs.path(run, SAVED).is_file()}
+    answer = page(request, "run.html", seen | {"progress": runs.progress(run)})
+    answer.headers["Content-Security-Policy"] = f"{HEADERS['Content-Security-Policy']}; {_FRAME}"
+    return answer
 
 
 async def state(request: Request) -> Json:
     """How far a run is, told at its end or after a moment."""
     await _runs(request).end(_run(request), _MOMENT)
     return Json(_runs(request).progress(_run(request)))
-
-
-async def score_again(request: Request) -> Response:
-    """Score a run's files once more, with the metrics and columns that were chosen."""
-    run, form = _own(request), await request.form(max_files=0, max_fields=200)
-    has_columns = any(name.startswith(_COLUMN) for name in form)
-    mapping = _mapping(form) if has_columns else run.mapping
-    _runs(request).rerun(run, _metrics(request, form) or run.metrics, mapping)
-    return RedirectResponse(f"/runs/{run.id}", 303)
 
 
 async def stop(request: Request) -> Response:
@@ -249,7 +307,7 @@ async def file(request: Request) -> Response:
         raise problem(404, "NotFound", "there is no such file")
     called = re.sub(r"[^\w.-]+", "-", "-".join(run.systems))[:60]
     is_shown = name == REPORT and "download" not in request.query_params
-    headers = {"Content-Security-Policy": _REPORT_POLICY} if name == REPORT else None
+    headers = _REPORT_HEADERS if name == REPORT else None
     return FileResponse(path, filename=None if is_shown else f"{called}-{name}", headers=headers)
 
 

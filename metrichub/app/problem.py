@@ -12,6 +12,7 @@ ON_PAGES: Words = {
     "choose_column": "choose the column below",
     "name_format": "if the file is {0.subject}, rename it to end in .{0.value}",
     "list_metrics": "write each on a line of its own",
+    "name_key": "give the files a column of ids",
     "reduce_in_hub": "choose it as 'Of several candidates'",
 }
 """How pages say what the user can do about an error; they have no way to do the rest."""
@@ -24,14 +25,10 @@ class Refusal:
     Attributes:
         error: "MissingColumn", "TooLarge", "Defect" and so on.
         message: One readable line.
-        names: The columns of a file in which one wasn't found.
-        needs: The columns that the metrics read, of such a file.
     """
 
     error: str
     message: str
-    names: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, error: MetrichubError) -> Refusal:

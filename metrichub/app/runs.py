@@ -9,24 +9,25 @@ import json
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from io import SEEK_END
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Literal
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from metrichub.app import jobs
-from metrichub.app.jobs import PROGRESS, FileJob, Summary, Upload
+from metrichub.app import catalog, jobs
+from metrichub.app.jobs import PROGRESS, FileJob, Summary
 from metrichub.app.problem import Problem, Refusal, problem
 from metrichub.app.processes import Workers
-from metrichub.app.settings import ServerSettings
+from metrichub.app.settings import MEBIBYTE, ServerSettings
+from metrichub.app.uploads import Choices, Preview, Upload, look, system_names
 from metrichub.data.files import format_of, formats, write_text
 from metrichub.data.location import PACKED, Location
 from metrichub.errors import printable
@@ -44,10 +45,9 @@ class Run:
         owner: Who began it: a digest of a browser's cookie.
         begun: When it began.
         files: The names that its owner gave the files.
-        metrics: Specs of the metrics.
-        mapping: A column, and the name that it has in the files.
-        reduce: How to reduce several candidates of a sample to one score.
-        state: How far it is.
+        chosen: How they are to be scored.
+        found: What is in them, once somebody looked.
+        state: How far it is; one that is "new" waits for somebody to choose metrics.
         summary: What came out of it.
         refusal: Why nothing did.
     """
@@ -56,22 +56,21 @@ class Run:
     owner: str
     begun: datetime
     files: tuple[str, ...]
-    metrics: tuple[str, ...]
-    mapping: dict[str, str] = field(default_factory=dict)
-    reduce: str | None = None
-    state: Literal["waiting", "running", "done", "failed", "stopped"] = "waiting"
+    chosen: Choices = field(default_factory=Choices)
+    found: Preview | None = None
+    state: Literal["new", "waiting", "running", "done", "failed", "stopped"] = "new"
     summary: Summary | None = None
     refusal: Refusal | None = None
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come."""
-        return self.state in ("done", "failed", "stopped")
+        """Whether nothing more will come by itself."""
+        return self.state not in ("waiting", "running")
 
     @property
     def systems(self) -> list[str]:
         """The names of the systems, the baseline first."""
-        return jobs.system_names(self.files)
+        return self.chosen.first(self.found.systems if self.found else system_names(self.files))
 
 
 @dataclass
@@ -135,15 +134,22 @@ class Runs:
         return 0
 
     def progress(self, run: Run) -> dict[str, Any]:
-        """How far it is: "samples" so far, "share" of the files if known, "writing" at the end."""
-        progress = {"state": run.state, "samples": 0, "share": None, "writing": False}
+        """How far it is: samples that are "done" of a "total" if known, and both in words."""
+        progress: dict[str, Any] = {"stage": "reading", "done": 0, "total": None}
         with suppress(OSError, ValueError):
             progress |= json.loads(self.path(run, PROGRESS).read_text(encoding="utf-8"))
-        return progress | ({"writing": False} if run.ended else {})
+        stage, done, total = (progress[name] for name in ("stage", "done", "total"))
+        of = f": {done:,} of {total:,} samples." if total else " …"
+        told = "Waiting for other files." if run.state == "waiting" else f"{stage.capitalize()}{of}"
+        return {"state": run.state, "done": done, "total": total, "told": told}
 
     def is_repeatable(self, run: Run) -> bool:
         """Whether its files are still there to be scored once more."""
-        return run.ended and all(file.path.is_file() for file in self._job(run).files)
+        return run.ended and all(path.is_file() for path in self.uploads(run))
+
+    def uploads(self, run: Run) -> list[Path]:
+        """Where its files are, while they are kept."""
+        return [file.path for file in self._job(run).files]
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
@@ -160,58 +166,73 @@ class Runs:
         finally:
             self._arriving -= 1
 
-    async def columns(self, name: str, stream: BinaryIO) -> tuple[str, ...]:
-        """The columns of an uploaded file, which isn't kept.
-
-        Raises:
-            Problem: another kind of file, or one that can't be read (422); it took too long (503).
-        """
-        limits = self.settings.limits
-        with TemporaryDirectory(prefix="metrichub-", ignore_cleanup_errors=True) as folder:
-            file = _upload(Path(folder), 0, short_name(name))
-            await to_thread.run_sync(_copy, stream, file.path)
-            work = jobs.columns_of, file, limits.unpacked
-            return await self._workers.run(*work, seconds=limits.seconds)
-
-    async def begin(
+    async def receive(
         self,
         owner: str,
         files: Sequence[tuple[str, BinaryIO]],
-        metrics: Iterable[str] = (),
-        mapping: Mapping[str, str] | None = None,
-        reduce: str | None = None,
+        chosen: Choices | None = None,
+        run: Run | None = None,
     ) -> Run:
-        """A run of files, each with its name; the first is the baseline.
+        """A new run of files, each with its name; or a run with these files too.
 
         Raises:
-            Problem: another kind of file (422).
+            Problem: another kind of file, or too many or too large ones (422).
         """
-        id, names = secrets.token_urlsafe(18), tuple(short_name(name) for name, _ in files)
-        chosen = tuple(metrics), dict(mapping or {}), reduce
-        run = Run(id, owner, datetime.now(UTC), names, *chosen)
-        uploads = self._job(run).files
-        folder = self.folder / run.id
-        folder.mkdir(mode=0o700)
+        names, id = tuple(short_name(name) for name, _ in files), secrets.token_urlsafe(18)
+        old = run or Run(id, owner, datetime.now(UTC), (), chosen or Choices())
+        new = replace(old, files=old.files + names, found=None, refusal=None)
+        uploads, limits = self._job(new).files, self.settings.limits
+        size = sum(path.stat().st_size for path in self.uploads(old))
+        size += sum(stream.seek(0, SEEK_END) for _, stream in files)
+        if len(uploads) > limits.systems or size > limits.upload:
+            most = f"up to {limits.systems} files, {limits.upload // MEBIBYTE:,} MB together"
+            raise problem(422, "TooLarge", f"a run may have {most}")
+        if not run:
+            self.path(new, "").mkdir(mode=0o700)
         try:
             # The record first, so that nothing is there that isn't listed.
-            active = self._taken(run)
-            for file, (_, stream) in zip(uploads, files, strict=True):
+            self.save(old)
+            for file, (_, stream) in zip(uploads[len(old.files) :], files, strict=True):
                 await to_thread.run_sync(_copy, stream, file.path)
+            self.save(new)
         except BaseException:
-            self._active.pop(run.id, None)
-            shutil.rmtree(folder, ignore_errors=True)
+            if not run:
+                shutil.rmtree(self.path(new, ""), ignore_errors=True)
             raise
-        self._tasks.start_soon(self._work, active)
         self._make_room()
+        return new
+
+    def without(self, run: Run, number: int) -> Run:
+        """A run without one of its files."""
+        before = self._job(run).files
+        before[number].path.unlink(missing_ok=True)
+        left = replace(run, files=run.files[:number] + run.files[number + 1 :], found=None)
+        for old, new in zip(before[number + 1 :], self._job(left).files[number:], strict=True):
+            old.path.rename(new.path)
+        self.save(left)
+        return left
+
+    async def look(self, run: Run, chosen: Choices | None = None) -> Run:
+        """A run, with what is in its files as they are used, or why they can't be read."""
+        job = self._job(replace(run, chosen=chosen or run.chosen))
+        columns = catalog.needed(catalog.open_metrics(job.judging))
+        work, limits = (look, job.files, job.chosen, columns, job.unpacked), self.settings.limits
+        try:
+            found = await self._workers.run(*work, seconds=limits.seconds)
+            run = replace(run, chosen=job.chosen, found=found)
+        except Problem as error:
+            run = replace(run, chosen=job.chosen, found=None, refusal=error.refusal)
+        self.save(run)
         return run
 
-    def rerun(self, run: Run, metrics: Iterable[str], mapping: Mapping[str, str]) -> None:
-        """Score a run's files once more, with these metrics and columns."""
+    def start(self, run: Run, chosen: Choices) -> None:
+        """Score a run's files, which may be once more."""
         if self.is_repeatable(run):
             self.path(run, PROGRESS).unlink(missing_ok=True)
-            again = replace(run, state="waiting", metrics=tuple(metrics), mapping=dict(mapping))
-            again = replace(again, summary=None, refusal=None)
-            self._tasks.start_soon(self._work, self._taken(again))
+            again = replace(run, state="waiting", chosen=chosen, summary=None, refusal=None)
+            active = self._active[run.id] = _Active(again)
+            self._note(active)
+            self._tasks.start_soon(self._work, active)
 
     async def end(self, run: Run, seconds: float | None = None) -> None:
         """Wait until a run has ended, up to so many seconds; without these, end it at once."""
@@ -229,11 +250,6 @@ class Runs:
     def _remove(self, run: Run) -> None:
         self.path(run, _RECORD).unlink(missing_ok=True)
         shutil.rmtree(self.folder / run.id, ignore_errors=True)
-
-    def _taken(self, run: Run) -> _Active:
-        active = self._active[run.id] = _Active(run)
-        self._note(active)
-        return active
 
     async def _work(self, active: _Active) -> None:
         job, seconds = self._job(active.run), self.settings.limits.upload_seconds
@@ -257,15 +273,17 @@ class Runs:
 
     def _note(self, active: _Active, **new: Any) -> None:
         active.run = replace(active.run, **new)
-        text = _adapter().dump_json(active.run, indent=1).decode()
-        write_text(self.path(active.run, _RECORD), text)
+        self.save(active.run)
+
+    def save(self, run: Run) -> None:
+        """Write a run's record."""
+        write_text(self.path(run, _RECORD), _adapter().dump_json(run, indent=1).decode())
 
     def _job(self, run: Run) -> FileJob:
         """The job of a run; where its files are is said by their numbers."""
         folder, settings = self.folder / run.id, self.settings
         files = tuple(_upload(folder, i, name) for i, name in enumerate(run.files))
-        chosen = run.metrics, run.mapping, run.reduce
-        return FileJob(folder, files, *chosen, settings.judging, settings.limits.unpacked)
+        return FileJob(folder, files, run.chosen, settings.judging, settings.limits.unpacked)
 
     def _make_room(self) -> None:
         """Delete the oldest until no more are left than that; the newest stays in any case."""
@@ -306,6 +324,7 @@ def _upload(folder: Path, number: int, name: str) -> Upload:
 def _copy(stream: BinaryIO, path: Path) -> None:
     # A file that is only half there when the server ends isn't scored later.
     arriving = path.with_suffix(".part")
+    stream.seek(0)
     with arriving.open("xb") as file:
         shutil.copyfileobj(stream, file)
     arriving.rename(path)

@@ -74,12 +74,10 @@ def _routes() -> list[BaseRoute]:
     return [
         Route("/", pages.start_page, methods=get),
         Route("/", pages.post_start, methods=post),
-        Route("/columns", pages.columns, methods=post),
         Route("/runs", pages.all_runs, methods=get),
         Route("/runs", pages.post_runs, methods=post),
         Route("/runs/{id}", pages.run_page, methods=get),
         Route("/runs/{id}/state", pages.state, methods=get),
-        Route("/runs/{id}/again", pages.score_again, methods=post),
         Route("/runs/{id}/stop", pages.stop, methods=post),
         Route("/runs/{id}/delete", pages.delete, methods=post),
         Route("/runs/{id}/{file}", pages.file, methods=get),
@@ -125,7 +123,7 @@ async def _failed(request: Request, error: HTTPException) -> Response:
     kinds = {404: "NotFound", 405: "NotAllowed"}
     told = {404: "there is no such page", 405: "this address doesn't support this method"}
     status, limits = error.status_code, request.app.state.settings.limits
-    if request.url.path in UPLOADS:
+    if request.url.path == UPLOADS:
         allowed = f"up to {limits.systems} files, and {file_size(limits.body)} of pasted text"
         told[400] = f"a form may have {allowed}; save longer text as a file, and choose that"
     refusal = Refusal(kinds.get(status, "BadRequest"), told.get(status, error.detail))

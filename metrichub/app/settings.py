@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metrichub.authoring import judge_of
+from metrichub import Card
+from metrichub.authoring import embedder_of, judge_of
 
 MEBIBYTE = 1 << 20
 
@@ -25,6 +26,13 @@ class Judging:
     def has_model(self) -> bool:
         """Whether there is a judge and it is a model, by what it says of itself."""
         return self.judge is not None and bool(getattr(judge_of(self.judge), "is_model", True))
+
+    def asks_model(self, card: Card) -> bool:
+        """Whether a metric of this card would ask a model, as its judge or its embedder."""
+        judge = judge_of(self.judge) if card.judge else None
+        embedder = embedder_of(self.embedder) if card.embedder else None
+        asked = [service for service in (judge, embedder) if service is not None]
+        return any(getattr(service, "is_model", True) for service in asked)
 
 
 @dataclass(frozen=True)

@@ -69,14 +69,12 @@ def test_packed_files_and_parquet_are_scored(client: TestClient) -> None:
     ):
         said = scored(client, name, content)
         # One of 4 reference words is replaced.
-        assert "2 samples. " in said, name
         assert "0.250" in said, name
 
 
 def test_a_parquet_file_of_short_repeated_texts_is_scored(client: TestClient) -> None:
     table = pyarrow.table({"prediction": repeated(1000, "a b"), "reference": repeated(1000, "a c")})
     said = scored(client, "a.parquet", parquet(table))
-    assert "1,000 samples. " in said
     assert "0.500" in said
 
 

@@ -12,16 +12,13 @@ async function follow() {
       location.reload();
       return;
     }
-    if (found.share === null) {
-      bar.removeAttribute("value");
+    if (found.total) {
+      bar.max = found.total;
+      bar.value = found.done;
     } else {
-      bar.value = found.share;
+      bar.removeAttribute("value");
     }
-    if (found.writing) {
-      said.textContent = "Computing intervals and writing the report.";
-    } else if (found.state === "running") {
-      said.textContent = `${found.samples.toLocaleString("en")} samples so far.`;
-    }
+    said.textContent = found.told;
   } catch {
     said.textContent = "The server doesn't answer.";
     await new Promise((wake) => setTimeout(wake, 2000));
