@@ -263,7 +263,7 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         table = rows_of_scores(reports, intervals).csv()
         form = ScoreFormat()
         rows = rows_of(reports, merged_columns(reports, form), None, intervals)
-        sentences = headline_of_one(rows, form.level).sentences
+        sentences = headline_of_one(rows, form.confidence).sentences
     texts = {"scores.json": export.json_of(scores, 2), "scores.csv": table}
     for suffix in (".jsonl", ".csv"):
         write_text(job.folder / f"samples{suffix}", sample_lines(reports, suffix))
