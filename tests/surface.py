@@ -29,6 +29,8 @@ MODULES = (
     "metrichub.testing",
     "metrichub.errors",
 )
+_MADE_BY_OTHERS = {"Report", "Ranking", "Comparison", "Interval", "RepeatedScore", "AgreementRow"}
+"""Results, whose constructors nobody calls."""
 PATH = Path(__file__).parent / "data" / "public.txt"
 
 
@@ -71,7 +73,9 @@ def _names(module: str) -> Iterator[str]:
 def _class(name: str, kind: type) -> Iterator[str]:
     bases = [base.__name__ for base in kind.__bases__ if base is not object]
     yield f"class {name}({', '.join(bases)})" if bases else f"class {name}"
-    made = dataclasses.is_dataclass(kind) or "__init__" in vars(kind) or hasattr(kind, "_fields")
+    made = name not in _MADE_BY_OTHERS and (
+        dataclasses.is_dataclass(kind) or "__init__" in vars(kind) or hasattr(kind, "_fields")
+    )
     if made:
         yield f"    {name}{_signature(kind)}"
     for member, value in sorted(_members(kind).items()):

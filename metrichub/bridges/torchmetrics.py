@@ -20,6 +20,7 @@ from metrichub import Hub, Report
 from metrichub.authoring import Array, CorpusMetric, Metric
 from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
 from metrichub.errors import MetricError, MetrichubError, MissingDependency
+from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.observation import is_async
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -156,7 +157,7 @@ class HubStates:
         """The score of all samples, or a dictionary of scores."""
         import torch
 
-        scores = flat(Report(self._results(), 0), self.outputs)
+        scores = flat(Report.of(Measurement(self._results(), 0)), self.outputs)
         tensors = {
             name: torch.tensor(score, dtype=torch.float64, device=self.device)
             for name, score in scores.items()

@@ -101,9 +101,10 @@ def _dropped(ranking: Ranking[Any], drop: Threshold) -> Iterator[str]:
     baseline, *others = ranking.systems
     metric, output = drop[:2]
     card = ranking.reports[baseline].results[metric].metric.card
-    before = ranking.scores[baseline][metric][output]
+    scores = ranking.scores()
+    before = scores[baseline][metric][output]
     for name in others:
-        score = ranking.scores[name].get(metric, {}).get(output, nan)
+        score = scores[name].get(metric, {}).get(output, nan)
         lost = score - before if card.better(output) == "lower" else before - score
         if isnan(lost):
             yield f"{name} can't be compared with {baseline} on {drop.shown}: a score is missing"

@@ -19,7 +19,7 @@ from metrichub.catalog.requirements import CALIBRATION, optional_package
 from metrichub.errors import ReportError, did_you_mean, listed
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.lengths import differing_lengths
-from metrichub.evaluation.measurement import Measurement
+from metrichub.evaluation.measurement import Measurement, Nested
 from metrichub.evaluation.merge import check_clusters, comparable
 from metrichub.evaluation.power import shown_by
 from metrichub.evaluation.resample import check_confidence, check_positive
@@ -51,14 +51,12 @@ class PairedTests:
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
     one that was named first; `ranks` metric -> headline output -> system -> rank, one more than
     the systems that are significantly better; `withheld` has why a metric, or an output alone,
-    ranks none. `scores` holds system -> metric -> output -> score of all its samples, as its report
-    has it, while a test is of those that both systems have scores of. `doubts` say if p is rough.
+    ranks none. `doubts` say if p is rough.
     """
 
     systems: tuple[str, ...]
     pairs: Mapping[Pair, Comparisons]
     ranks: Ranks
-    scores: Mapping[str, Mapping[str, Mapping[str, float]]]
     withheld: Mapping[str, str]
     doubts: tuple[str, ...]
     options: SignificanceOptions
@@ -73,6 +71,13 @@ class PairedTests:
             for outputs in tests.values()
             for test in outputs.values()
         )
+
+    def scores(self) -> dict[str, Nested]:
+        """System -> metric -> output -> score of all its samples, as its report has it.
+
+        A test is of those samples that both systems have scores of.
+        """
+        return {name: report.scores() for name, report in self.reports.items()}
 
     def compare(self, system: str, other: str) -> Comparisons:
         """The comparisons of one system with another, whichever was named first.
@@ -145,12 +150,8 @@ def paired_tests(
     for output in ranked_outputs:
         ranks.setdefault(output.metric, {})[output.name] = output.ranks
     reasons = {output.about: output.reason for output in ranked_outputs if output.reason}
-    scores = {
-        name: {metric: result.scores() for metric, result in report.results.items()}
-        for name, report in systems.items()
-    }
     doubts = (*rough, *tests.about)
-    return PairedTests(tuple(systems), pairs, ranks, scores, reasons, doubts, options, systems)
+    return PairedTests(tuple(systems), pairs, ranks, reasons, doubts, options, systems)
 
 
 def _about_few(report: Measurement, cluster: str | None) -> tuple[str, ...]:

@@ -110,9 +110,10 @@ class Standing:
         """The score of every system that has one, best first; of two, those that are compared."""
         metric, output, *_ = self.column
         scores = {
-            name: own[metric][output]
-            for name, own in self.tests.scores.items()
-            if output in own.get(metric, {}) and not isnan(own[metric][output])
+            name: score
+            for name, report in self.tests.reports.items()
+            if metric in report
+            and not isnan(score := report.results[metric].scores().get(output, nan))
         }
         if len(self.tests.systems) == 2 and (test := self._only_test):
             (system, other), *_ = self._tests

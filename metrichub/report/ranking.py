@@ -62,8 +62,7 @@ class Ranking(PairedTests, Generic[M]):
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair; `other` is the
     system that was passed first. `ranks` holds metric -> headline output -> system -> rank, one
     more than the systems that are significantly better. `withheld` says why a metric, or one of its
-    outputs, ranks no system. `scores` holds system -> metric -> output -> score over all samples of
-    a system, as in its report, whereas a test uses the samples that both systems have scores for.
+    outputs, ranks no system.
     """
 
     reports: Mapping[str, M] = field(repr=False)
@@ -86,7 +85,7 @@ class Ranking(PairedTests, Generic[M]):
             "baseline": first,
             "about": {"sacrebleu_bootstrap_p": ABOUT_SACREBLEU_P},
             "samples": next(iter(self.reports.values())).size,
-            "scores": {name: report.scores() for name, report in self.reports.items()},
+            "scores": self.scores(),
             "counts": {name: report.counts() for name, report in self.reports.items()},
             "sentence": self.sentence,
             "ranks": self.ranks,

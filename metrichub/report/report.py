@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Never, Unpack
 
 from metrichub.catalog.requirements import optional_package
 from metrichub.evaluation.measurement import Measurement
@@ -34,8 +34,13 @@ AGREEMENT = "metrichub.agreement.of_report"
 class Report(Measurement):
     """What a hub measured: scores, samples, intervals, tests, explanations and export.
 
-    `Hub.evaluate` returns one, and `Report.load` reads a saved one.
+    `Hub.evaluate` returns one, `Report.load` reads a saved one, and `merge` joins them. Its
+    constructor isn't for users; its parameters may change.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, _made_by_hubs: Never) -> None: ...
 
     def repeated(self) -> dict[str, dict[str, RepeatedScore]]:
         """The mean and standard deviation of repeated runs: metric -> output -> `RepeatedScore`.

@@ -204,7 +204,7 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
         "worse": hub.evaluate(predictions=["a a a"] * 4),
     }
     ranking = compare_all(systems, resamples=9, trials=99)
-    assert ranking.scores["full"] == {"ttr": systems["full"].results["ttr"].scores()}
+    assert ranking.scores()["full"] == {"ttr": systems["full"].results["ttr"].scores()}
     reason = "the systems left different samples unanswered (full: 0, half: 2, worse: 0)"
     assert ranking.withheld == {"ttr": reason}
     assert ranking.sentence == f"ttr ranks no system: {reason}."

@@ -162,7 +162,7 @@ def test_all_outputs_come_with_both_uncorrected_p_values(ranking: Ranking) -> No
     uncorrected = ["p uncorrected", "p sacrebleu bootstrap (too small)"]
     frame = ranking.to_frame(outputs="all")
     assert list(frame) == [*ranking.to_frame(), *uncorrected]
-    outputs = [*ranking.scores["right_1"]["wer"]]
+    outputs = [*ranking.scores()["right_1"]["wer"]]
     assert frame["output"].tolist() == [name for name in ["score", *outputs] for _ in range(3)]
     scores, every = ranking.tables(outputs="all", percent=True)
     assert every.head[3:] == ["p", *uncorrected]
@@ -249,7 +249,7 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     test = some.pairs["half", "full"]["ttr"]["score"]
     assert [row for row in every.rows if row[1:3] == ["score", "half"]] == [
         [
-            *("ttr", "score", "half", some.scores["half"]["ttr"]["score"], None),
+            *("ttr", "score", "half", some.scores()["half"]["ttr"]["score"], None),
             *(test.difference, *test.interval.ends, test.p),
             *(test.randomization_p, test.sacrebleu_bootstrap_p, 18, 2),
         ]
