@@ -50,7 +50,7 @@ def systems_of_logs(
     where: Where | None = None,
     how: Mapping[str, Any] | None = None,
 ) -> LogSystems:
-    """The systems in files and folders by their names; a file that is no log stays as it is.
+    """The systems in files and folders by their names; a file that isn't a log stays as it is.
 
     With `as_recorded`, all have to be logs, and the numbers in them are told. `rescored` is whether
     metrics score the samples too, `how` says how a file that is named is read.
@@ -89,8 +89,8 @@ def systems_of_logs(
     if rescored and len(tasks) > 1:
         one = next((part.log.task for part in parts if "predictions" in parts[part]), tasks[0])
         note(
-            f"metrics score the samples of {listed(map(str, tasks))} together; choose one task "
-            f"with --where task={one}, or where= in Python"
+            f"metrics score the samples of {listed(map(str, tasks))} together; to choose one "
+            f"task: where task={one}"
         )
     joined = {name: _joined(parts, recorded) for name, parts in read.items()}
     return LogSystems(
@@ -208,7 +208,7 @@ def _read(
     if tasks.issuperset(part.log.task for part in first):
         missing = [error for error in files.values() if isinstance(error, MissingColumn)]
         if len(missing) == len(files):
-            raise MissingColumn(f"{missing[0]}; of logs, --where also takes task and model")
+            raise MissingColumn(f"{missing[0]}; of logs, where also takes task and model")
         shown = conditions({**where, **without[0].where})
         message = f"the file has no samples{shown and f' with {shown}'}"
         raise FileError(without[0].log.path, message)
@@ -298,8 +298,8 @@ def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Mapping[s
         tasks = list(first[name])
         if len(tasks) > 1:
             note(
-                f"{name} is the mean over the samples of {listed(tasks)}; choose one with --where "
-                f"task={tasks[0]}, or where= in Python"
+                f"{name} is the mean over the samples of {listed(tasks)}; to choose one: "
+                f"where task={tasks[0]}"
             )
     return {
         name: _agreed([facts for known in by_system for facts in known[name].values()])

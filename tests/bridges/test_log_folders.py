@@ -134,7 +134,7 @@ def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
         assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
 
 
-TOGETHER = "metrics score the samples of facts and sums together; choose one task with"
+TOGETHER = "metrics score the samples of facts and sums together; to choose one task: where"
 ALONE = "one system; give another FILE, the baseline first"
 AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m"
 
@@ -144,19 +144,19 @@ AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m
     [
         ("score logs/small -m wer --where task=facts", 0, "also has acc and acc_norm as recorded"),
         (f"score {FACTS} -m recorded(column='acc')", 0, "also has acc_norm as recorded"),
-        ("score logs/small -m exact_match", 0, f"{TOGETHER} --where task=facts"),
-        ("compare logs -m exact_match", 0, f"{TOGETHER} --where task=facts"),
+        ("score logs/small -m exact_match", 0, f"{TOGETHER} task=facts"),
+        ("compare logs -m exact_match", 0, f"{TOGETHER} task=facts"),
         ("score logs/small --as-recorded --where choices.0=Mars", 0, "with choices.0=Mars: sums"),
         # Choices that nothing meets.
         ("score logs --as-recorded --where filter=loose", 3, "has no samples with filter=loose"),
         ("score logs/small --as-recorded --where colour=red", 3, "the column 'colour', which does"),
-        ("score logs --as-recorded --where tasks=facts", 3, "--where also takes task and model"),
+        ("score logs --as-recorded --where tasks=facts", 3, "of logs, where also takes task and model"),
         ("score logs --as-recorded --where task=fact", 2, "task=fact; did you mean 'facts'?"),
         ("score logs --as-recorded --where task=zzz", 2, "task=zzz (there are: facts and sums)"),
         ("score logs --as-recorded --where model=larger", 2, "=larger; did you mean 'large'?"),
         # Nothing to score or to compare.
         (f"score {LOGS}/lm_eval -m wer", 3, "the task last_word has none; choose another, such as"),
-        (f"score {LOGS}/lm_eval -m wer", 3, "choose one task with --where task=mass"),
+        (f"score {LOGS}/lm_eval -m wer", 3, "to choose one task: where task=mass"),
         ("score logs/none.eval --as-recorded", 3, "no such file"),
         (f"score {RESULTS} --as-recorded", 2, f"they are beside it: give {FACTS}, or the folder"),
         ("score logs/small --as-recorded --extract answer", 2, AS_THEY_ARE),
@@ -216,7 +216,7 @@ def test_the_mean_over_several_tasks_is_said(tmp_path: Path) -> None:
     ran = run("score", str(folder), "--as-recorded")
     assert ran.exit_code == 0, ran.output
     assert (
-        "acc is the mean over the samples of last_word and mass; choose one with --where "
+        "acc is the mean over the samples of last_word and mass; to choose one: where "
         "task=last_word" in ran.stderr
     )
 

@@ -43,7 +43,7 @@ class Labels(NamedTuple):
 def labels_of(systems: Mapping[str, Measurement], metric: str, scores: Scores) -> Labels:
     """The labels of these systems, first those of a metric with these scores of its samples.
 
-    Of three systems and more, the board takes the room.
+    Of three systems or more, the board needs the space.
     """
     matrices = [*_matrices(systems)]
     shown = len(systems) < 3 and all(metric in report.results for report in systems.values())
