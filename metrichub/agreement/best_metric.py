@@ -7,6 +7,7 @@ from math import isnan
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
 from metrichub.errors import listed
+from metrichub.evaluation.significance import p_text
 
 _ALPHA = 0.05
 
@@ -41,6 +42,11 @@ def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list
         for key, name in ((CEILING, "one rater"), (CHANCE, "chance"))
         if key in rows and not isnan(rows[key].value)
     ]
+    if best.low <= (rows[CHANCE].value if CHANCE in rows else 0.0):
+        who = "No metric is" if others else f"{best.metric} isn't"
+        ends = f"[{number(best.low)}, {number(best.high)}]"
+        reached = f"{best.metric} reaches {best.coefficient} {number(best.value)} {ends}"
+        return [f"{who} shown to agree {about}: {reached} ({listed(mark)})."]
     how = "agrees best" if others else "agrees"
     text = f"{best.metric} {how} {about}: {best.coefficient} {number(best.value)}"
     text += f" ({listed(mark)})." if mark else "."
@@ -54,4 +60,4 @@ def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list
         coefficient=best.coefficient,
     ).p
     told = "can't be told from it" if not p <= _ALPHA else "is lower"
-    return [text, f"{others[0].metric} ({number(others[0].value)}) {told} (p = {p:.3f})."]
+    return [text, f"{others[0].metric} ({number(others[0].value)}) {told} ({p_text(p)})."]

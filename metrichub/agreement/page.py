@@ -236,7 +236,7 @@ def _bars(rows: Mapping[str, AgreementRow], interval: str) -> Forest:
     for k, name in enumerate(by_agreement(rows)):
         row = rows[name]
         kind = "best" if k == 0 and row.low > chance else "alone"
-        places = [axis.place(end) for end in (row.low, row.value, row.high)]
+        places = axis.places(row.low, row.value, row.high)
         bars.append(ForestRow(name, name, [str(_cell(row))], kind, (), *places))
     marks = {
         f"{text} {number(rows[name].value)}": axis.place(rows[name].value)

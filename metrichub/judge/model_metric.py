@@ -25,9 +25,12 @@ class ModelMetric(Metric):
         return tuple(kind for kind in RESOLVERS if hasattr(self, kind))
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """The notes of the judge and the embedder about themselves."""
-        notes = (about(self._service(kind)).note for kind in self.models())
-        return [*super().notes(totals), *filter(None, notes)]
+        """The notes of the judge and the embedder about themselves, after the metric's own."""
+        return [*super().notes(totals), *self.about_models()]
+
+    def about_models(self) -> list[str]:
+        """What the judge and the embedder say of themselves, unless they are models."""
+        return [*filter(None, (about(self._service(kind)).note for kind in self.models()))]
 
     def _service(self, kind: str) -> Any:
         """The judge or the embedder.

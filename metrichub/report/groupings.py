@@ -76,22 +76,41 @@ def groupings_of(
     return [*columns[:_MOST_COLUMNS], *_by_texts(first)]
 
 
-def verdict_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
-    """By what judges found in each sample: the different verdicts, "no and yes"."""
+_WORST = {"no": "contradicted", "not settled": "not settled", "yes": "supported"}
+"""What a claim is called, by its verdict, the worst first."""
+
+
+def verdict_key(metric: str, system: str) -> str:
+    """The grouping by a metric's verdicts on a system; on the only one without its name."""
+    return f"verdicts of {metric}{f' on {system}' if system else ''}"
+
+
+def verdict_groupings(
+    systems: Mapping[str, Measurement], claims: Collection[str] = ()
+) -> list[Grouping]:
+    """By what judges found in each sample: the different verdicts, "no and yes".
+
+    Of the metrics that judge `claims` it is the worst claim.
+    """
     found = []
     for system, report in systems.items():
         for metric, trace in report.traces.items():
             said = {
-                sample: " and ".join(sorted({*_verdicts(steps)}))
+                sample: _worst(verdicts) if metric in claims else " and ".join(sorted(verdicts))
                 for sample, steps in trace.steps.items()
+                for verdicts in [{*_verdicts(steps)}]
             }
             values = [text for text, _ in Counter(filter(None, said.values())).most_common()]
             if values:
-                name = f"verdicts of {metric}{f' on {system}' if len(systems) > 1 else ''}"
+                name = verdict_key(metric, system if len(systems) > 1 else "")
                 place = {text: k for k, text in enumerate(values[:MOST_VALUES])}
                 of = [place.get(said.get(i, ""), -1) for i in range(report.size)]
                 found.append(Grouping(name, name, values[:MOST_VALUES], np.array(of, np.int64)))
     return found
+
+
+def _worst(verdicts: Collection[str]) -> str:
+    return next((word for verdict, word in _WORST.items() if verdict in verdicts), "")
 
 
 def cell_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:

@@ -165,7 +165,7 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     inputs = result.metric.inputs()
     read = {*map(column_of, inputs)}
     found_in = {column: n for column, n in measurement.read_from.items() if column in read}
-    why = [_of_fallback(column, names) for column, names in found_in.items()]
+    why = [_of_fallback(column, n) for column, n in found_in.items() if [*n] != [column]]
     if result.adds_up:  # Other metrics see all items together.
         why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
     return why

@@ -279,7 +279,7 @@ def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None
     page = Path("p.html").read_text("utf-8")
     # Both rank alike, and tau-b, which is 1 and 1/3, is as the terminal says it.
     assert "<h1>token_f1 agrees best with people on good: tau_b 0.667 (chance 0.000)</h1>" in page
-    assert '<p class="answer">wer (0.667) can&#39;t be told from it (p = 1.000).</p>' in page
+    assert '<p class="answer">wer (0.667) can&#39;t be told from it (p = 1).</p>' in page
     assert "Agreement on good <small>Kendall&#39;s tau-b</small>" in page
     assert "<small>on the ratings it was chosen by</small>" in page
     assert "tau-b over the outputs of each item, then the mean over items" in page

@@ -150,7 +150,11 @@ AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m
         # Choices that nothing meets.
         ("score logs --as-recorded --where filter=loose", 3, "has no samples with filter=loose"),
         ("score logs/small --as-recorded --where colour=red", 3, "the column 'colour', which does"),
-        ("score logs --as-recorded --where tasks=facts", 3, "of logs, where also takes task and model"),
+        (
+            "score logs --as-recorded --where tasks=facts",
+            3,
+            "of logs, where also takes task and model",
+        ),
         ("score logs --as-recorded --where task=fact", 2, "task=fact; did you mean 'facts'?"),
         ("score logs --as-recorded --where task=zzz", 2, "task=zzz (there are: facts and sums)"),
         ("score logs --as-recorded --where model=larger", 2, "=larger; did you mean 'large'?"),

@@ -237,6 +237,7 @@ def _forest(
 ) -> Forest:
     ends = [end for _, _, test, _ in lines for end in (test.difference, *test.interval.ends)]
     axis = Axis.of([0.0, *ends])
+    reach = max((abs(end) for end in ends if math.isfinite(end)), default=0.0) or 1.0
     rows = []
     for label, column, test, systems in lines:
         scores = [column.number(tests.score(s, column)) for s in systems]
@@ -248,13 +249,20 @@ def _forest(
         )
         verdict = tests.verdict(test, column)
         cells = [*scores, f"{column.number(test.difference, '+')} {bounds}", relative]
-        places = [axis.place(v) for v in (test.interval.low, test.difference, test.interval.high)]
+        low, high = test.interval.ends
+        places = axis.places(low, test.difference, high)
         p = p_text(test.p) if verdict != "no winner" else ""
         cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
         difference = column.number(test.difference, "+")
         short = p.removeprefix("p ").removeprefix("= ") or "–"
         brief = [briefly(column), *scores, difference, short]
-        rows.append(ForestRow(label, column.metric, cells, verdict.split()[0], brief, *places))
+        middle = Axis(-reach, reach)
+        if column.better == "lower":
+            picture = middle.places(-high, -test.difference, -low)
+        else:
+            picture = middle.places(low, test.difference, high)
+        kind = verdict.split()[0]
+        rows.append(ForestRow(label, column.metric, cells, kind, brief, *places, picture))
     confidence = f"{100 * tests.ranking.options.confidence:g}%"
     differs = f"difference from {tests.ranking.systems[0]} [{confidence} interval]"
     head = [*head, differs, "relative", "verdict"]
@@ -278,6 +286,6 @@ def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iter
             low, high = row.interval.ends if row.interval else (math.nan, math.nan)
             score = row._replace(interval=None).shown()
             cells = [str(score), row.column.bounds(row.interval)]
-            places = [axis.place(v) for v in (low, row.score, high)]
+            places = axis.places(low, row.score, high)
             drawn.append(ForestRow(row.column.head, row.column.metric, cells, "alone", (), *places))
         yield Forest("", ["metric", "score", form.interval], drawn, axis.ticks(), None)

@@ -29,6 +29,7 @@ from metrichub.report.groupings import (
     cell_groupings,
     groupings_of,
     verdict_groupings,
+    verdict_key,
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import (
@@ -137,10 +138,10 @@ def report_page(
     scores = [output.pop("values") for output in data["outputs"]]
     data |= _first_view(systems, answer, begin.metric, start)
     labels = labels_of(systems, begin.metric, outputs[start or 0][2])
-    more = (*labels.outcomes, *verdict_groupings(systems), *cell_groupings(systems))
-    data["groupings"] = [grouping.data() for grouping in (*groupings, *more)]
-    data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
     data["judged"] = judged_claims(systems)
+    own = (*verdict_groupings(systems, data["judged"]), *cell_groupings(systems))
+    data["groupings"] = [grouping.data() for grouping in (*groupings, *labels.outcomes, *own)]
+    data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
     data |= {"people": people.data} if people and people.data else {}
     ngrams = ngrams_of(systems)
     data |= {"ngrams": ngrams.data()} if ngrams else {}
@@ -173,6 +174,7 @@ def report_page(
             heads=[*map(briefly, answer.columns)],
             wins=_wins(outputs, start) if answer.board and start is not None else {},
             ranked_by=begin,
+            verdict_key=verdict_key,
             claims=claims_by_verdict(systems, begin.metric, data["judged"]),
             tasks=tasks_of(systems, begin.metric, outputs[start][2]) if start is not None else {},
             start=start,
@@ -209,7 +211,7 @@ def report_page(
             dash_of=charts.dash_of,
             quartiles=quartiles([scores for _, scores in main]),
             correlations=correlations([s for _, s in main]) if len(main) > 1 else None,
-            doubts=note_lines(systems, "doubts"),
+            doubts=[*note_lines(systems, "doubts"), *_about_judges(systems)],
             notes=note_lines(systems, "facts"),
             sentence_level=_sentence_level(systems),
             titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
@@ -218,6 +220,13 @@ def report_page(
             citations=_citations(systems),
         )
     )
+
+
+def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
+    """What judges that aren't models say of themselves."""
+    metrics = [result.metric for report in systems.values() for result in report.results.values()]
+    own = (note for metric in metrics for note in getattr(metric, "about_models", list)())
+    return [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(own)]
 
 
 def _first_view(

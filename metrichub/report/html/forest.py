@@ -19,10 +19,15 @@ WIDTH = 260
 _EDGE = 14
 
 
+Places = tuple[float | None, float | None, float | None]
+"""Where the low end, the value and the high end are drawn."""
+
+
 class ForestRow(NamedTuple):
     """A score or a difference with its interval, as text and as places in the plot.
 
-    `brief` are a short label, the scores, the difference without its interval, and p.
+    `brief` are a short label, the scores, the difference without its interval, and p; `picture` are
+    the places of its interval where the right side is better, around no difference in the middle.
     """
 
     label: str
@@ -33,6 +38,14 @@ class ForestRow(NamedTuple):
     low: float | None
     at: float | None
     high: float | None
+    picture: Places | None = None
+
+    def pictured(self) -> ForestRow:
+        """The row with its picture in place of its plot."""
+        if self.picture is None:
+            return self
+        low, at, high = self.picture
+        return self._replace(low=low, at=at, high=high)
 
 
 class Forest(NamedTuple):
@@ -85,6 +98,10 @@ class Axis(NamedTuple):
         share = (value - self.low) / (self.high - self.low)
         return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
+    def places(self, low: float, at: float, high: float) -> Places:
+        """Where an interval and its value are drawn."""
+        return self.place(low), self.place(at), self.place(high)
+
     def ticks(self) -> list[Tick]:
         """Round numbers between the ends."""
         return ticks(self.low, self.high, lambda value: self.place(value) or 0.0)
@@ -99,7 +116,7 @@ def slice_table(
     axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
     groups: dict[tuple[str, str], list[SliceRow]] = {}
     for one, (cells, kind, ends) in found:
-        row = ForestRow(one.value, column.metric, cells, kind, (), *map(axis.place, ends))
+        row = ForestRow(one.value, column.metric, cells, kind, (), *axis.places(*ends))
         select = json.dumps({"group": one.grouping.key, "value": one.value})
         group = one.grouping.name, one.grouping.about
         groups.setdefault(group, []).append(SliceRow(select, one.size, row))

@@ -127,7 +127,14 @@ const sampleFilters = ({ data, record }) => {
     if (!known && value && FILTERS.includes(name)) field.append(new Option(`${value} (not in this report)`, value));
     else if (!known) value = start[name] || field.value;
     field.value = value;
-    if (name.startsWith("group")) fillValues(name);
+    if (name.startsWith("group")) {
+      fillValues(name);
+      show(data.systems.findIndex(own => own && value.endsWith(` on ${own}`)));
+    }
+  };
+  // On a phone one system is shown: the one that the order or a group is about.
+  const show = system => {
+    if (system in data.systems) by("system").value = system;
   };
   const clear = (names = FILTERS) => names.forEach(name => set(name, start[name]));
 
@@ -139,6 +146,7 @@ const sampleFilters = ({ data, record }) => {
     }
     set("sort", key);
     set("turned", "");
+    show(key.split("-")[0]);
   };
   // A range is one of the column that is sorted by.
   const limit = ({ low = "", high = "", below = false } = {}) => {

@@ -261,6 +261,7 @@ const samples = (() => {
   for (const [id, to] of Object.entries(PAGES)) {
     by(id).addEventListener("click", () => {
       turnTo(to(state.page));
+      if (by("matrix").getBoundingClientRect().top < 0) by("samples-heading").scrollIntoView();
       // At either end the button that was pressed can't be pressed again.
       if (by(id).disabled) by(state.page ? "previous" : "next").focus();
     });
@@ -272,7 +273,7 @@ const samples = (() => {
   for (const id of ["output", "rating", "sort"]) {
     by(id).addEventListener("change", () => {
       filters.limit();
-      by("turned").value = "";
+      filters.sortBy(by("sort").value);
       filter();
     });
   }
