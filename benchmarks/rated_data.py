@@ -81,10 +81,11 @@ SOURCE = (
     "compression",
     "coverage",
     "density",
-    "faithfulness(judge='offline')",
-    "hallucination(judge='offline')",
-    "summarization(judge='offline')",
-    "summarization_score(judge='offline')",
+    *(
+        f"{name}(judge='{judge}')"
+        for name in ("faithfulness", "hallucination", "summarization", "summarization_score")
+        for judge in ("chance", "offline")
+    ),
 )
 NEURAL = (
     *(
@@ -241,6 +242,7 @@ STUDIES = (
             "edit_similarity",
             "exact_match",
             "exact_match(squad)",
+            "factual_correctness(judge='chance')",
             "factual_correctness(judge='offline')",
             "meteor",
             "rouge",

@@ -19,6 +19,8 @@ FILE = "agreement.json"
 SCHEMA = 1
 ANY_TASK = "any task"
 NO_PROTOCOL = "no named one"
+FOLD = ("<details><summary>", "</summary>", "</details>")
+"""The HTML around a folded part of a block: before its title, after it, and at the end."""
 _DRAWN = {"items": "items", "systems": "systems", "both": "items and systems"}
 
 
@@ -65,6 +67,11 @@ class Study:
     def task(self) -> str:
         """The task of the rated texts."""
         return str(self.data.get("task") or ANY_TASK)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the judge answered at random: cards show such a study, rankings don't."""
+        return "judge='chance'" in self.spec
 
     @property
     def shown_values(self) -> list[StudyValue]:
@@ -135,7 +142,7 @@ def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
     """
     by_task: dict[str, list[Best]] = {}
     for study in studies:
-        for value in study.shown_values:
+        for value in () if study.is_baseline else study.shown_values:
             if value.dimension == dimension and value.value is not None:
                 by_task.setdefault(study.task, []).append(Best(study, value))
     return {
@@ -161,7 +168,8 @@ def boards_of(studies: Mapping[str, Sequence[Study]], task: str) -> list[Board]:
     boards: dict[tuple[str, str, str], dict[str, float]] = {}
     for name, some in studies.items():
         for study in sorted(some, key=lambda study: study.spec == name):
-            for value in study.shown_values if study.task == task else ():
+            ranks = study.task == task and not study.is_baseline
+            for value in study.shown_values if ranks else ():
                 place = (value.dimension, value.coefficient, str(study.data["title"]))
                 values = boards.setdefault(place, {})
                 if value.value is not None:
@@ -194,11 +202,18 @@ def agreement_block(
         whose = "its task, " if len(missing) == len(tasks) else ""
         names = listed(map(_title, missing), "or")
         parts.append(f"Not measured on {whose}{names}.\n")
-    for task in sorted(tables, key=lambda task: tasks.index(task) if task in tasks else len(tasks)):
-        own, title = task in tasks or task == ANY_TASK, _title(task)
-        heading = f"{title[0].upper()}{title[1:]}" if own else f"Another task: {title}"
-        parts.append(f"### {heading}\n")
+    own = [task for task in (*tasks, ANY_TASK) if task in tables]
+    others = [task for task in tables if task not in own]
+    for task in own:
+        title = _title(task)
+        parts.append(f"### {title[0].upper()}{title[1:]}\n")
         parts += [_table(facts, group) for facts, group in tables[task].items()]
+    if others:
+        parts.append(f"{FOLD[0]}Other tasks: {', '.join(map(_title, others))}{FOLD[1]}\n")
+        for task in others:
+            parts.append(f"### Another task: {_title(task)}\n")
+            parts += [_table(facts, group) for facts, group in tables[task].items()]
+        parts.append(f"{FOLD[2]}\n")
     return "\n".join(parts)
 
 
@@ -240,7 +255,7 @@ def _table(facts: str, studies: Sequence[Study]) -> str:
     first, date = studies[0], max(study.date for study in studies)
     reach = {name: max(_reach(v) for v in values if v.dimension == name) for name in dimensions}
     for name, last in (
-        (f"{first.confidence:.0%} interval, at most ±", reach),
+        (f"largest {first.confidence:.0%} half-width", reach),
         ("human ceiling", {value.dimension: value.ceiling for value in values}),
         ("chance", {value.dimension: value.chance for value in values}),
     ):
@@ -249,6 +264,8 @@ def _table(facts: str, studies: Sequence[Study]) -> str:
             lines.append([name, *[""] * several, *numbers])
     drawn = f" Intervals are of {first.draws:,} draws of {_DRAWN[first.draw]}."
     text = f"{facts}{drawn if any(reach.values()) else ''} Measured on {date}."
+    if licence := first.data.get("licence"):
+        text += f" Licence of the data: {licence}."
     wrapped = "\n".join(textwrap.wrap(text, 100, break_on_hyphens=False))
     rows_of_table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     return f"{wrapped}\n\n{rows_of_table}"

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 TAGS = "<!-- material/tags -->"
 """What the generator replaces by a list of all tags, as on `skeleton/docs/tags.md`."""
 _SCHEMES = ("", "http", "https", "mailto")
-# Fenced code is left alone, an example is marked as one, and comments vanish.
+# Fenced code is left alone, an example is marked as one, other tasks fold, and comments vanish.
 _PARTS = re.compile(
-    r"(?P<fenced>^(?P<fence>`{3,}).*?^(?P=fence)$)|(?P<example>^>{3} .*?)(?=\n\s*$|\Z)|<!--.*?-->",
+    r"(?P<fenced>^(?P<fence>`{3,}).*?^(?P=fence)$)|(?P<example>^>{3} .*?)(?=\n\s*$|\Z)"
+    r"|(?P<fold>^<details><summary>Other tasks: [\w ,]+</summary>$|^</details>$)|<!--.*?-->",
     re.DOTALL | re.MULTILINE,
 )
 _FORMULA = re.compile(
@@ -54,8 +55,8 @@ class _Parts(Preprocessor):
     def _part(self, match: re.Match[str]) -> str:
         if example := match["example"]:
             return f"```pycon\n{example}\n```"
-        if match[0] == TAGS:
-            return str(self.md.htmlStash.store(TAGS))
+        if match[0] == TAGS or match["fold"]:
+            return str(self.md.htmlStash.store(match[0]))
         return (match["fenced"] or "").replace("```python\n>>>", "```pycon\n>>>", 1)
 
 

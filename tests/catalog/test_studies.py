@@ -20,6 +20,7 @@ from metrichub.catalog.studies import (
     Study,
     agreement_block,
     best_by_task,
+    boards_of,
     definition_of,
     read_studies,
 )
@@ -286,7 +287,7 @@ def test_a_cell_of_the_block_has_one_number() -> None:
         "| --- | --- | --- | --- |\n"
         "| `toy` | `one` | 0.200 | 0.300 |\n"
         "| `toy` | `two` | 0.500 | – |\n"
-        "| 95% interval, at most ± |  | 0.600 | 0.500 |\n"
+        "| largest 95% half-width |  | 0.600 | 0.500 |\n"
         "| human ceiling |  | 0.900 | 0.900 |\n"
     )
     assert agreement_block([replace(toys, shown=False)], ["testing"]) == ""
@@ -297,16 +298,27 @@ def test_settings_of_a_metric_share_the_table_of_their_data() -> None:
     other = replace(study(("score", "fluency", 0.4)), spec="toy(x=2)")
     block = agreement_block([toys, other], ["testing"])
     assert block.count("toys: 2 systems") == 1
-    assert "| `toy` | 0.200 |\n| `toy(x=2)` | 0.400 |\n| 95% interval" in block
+    assert "| `toy` | 0.200 |\n| `toy(x=2)` | 0.400 |\n| largest 95%" in block
 
 
 def test_figures_of_other_tasks_follow_under_a_heading_that_says_so() -> None:
     news = study(("score", "fluency", 0.2), task="news", title="news")
     toys = study(("score", "fluency", 0.4))
-    headings = [
-        line for line in agreement_block([news, toys], ["testing"]).split("\n") if "#" in line
+    lines = agreement_block([news, toys], ["testing"]).split("\n")
+    assert [line for line in lines if line.startswith(("#", "<"))] == [
+        "### Testing",
+        "<details><summary>Other tasks: news</summary>",
+        "### Another task: news",
+        "</details>",
     ]
-    assert headings == ["### Testing", "### Another task: news"]
+
+
+def test_a_table_names_the_licence_of_its_data() -> None:
+    toys = study(("score", "fluency", 0.2))
+    toys = replace(toys, data={**toys.data, "licence": "MIT"})
+    assert "Measured on 2026-01-01. Licence of the data: MIT." in " ".join(
+        agreement_block([toys], ["testing"]).split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -330,6 +342,14 @@ def test_the_best_output_is_that_of_a_task() -> None:
         "testing": ("toy(x=2)", 0.4),
         "news": ("toy", 0.9),
     }
+
+
+def test_a_judge_at_random_is_shown_but_not_ranked() -> None:
+    judged = study(("score", "ease", 0.1))
+    chance = replace(study(("score", "ease", 0.3)), spec="toy(judge='chance')")
+    assert "| `toy(judge='chance')` | 0.300 |" in agreement_block([judged, chance], ["testing"])
+    assert best_by_task([judged, chance], "ease")["testing"].study == judged
+    assert [board.values for board in boards_of({"toy": [chance]}, "testing")] == []
 
 
 def test_a_choice_shows_the_agreement_of_the_number_that_is_reported() -> None:

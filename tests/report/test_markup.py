@@ -109,6 +109,11 @@ def test_comments_vanish_outside_of_code() -> None:
     assert "generated" not in found
 
 
+def test_the_fold_around_other_tasks_vanishes() -> None:
+    fold = "<details><summary>Other tasks: a</summary>\n\n{}\n\n</details>\n"
+    assert html(fold.format("x"), same).strip() == "<p>x</p>"
+
+
 def test_headings_have_ids_that_differ() -> None:
     found = html("## Limitations and bias\n\n## Limitations and bias", same)
     assert re.findall(r'id="(.*?)"', found) == ["limitations-and-bias", "limitations-and-bias-1"]

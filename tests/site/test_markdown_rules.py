@@ -98,3 +98,10 @@ def test_an_example_in_a_fence_has_one_block() -> None:
 
 def test_the_place_of_the_tags_is_kept_for_the_generator() -> None:
     assert html(TAGS) == TAGS
+
+
+def test_tables_of_other_tasks_fold() -> None:
+    shown = html("<details><summary>Other tasks: a, b</summary>\n\n### A\n\nx\n\n</details>\n")
+    assert shown.startswith("<details><summary>Other tasks: a, b</summary>\n<h3>A</h3>")
+    assert shown.rstrip().endswith("</details>")
+    assert "<details" not in html("<details><summary>Other tasks: <b></summary>\n")

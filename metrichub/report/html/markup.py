@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-# Comments outside of code: the first alternatives match code, which stays as it is.
+# Comments and folds outside of code: the first alternatives match code, which stays as it is.
 _COMMENT = re.compile(
     r"(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^ {0,3}(?P=fence)|.*)"
     r"|(?<!`)(?P<tick>`+)(?!`)(?:(?!\n\n).)*?(?<!`)(?P=tick)(?!`))"
-    r"|<!--(?:(?!<!--).)*?-->",
+    r"|<!--(?:(?!<!--).)*?-->|^(?:<details><summary>Other tasks: [\w ,]+</summary>|</details>)$",
     re.DOTALL | re.MULTILINE,
 )
 _TEXT = {
@@ -62,7 +62,7 @@ def html(markdown: str, link: Callable[[str], str | None]) -> str:
     """The Markdown as safe HTML; `link` gives the address that a link gets, or None to drop it.
 
     Headings have ids, tables and formulas are rendered, an image is its description, and HTML
-    comments vanish. TeX that can't be rendered is shown as code.
+    comments and the fold around other tasks vanish. TeX that can't be rendered is shown as code.
 
     Raises:
         MissingDependency: the packages of the extra `site` or `app` aren't installed.
