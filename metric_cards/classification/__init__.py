@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from metric_cards._bases.label_rates import LabelCounts, averaged_over, table_of
+from metric_cards._bases.label_rates import RATES, LabelCounts, averaged_over, table_of
 from metric_cards._bases.label_texts import check_listed, label_of, ordered, texts_of_labels
 from metric_cards._bases.mode_card import CardOfMode
 from metric_cards._bases.resampling import Sparse
 from metric_cards.classification.confusion import Confusion, numbered
-from metrichub.authoring import Array, CorpusMetric, Resampler
-from metrichub.errors import InputError
+from metrichub.authoring import Array, Card, CorpusMetric, Resampler, Scale
+from metrichub.errors import InputError, ParameterError
 
 Pair = Sequence[Any]
 """The reference, the predicted label or None for none, and in a condensed row how often both."""
+
+
+class _CardWithPositive(CardOfMode):
+    """The card of the mode, with the rates of the positive label if there is one."""
+
+    def __get__(self, metric: Any, owner: type) -> Card:
+        card = super().__get__(metric, owner)
+        if metric is None or metric.positive is None:
+            return card
+        rates = dict.fromkeys(RATES, Scale(0, 1, "higher"))
+        return replace(card, scores={**card.scores, **rates}, headline=(*card.headline, "f1"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +42,8 @@ class Classification(CorpusMetric):
             are those of references and predictions, in the order of numbers or of code points.
         unknown: What a predicted label is that isn't among `labels`: wrong and of no class, or an
             error.
+        positive: The label whose `precision`, `recall` and `f1` are outputs, as scikit-learn's
+            `pos_label`; None for no such outputs.
     """
 
     takes_nothing: ClassVar[bool] = True
@@ -50,8 +63,9 @@ class Classification(CorpusMetric):
     ] = "accuracy"
     labels: tuple[str | int, ...] = ()
     unknown: Literal["wrong", "error"] = "wrong"
+    positive: str | int | None = None
 
-    card = CardOfMode()
+    card = _CardWithPositive()
     text_of_objects = staticmethod(texts_of_labels)
     whole_objects = True
 
@@ -59,6 +73,8 @@ class Classification(CorpusMetric):
         """Check the labels."""
         super().__post_init__()
         check_listed(self.name, self._known(), self.unknown)
+        if self.labels and self.positive is not None and self._positive() not in self._known():
+            raise ParameterError(self.name, "positive", self.positive, f"one of {self.labels}")
 
     def measure(
         self, prediction: Sequence[str | None], references: Sequence[Sequence[str]]
@@ -134,6 +150,10 @@ class Classification(CorpusMetric):
             # The rarer label's errors weigh as much in these as the other's.
             others = ("mcc", "kappa", "kappa_linear", "kappa_quadratic")
             parts |= dict.fromkeys(others, parts["macro_recall"])
+        positive = self._positive()
+        if self.positive is not None and positive in expected:
+            own = averaged_over({positive: expected[positive]}, {positive: predicted[positive]})
+            parts |= {rate: own[f"macro_{rate}"] for rate in RATES}
         return parts | {"score": parts.get(self.mode, {})}
 
     def tables(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
@@ -155,7 +175,9 @@ class Classification(CorpusMetric):
         return {"confusion matrix": cells}
 
     def _scores(self, pairs: Confusion) -> Mapping[str, Array]:
-        scores = pairs.scores()
+        scores = {**pairs.scores()}
+        if self.positive is not None:
+            scores |= pairs.rates_of(self._positive())
         return {"score": scores[self.mode], **scores}
 
     def _pairs(self, rows: Sequence[Pair]) -> tuple[Confusion, Sparse]:
@@ -175,3 +197,6 @@ class Classification(CorpusMetric):
 
     def _known(self) -> list[str]:
         return [label_of(str(label)) for label in self.labels]
+
+    def _positive(self) -> str:
+        return label_of(str(self.positive))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metric_cards._bases.label_rates import LabelCounts, divided
+from metric_cards._bases.label_rates import RATES, LabelCounts, divided
 from metric_cards._bases.resampling import Sparse
 from metrichub.authoring import Array, Scores
 from metrichub.text import Integers
@@ -52,6 +52,13 @@ class Confusion(NamedTuple):
             "mcc": self._correlation(counts, size),
             **self._kappas(counts, size, counts.present if among is None else among > 0),
         }
+
+    def rates_of(self, label: str) -> Scores:
+        """Precision, recall and F1 of one label, (b,); `nan` if no pair has it."""
+        if label not in self.labels:
+            return dict.fromkeys(RATES, np.full(len(self.times), np.nan))
+        place = self.labels.index(label)
+        return {name: values[:, place] for name, values in self.counts().rates().items()}
 
     def _summed(self, label: Integers, which: Array) -> Array:
         pairs = np.flatnonzero(which)

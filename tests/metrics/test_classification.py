@@ -290,3 +290,37 @@ def test_replies_that_all_differ_need_no_matrix_of_labels() -> None:
     found = scores(predictions, ["a"] * 50_000)
     assert found["accuracy"] == 0
     assert found["macro_recall"] == 0
+
+
+@pytest.mark.parametrize("positive", ["spam", "ham"])
+@given(pairs=st.lists(st.tuples(*[st.sampled_from(["spam", "ham"])] * 2), min_size=1, max_size=20))
+def test_the_rates_of_the_positive_label_are_those_of_scikit_learn(
+    positive: str, pairs: list[tuple[str, str]]
+) -> None:
+    predictions, references = map(list, zip(*pairs, strict=True))
+    found = scores(predictions, references, labels=["spam", "ham"], positive=positive)
+    for name, expected in zip(
+        RATES,
+        sk.precision_recall_fscore_support(
+            references, predictions, labels=[positive], zero_division=0
+        ),
+        strict=False,
+    ):
+        assert found[name] == pytest.approx(expected[0])
+
+
+def test_the_positive_label_may_be_a_number_and_has_to_occur() -> None:
+    # Of two predicted 1s, one is right; of two expected, one is found.
+    found = scores([1, 0, 1], [1, 1, 0], positive=1)
+    assert [found[name] for name in RATES] == [1 / 2, 1 / 2, 1 / 2]
+    assert np.isnan(scores(["yes"], ["no"], positive="Yes")["f1"])
+    with pytest.raises(ParameterError, match=r"one of \('yes', 'no'\)"):
+        load_metric("classification", labels=["yes", "no"], positive="Yes")
+    assert "f1" not in scores(["yes"], ["no"])
+
+
+def test_few_samples_of_the_positive_label_give_no_interval() -> None:
+    labels = {"predictions": ["no"] * 40 + ["yes"] * 4, "references": ["no"] * 40 + ["yes"] * 4}
+    found = evaluated(**labels, positive="yes").intervals(resamples=50)["classification"]
+    assert found["accuracy"].low > 0.9
+    assert np.isnan(found["f1"].low)
