@@ -38,8 +38,8 @@ class Classification(CorpusMetric):
 
     Attributes:
         mode: The number that `score` reports.
-        labels: All labels, in the order that weighted kappa takes. If there are none, the labels
-            are those of references and predictions, in the order of numbers or of code points.
+        labels: All labels, in the order that weighted kappa uses. If none are given, the labels of
+            references and predictions count, in the order of numbers or of code points.
         unknown: What a predicted label is that isn't among `labels`: wrong and of no class, or an
             error.
         positive: The label whose `precision`, `recall` and `f1` are outputs, as scikit-learn's

@@ -35,8 +35,8 @@ class Criteria(ConversationMetric):
         criteria: The criteria of all samples: a list of texts or objects, JSON text of one, or the
             path of a file. They are kept as JSON text. If None, each sample's own are taken from
             the column `criteria`.
-        tags: Tags of criteria, each of which gets an output of its own, such as `tag_safety`.
-        each: Whether the judge is asked about each criterion in a call of its own.
+        tags: Tags of criteria, each of which gets a separate output, such as `tag_safety`.
+        each: Whether the judge is asked about each criterion in a separate call.
     """
 
     asks: ClassVar[Questions] = {"verify": ("met",)}

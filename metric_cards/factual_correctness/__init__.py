@@ -30,7 +30,7 @@ class FactualCorrectness(JudgeMetric):
 
     Attributes:
         mode: The measure that `score` reports. "precision" asks only for the claims of the
-            prediction, "recall" only for those of the reference.
+            prediction, "recall" only for the claims of the reference.
         beta: How many times as much weight recall has as precision in F.
         counts: How claims are counted: "separate" computes each fraction over the claims of one
             text; "mixed" computes recall and F from the prediction's correct claims and the

@@ -27,7 +27,7 @@ class MultiLabel(LabelSums):
 
     Attributes:
         mode: The number that `score` reports.
-        labels: All labels. If there are none, they are those of references and predictions.
+        labels: All labels. If none are given, the labels of references and predictions count.
         unknown: What a predicted label is that isn't among `labels`: wrong, or an error.
         separator: What stands between labels in a text that isn't a JSON list; None if such a text
             is one label.

@@ -23,9 +23,9 @@ class NoiseSensitivity(JudgeMetric):
     """The fraction of claims that are wrong and come from the contexts; Ru et al. (2024).
 
     Attributes:
-        mode: The wrong claims that count: those that a "relevant" passage supports, or those that
-            only an "irrelevant" one supports. A passage is relevant if it supports a claim of the
-            reference.
+        mode: Which incorrect claims count: claims that a "relevant" passage supports, or claims
+            that only an "irrelevant" one supports. A passage is relevant if it supports a
+            claim of the reference.
     """
 
     asks: ClassVar[Questions] = {"extract": ("claims",), "verify": ("supported",)}

@@ -25,9 +25,9 @@ class ToolCallF1(Metric):
     Attributes:
         order: Whether calls have to be made in the order of the reference; the longest common
             subsequence counts.
-        partial: Whether a call of the right tool counts by the fraction of its arguments that are
-            right, of those of both sides together; an object in them likewise. If False, all have
-            to be right.
+        partial: Whether a call of the correct tool counts by the fraction of correct arguments
+            among the arguments of both sides together; an object in them likewise. If False, all
+            have to be correct.
         repeats: Whether a call that is made twice must be expected twice. If False, the calls are
             compared as sets.
         both_empty: The score, precision and recall if no call was expected and none was made.

@@ -21,7 +21,7 @@ from metrichub.catalog.studies import (
 )
 from metrichub.data.files import write_text
 
-EACH = "mean of the score against each reference alone"
+EACH = "mean of the scores against each reference"
 """How the references of a study were used, if not as the metric takes them."""
 _DIGITS = 4
 

@@ -31,7 +31,7 @@ UNDEFINED_FOR = MappingProxyType(
         "no_facts": "the prediction says nothing after a fact of its user",
         "no_calls": "the prediction calls no tool",
         "no_questions": "the prediction gives rise to no question",
-        "no_requests": "the prediction holds no request of a user",
+        "no_requests": "the prediction contains no request of a user",
         "no_vector": "the prediction has no vector",
         "undecided": "the prediction takes too long or too much memory to compare",
     }

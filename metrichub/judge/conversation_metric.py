@@ -34,8 +34,8 @@ class ConversationMetric(JudgeMetric):
 
     Attributes:
         limit_tokens: The most tokens of a conversation, as estimated, that a judge is shown at
-            once. A longer conversation is split between messages, and each part takes calls of its
-            own.
+            once. A longer conversation is split between messages, and each part requires
+            separate calls.
     """
 
     limit_tokens: Annotated[int, Range(100)] = 60_000

@@ -45,9 +45,9 @@ class GradedMetric(JudgeMetric):
     1 for the highest.
 
     Attributes:
-        weighting: How the grade is obtained: "none" takes the judge's single answer; "samples"
-            takes the mean of several answers; "logprobs" takes the mean of all grades, weighted by
-            their token probabilities in one answer, which not every server returns.
+        weighting: How the grade is obtained: "none" is the judge's single answer; "samples" is
+            the mean of several answers; "logprobs" is the mean of all grades, weighted by their
+            token probabilities in one answer, which not every server returns.
         samples: The number of answers to ask for if `weighting` is "samples".
     """
 
