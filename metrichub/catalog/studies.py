@@ -253,7 +253,11 @@ def _table(facts: str, studies: Sequence[Study]) -> str:
         numbers = [_figure(by_dimension.get(dimension)) for dimension in dimensions]
         lines.append([setting, *[output] * several, *numbers])
     first, date = studies[0], max(study.date for study in studies)
-    reach = {name: max(_reach(v) for v in values if v.dimension == name) for name in dimensions}
+    ours = [value for study in studies if not study.is_baseline for value in study.shown_values]
+    reach = {
+        name: max((_reach(v) for v in ours if v.dimension == name), default=0.0)
+        for name in dimensions
+    }
     for name, last in (
         (f"largest {first.confidence:.0%} half-width", reach),
         ("human ceiling", {value.dimension: value.ceiling for value in values}),

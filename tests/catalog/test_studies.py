@@ -347,7 +347,10 @@ def test_the_best_output_is_that_of_a_task() -> None:
 def test_a_judge_at_random_is_shown_but_not_ranked() -> None:
     judged = study(("score", "ease", 0.1))
     chance = replace(study(("score", "ease", 0.3)), spec="toy(judge='chance')")
-    assert "| `toy(judge='chance')` | 0.300 |" in agreement_block([judged, chance], ["testing"])
+    block = agreement_block([judged, chance], ["testing"])
+    assert "| `toy(judge='chance')` | 0.300 |" in block
+    # From -.1 to .8, the interval reaches .7 from .1.
+    assert "| largest 95% half-width | 0.700 |" in block
     assert best_by_task([judged, chance], "ease")["testing"].study == judged
     assert [board.values for board in boards_of({"toy": [chance]}, "testing")] == []
 
