@@ -85,7 +85,7 @@ def test_the_numbers_are_counted_or_stand_in_the_table_that_they_lead_to():
     judged = sum(card.judge is not None for card in cards)
     text = " ".join(README.split())
     assert f"with {len(cards)} metrics," in text
-    assert f"faithfulness and {judged - 1} other metrics need a judge" in text
+    assert f"Faithfulness and {judged - 1} other metrics need a judge" in text
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"- {len(cards)} metrics, each a folder" in changelog
     assert f"- {judged} that ask a judge" in changelog

@@ -59,8 +59,8 @@ def search(page: Page, words: str) -> None:
 
 TERMS = (
     ("word error rate", {"wer"}),
-    ("how to cite", {"docs/FIRST.html#how-to-cite-and-the-licence"}),
-    ("license", {"docs/FIRST.html#how-to-cite-and-the-licence"}),
+    ("how to cite", {"docs/FIRST.html#how-to-cite-and-the-license"}),
+    ("license", {"docs/FIRST.html#how-to-cite-and-the-license"}),
     ("compare_all", {"reference/report.html#metrichub.compare_all"}),
 )
 
