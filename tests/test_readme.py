@@ -94,7 +94,7 @@ def test_the_numbers_are_counted_or_stand_in_the_table_that_they_lead_to():
     # The metric, its pairs, and the rows that differ: a dash if only the corpus was compared.
     defaults = re.findall(r"^\| `(\w+)`.*? \| ([\d,]+) \| \S+ \| \S+ \| (\S+) \|", table, re.M)
     equal = [pairs for _, pairs, differ in defaults if differ == "0"]
-    assert f"Of {len(defaults)} defaults that have an official program" in text
+    assert f"Of {len(defaults)} metrics that have an official program" in text
     assert f"{len(equal)} give its score on every sample of up to {max(equal)} real pairs" in text
     assert f"the other {len(defaults) - len(equal)}, such as METEOR" in text
     assert f"- {len(defaults)} metrics have a program to compare with; {len(equal)} of" in exact
