@@ -189,25 +189,25 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     ),
     "The score depends on the embedder": ("semantic_similarity",),
     "A formula without a program that scores texts": ("distinct", "json_fields", "novelty"),
-    "Others made the numbers": ("recorded",),
-    "A specification decides, which Python's parsers implement": (
+    "The numbers come from other programs": ("recorded",),
+    "They follow specifications that Python's parsers implement": (
         *("json_schema_match", "json_validity", "regex_match"),
     ),
     "These corpora have no instructions; the tests have the results of IFEval's program": (
         "instruction_following",
     ),
-    "Rules of our own, which no program shares": ("format_checks", "keyword_coverage"),
-    "These corpora have no probabilities of no answer; tests hold the numbers of SQuAD's script": (
+    "Our own rules, which no program shares": ("format_checks", "keyword_coverage"),
+    "These corpora have no probabilities of no answer; the tests have those of SQuAD's script": (
         "squad_v2_best",
     ),
-    "These corpora have no supporting facts; tests hold the numbers of HotpotQA's script": (
+    "These corpora have no supporting facts; the tests have the numbers of HotpotQA's script": (
         "hotpot",
     ),
-    "These corpora have no formulas; tests hold math-verify's verdicts": ("math_equivalence",),
-    "These corpora have no numbers for answers; tests hold those of inspect and HELM": (
+    "These corpora have no formulas; the tests have math-verify's verdicts": ("math_equivalence",),
+    "These corpora have no numbers for answers; the tests have the numbers of inspect and HELM": (
         "numeric_match",
     ),
-    "These corpora have no tool calls; tests hold numbers of ragas, BFCL, agentevals, deepeval": (
+    "These corpora have no tool calls; the tests have those of ragas, BFCL, agentevals, deepeval": (
         *("call_repetition", "tool_call_accuracy", "tool_call_f1"),
         *("tool_call_match", "tool_permission", "trajectory_match"),
     ),
