@@ -435,7 +435,7 @@ class Hub:
             from metrichub.data.tidy import matched, systems_in
 
             if not isinstance(systems, (str, type(None))):
-                raise InputError(f"systems takes the name of a column, not {what(systems)}")
+                raise InputError(f"systems must be the name of a column, not {what(systems)}")
             columns, tries = options.get("columns"), options.pop("tries", None)
             options["key"] = key if sums else None
             apart = systems_in(data, systems)
@@ -510,7 +510,7 @@ class Hub:
             of_tries = listed(m.name for m in self.metrics if m.name not in single)
             raise InputError(
                 f"{of_tries} and {listed(single)} read rows with the same task_id in different "
-                "ways, as tries and one by one; score them apart"
+                "ways, as tries and one by one; score them separately"
             )
         return samples
 
@@ -562,7 +562,7 @@ def _paths_of(data: object, as_recorded: bool) -> dict[str, str] | None:
     if len(paths) == len(named) > 0 and (as_recorded or may_be_logs(paths.values())):
         return paths
     if as_recorded:
-        raise InputError(f"as_recorded takes the path of a tool's logs, not {what(data)}")
+        raise InputError(f"as_recorded needs the path of a tool's logs, not {what(data)}")
     return None
 
 

@@ -101,7 +101,7 @@ def test_other_attributes_are_missing_as_ever() -> None:
 
 
 def test_progress_is_a_function() -> None:
-    with pytest.raises(InputError, match=r"progress takes a function .* not True"):
+    with pytest.raises(InputError, match=r"progress must be a function .* not True"):
         Hub("bleu").evaluate(**PAIR, progress=True)  # type: ignore[arg-type]  # the mistake
 
 
@@ -113,7 +113,7 @@ def test_reports_are_equal_if_they_hold_the_same() -> None:
 
 
 def test_a_report_is_compared_with_a_report() -> None:
-    with pytest.raises(ReportError, match=r"compare takes another report, not \{\}"):
+    with pytest.raises(ReportError, match=r"compare needs another report, not \{\}"):
         Hub("bleu").evaluate(**PAIR).compare({})  # type: ignore[arg-type]  # the mistake
 
 
@@ -175,7 +175,7 @@ def test_a_printed_report_has_its_notes_below_the_scores() -> None:
 @pytest.mark.parametrize("metric", ["abstractness", "novelty"])  # sums, and a corpus metric
 def test_texts_too_short_for_an_n_gram_are_noted(metric: str, samples: bool) -> None:
     hub = Hub(f"{metric}(n=3)")
-    said = "no score: no text has what the metric counts, such as n-grams of its length"
+    said = "no score: the texts contain nothing to count, as when they are shorter than an n-gram"
     for text, noted in (("a b", True), ("a b c", False)):
         report = hub.evaluate(predictions=[text, "b"], references=["x", "x"], samples=samples)
         assert (said in report.notes().get(metric, ())) is noted

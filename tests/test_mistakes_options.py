@@ -21,7 +21,7 @@ REPORT = HUB.evaluate(ROWS)
         ({"columns": {"predictions": ["prediction"]}}, r"to one name, .* not to \['prediction'\]"),
         ({"cluster": "id"}, "cluster isn't a column; pass it to the report: report.intervals"),
         ({"columns": {1: "prediction"}}, r"columns maps names of columns, .* not 1 \(int\)"),
-        ({"columns": "predictions=answer"}, "columns takes a mapping, .* not "),
+        ({"columns": "predictions=answer"}, "columns must be a mapping, .* not "),
     ],
 )
 def test_options_of_columns_hold_names(options: dict[str, Any], message: str) -> None:

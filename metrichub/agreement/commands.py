@@ -98,9 +98,9 @@ def agreement(
     title: str | None,
     fail_under: tuple[str, ...],
 ) -> None:
-    """Measure how far metrics agree with people who rated the same outputs.
+    """Measure how well metrics agree with people who rated the same outputs.
 
-    The last rows show how far one rater agrees with the others (the human ceiling), and chance.
+    The last rows show how well one rater agrees with the others (the human ceiling), and chance.
     Intervals resample items, systems, or both.
 
     For ratings, yes/no labels or lists of MQM errors, and for scores in the file:

@@ -129,4 +129,4 @@ def ends_of_share(value: float, name: str, pairs: int, confidence: float) -> End
 
 def _few(n: int, unit: str, least: int) -> str:
     reason = f"no interval: {n} {unit}{'s' * (n != 1)}, and it takes {least}"
-    return f"{reason}; draw items alone" if unit == "system" else reason
+    return f"{reason}; draw only items" if unit == "system" else reason

@@ -199,7 +199,7 @@ def each_note(report: Measurement, protocol: str | None) -> list[str]:
     if protocol is None or most < 2 or protocol_of(protocol).references != "each":
         return []
     return [
-        f"{protocol} scores each reference alone and takes the mean; these scores saw up to {most} "
+        f"{protocol} averages the scores of single references; these scores saw up to {most} "
         "at once ('metrichub agreement FILE' scores them one by one)"
     ]
 

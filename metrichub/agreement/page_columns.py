@@ -86,9 +86,7 @@ def rated_columns(
             )
         ratings = None if named is None and name in labels else _read(name, systems)
         if named is not None and ratings is None:
-            raise ReportError(
-                f"the column {name!r} holds no ratings, which are numbers, or yes and no"
-            )
+            raise ReportError(f"the column {name!r} has no ratings, which are numbers, yes or no")
         if ratings is None:
             continue
         why = "" if named is not None else _no_rating(ratings, len(by_column))

@@ -53,7 +53,7 @@ _PROTOCOLS = {
     for protocol in (
         Protocol(
             "g-eval",
-            "item-level Spearman and Kendall tau-b, each reference alone (UniEval, G-Eval)",
+            "item-level Spearman and Kendall tau-b, each reference separately (UniEval, G-Eval)",
             (("item", "spearman"), ("item", "tau_b")),
             "both",
             "each",

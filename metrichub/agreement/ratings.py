@@ -96,7 +96,7 @@ def _number(dimension: str, at: int, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InputError(
-            f"sample {at}: {dimension} is {what(value)}; a rating is a number, or yes or no"
+            f"sample {at}: {dimension} is {what(value)}; a rating is a number, yes or no"
         ) from None
 
 

@@ -46,7 +46,7 @@ class _Computed(NamedTuple):
         numbers = {name: float(v) for name, v in read.items() if not v.ndim}
         lists = {name: v.tolist() for name, v in read.items() if v.shape == (samples,)}
         if not numbers and not lists:
-            raise MetricError(f"{module} returned {what(result)}, which holds no number")
+            raise MetricError(f"{module} returned {what(result)}, which contains no number")
         return cls(numbers, {} if numbers else lists)
 
 

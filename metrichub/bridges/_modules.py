@@ -134,7 +134,7 @@ def _converted(value: Any, kind: Any, module: str) -> Any:
     except ValueError:
         number = "int" if cast is _whole_number else cast.__name__
         shown = repr(value)[:40]
-        raise ValueError(f"holds no {number}, which {module} takes: {shown}") from None
+        raise ValueError(f"contains no {number}, which {module} takes: {shown}") from None
 
 
 def _cast(kind: Any) -> Any:

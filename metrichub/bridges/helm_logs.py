@@ -68,7 +68,7 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
             continue
         if state.get("reference_index") is not None:
             raise ValueError(
-                "this HELM run asked for the likelihood of each choice alone; only runs whose "
+                "this HELM run asked for the likelihood of each choice separately; only runs whose "
                 "models generate an answer can be read"
             )
         yield stats.get(_key(state, state["instance"]["id"]), {}) | _sample(state)

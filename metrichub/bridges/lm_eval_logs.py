@@ -69,7 +69,7 @@ def expand(rows: Iterator[Row], path: str) -> Iterator[Row]:
             if by_filter and not same:
                 raise ValueError(
                     f"document {row['doc_id']} is here again with other replies, while earlier "
-                    "ones had the same; keep the samples of each run in a file of its own"
+                    "ones had the same; keep the samples of each run in a separate file"
                 )
         number = times[document] if by_filter else 1
         yield row | {"filter": names[number - 1] if number <= len(names) else f"filter-{number}"}

@@ -12,7 +12,7 @@ _COMMANDS = {
     "compare": ("metrichub.cli.compare:compare", "Test systems against a baseline."),
     "agreement": (
         "metrichub.agreement.commands:agreement",
-        "Measure how far metrics agree with people.",
+        "Measure how well metrics agree with people.",
     ),
     "criteria": ("metrichub.cli.criteria:criteria", "Propose criteria for each row, to be edited."),
     "list": ("metrichub.cli.browse:list_", "List the installed metrics, or search them."),

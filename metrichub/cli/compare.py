@@ -155,7 +155,7 @@ def compare(
     bootstrap interval. p is that of two-sided approximate randomization, or McNemar's mid-p where
     all samples are 0 or 1, corrected over all pairs of systems and the headline outputs of the
     metric. --verbose adds the tests of all pairs, and --outputs all the uncorrected p. With
-    --calibrate, the difference is the one that people's labels tell, and Student's t tests it.
+    --calibrate, the difference is that of people's labels, and Student's t tests it.
 
     A FILE holds samples, or a report saved with 'metrichub score --save'; name a system as in
     ours=FILE. It may also be a folder with another tool's logs, of one system or of several.

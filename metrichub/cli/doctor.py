@@ -263,7 +263,7 @@ def _answer() -> str:
     try:
         judge = _asked("judge") or judge_of("openai")
         if not isinstance(judge, Connection):
-            return f"none: {getattr(judge, 'label', judge)} has no server of its own"
+            return f"none: {getattr(judge, 'label', judge)} has no server"
         models = served_models(replace(judge, timeout=_SECONDS, max_retries=0))
     except MetrichubError as error:
         return f"doesn't answer: {error}"

@@ -257,7 +257,7 @@ def with_logs(
     settings = chosen.extract or chosen.extract_references or chosen.columns
     if as_recorded and not chosen.metrics and settings:
         raise click.UsageError(
-            "--extract and --columns say what metrics read, but --as-recorded takes the numbers as "
+            "--extract and --columns say what metrics read, but --as-recorded reads the numbers as "
             "they are; add a metric with -m, or leave them out"
         )
     try:

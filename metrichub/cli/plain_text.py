@@ -39,7 +39,7 @@ class TextFiles:
         tables = [f for f in files if input_format or format_of(f) or Path(f).is_dir()]
         if columns and tables:
             raise click.UsageError(
-                f"{tables[0]} has columns of its own, so -r, -s and -q can't be read beside it; "
+                f"{tables[0]} is a table with columns, so -r, -s and -q can't be read beside it; "
                 "give predictions as plain text, one per line, or put all columns into the file"
             )
         if [*files, *chain(*columns.values())].count(STDIN) > 1:

@@ -60,7 +60,7 @@ REMEDIES: Words = {
     "read_quotes": "or, if quotes are text, give --quoting none",
     "open_report": "see 'metrichub compare --help'",
     "save_report": "save one with --save",
-    "list_metrics": "give each an -m of its own",
+    "list_metrics": "give each a separate -m",
     "give_votes": "give both columns as --pair",
     "set_service": "add --{0.subject} {0.value}",
     "reduce_in_hub": "give it as --reduce",

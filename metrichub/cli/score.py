@@ -243,8 +243,8 @@ def _show_estimate(
     )
     if any(usage.calls for usage in usages.values()):
         note(
-            "a rough estimate, right to an order of magnitude, which counts four bytes as a token "
-            "and a sentence as a claim; retries come on top"
+            "a rough estimate, correct to an order of magnitude, which counts four bytes as a "
+            "token and a sentence as a claim; retries come on top"
         )
 
 

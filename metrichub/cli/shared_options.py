@@ -167,8 +167,8 @@ metric_options = option_group(
         "metrics",
         metavar="SPEC",
         multiple=True,
-        help="A metric, as bleu or 'bleu(max_order=2)'; also a preset, 'wer(whisper)', a name of "
-        "your own, 'bleu2 = bleu(max_order=2)', or a module of Hugging Face evaluate, "
+        help="A metric, as bleu or 'bleu(max_order=2)'; also a preset, 'wer(whisper)', your "
+        "own name, 'bleu2 = bleu(max_order=2)', or a module of Hugging Face evaluate, "
         "evaluate:./folder, whose code will run.",
     ),
     columns_option,
@@ -273,7 +273,7 @@ resampling_options = option_group(
         metavar="COLUMN",
         default="auto",
         help="Resample what shares a value together; for example the samples of a document. With "
-        "none, each is drawn alone.  [default: auto, the answers to one question]",
+        "none, each is drawn separately.  [default: auto, the answers to one question]",
     ),
 )
 """--confidence, --resamples, --seed and --cluster as `resampling`."""

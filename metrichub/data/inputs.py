@@ -179,7 +179,7 @@ def check_options(
         if slip := next((column for column in needed if is_typo(name, column)), None):
             raise InputError(f"there is no column {name!r}; did you mean {slip!r}?")
         if name in options and name not in needed:
-            raise InputError(f"an estimate sends nothing and takes no {name}; evaluate takes it")
+            raise InputError(f"an estimate sends nothing and has no {name}; evaluate has it")
         if column_of_alias(name) in TEXT:
             continue
         if isinstance(value, str) or not isinstance(value, Iterable):

@@ -191,7 +191,7 @@ def _of_one(names: Sequence[str], batches: Iterator[Samples]) -> Iterator[Sample
             for value in batch.get(name, ()):
                 if chosen.setdefault(name, value) != value:
                     raise batch.error(
-                        f"each {name} has scores of its own, so {chosen[name]!r} and {value!r} "
+                        f"each {name} has separate scores, so {chosen[name]!r} and {value!r} "
                         f"can't be scored together; choose one {name}"
                     )
         yield batch

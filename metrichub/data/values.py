@@ -82,7 +82,7 @@ def check_mapping(columns: object) -> None:
     if columns is None:
         return
     if not isinstance(columns, Mapping):
-        raise InputError(f"columns takes a mapping, {example}, not {what(columns)}")
+        raise InputError(f"columns must be a mapping, {example}, not {what(columns)}")
     for column, name in columns.items():
         if not isinstance(column, str):
             raise InputError(f"columns maps names of columns, {example}, not {what(column)}")

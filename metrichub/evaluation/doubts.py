@@ -318,7 +318,7 @@ def _of_result(measurement: Measurement, result: Result) -> Iterator[Doubt]:
         scale = result.scale(output)
         if scale and not isnan(score) and score not in scale:
             where = f"outside of {scale.interval}, its range"
-            where = where if isfinite(score) else "so a sample's is too large to be added"
+            where = where if isfinite(score) else "so the number of a sample is too large to add up"
             yield Doubt(f"{output} is {score:g}, {where}", "range")
     # Where all rows are doubtful, it is said why.
     known = measurement.doubts.get(result.metric.name, {}).values()
@@ -327,14 +327,14 @@ def _of_result(measurement: Measurement, result: Result) -> Iterator[Doubt]:
         shown = f" (sample {pair.first}: {pair.text})" if pair and pair.text else ""
         yield Doubt(
             f"the score is {result.scores()['score']:g}, the worst there is{shown}; see whether "
-            "the columns hold what the metric compares",
+            "the columns contain what the metric compares",
             WORST,
         )
     errors, of, sample = measurement.heaviest.get(result.metric.name, (0.0, 1.0, 0))
     if result.count >= DISTRIBUTION and errors > _THIRD * of:
         yield Doubt(
-            f"sample {sample} alone has {errors / of:.0%} of all errors, so the score and its "
-            "interval rest on it; see whether its output is a loop",
+            f"sample {sample} has {errors / of:.0%} of all errors, so the score and its "
+            "interval depend on it; see whether its output is a loop",
             "one sample",
         )
 

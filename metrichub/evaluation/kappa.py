@@ -66,8 +66,8 @@ def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
     raters = {len(row) for row in ratings}
     if len(raters) > 1 or (raters and min(raters) < 2):
         raise InputError(
-            "Fleiss' kappa takes the same number of labels for every item, two or more, not "
-            f"{', '.join(map(str, sorted(raters)))}; krippendorff_alpha takes any"
+            "Fleiss' kappa needs the same number of labels for every item, two or more, not "
+            f"{', '.join(map(str, sorted(raters)))}; krippendorff_alpha allows any"
         )
     if not raters:
         return float("nan")

@@ -74,9 +74,9 @@ def _check_distinct(parts: Sequence[Measurement]) -> None:
         names = _names_of_samples(part)
         if both := seen & names:
             raise ReportError(
-                f"two of the reports hold samples with the same 'id', such as {min(both)[0]}, "
+                f"two of the reports have samples with the same 'id', such as {min(both)[0]}, "
                 "which would count twice; merge reports of different samples, or give each sample "
-                "an id of its own"
+                "a separate id"
             )
         seen |= names
 
@@ -125,7 +125,7 @@ def comparable(
         if SOURCE_UNKNOWN in (mine.source, its.source):
             raise ReportError(
                 f"the reports may have used different functions for {name}: its source can't be "
-                "read, or doesn't determine its scores alone, as with a lambda or a closure; "
+                "read, or isn't all that determines its scores, as with a lambda or a closure; "
                 "define it with def at the top of a file and score both again, or compare other "
                 "metrics only"
             )

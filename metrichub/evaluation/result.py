@@ -44,7 +44,7 @@ class Swap(NamedTuple):
 
 _Head = tuple[Metric, Signature, int, int, Counter[str], Counter[str]]
 NO_REASON = "the metric returned no score"
-NOTHING_COUNTED = "no text has what the metric counts, such as n-grams of its length"
+NOTHING_COUNTED = "the texts contain nothing to count, as when they are shorter than an n-gram"
 NO_SAMPLES = "there are no samples; a stream or an iterator can be read only once"
 
 

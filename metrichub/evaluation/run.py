@@ -303,7 +303,7 @@ def check_run(
         )
     if progress is not None and not callable(progress):
         raise InputError(
-            "progress takes a function that is called with how much was measured since the "
+            "progress must be a function that is called with how much was measured since the "
             f"last call, for example tqdm().update, not {progress!r}"
         )
     if key and flags["samples"]:

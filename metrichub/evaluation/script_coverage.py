@@ -148,7 +148,7 @@ def _advice(metric: Metric, scripts: Sequence[str]) -> str:
         return f"choose {choice}"
     compares = {"reference", "references"} & {*metric.inputs()}
     if compares and metric.card.scores["score"].better != "neither":
-        return "use a metric of characters, for example chrf or cer"
+        return "use a character metric, for example chrf or cer"
     return "the metric offers no tokenizer for them"
 
 

@@ -18,7 +18,7 @@ from metrichub.models.resolve import RESOLVERS, VARIABLES, VOTE_RULES, about, ju
 
 _NO_PROMPTS = (
     "none here: it is the language of judges' prompts, and no metric of this hub uses a judge; "
-    "write a metric's own parameters into its spec"
+    "write the metric's parameters into its spec"
 )
 
 
@@ -92,7 +92,7 @@ def _in_language(metric: Metric, language: Any) -> Metric:
     except ParameterError as error:
         if not isinstance(language, str):
             raise
-        keep = f"{error.allowed}; or set it for this metric alone: {metric.name}(language='en')"
+        keep = f"{error.allowed}; or set it only for this metric: {metric.name}(language='en')"
         raise ParameterError(metric.name, "language", language, keep) from None
 
 
@@ -142,8 +142,8 @@ def _check_answers(metric: JudgeMetric, source: str) -> None:
             if not about(member).answers(question, metric.prompt(name)):
                 kind = member.label.partition("(")[0]
                 error = JudgeUnavailable(
-                    f"{metric.name}: the {kind} judge{source} can't {question} ({name}); "
-                    "use a model"
+                    f"{metric.name}: the {kind} judge{source} can't answer the prompt {name!r}, "
+                    "which needs a model"
                 )
                 way = "\"openai(model='…')\", with base_url='http://…' for your own server"
                 raise error.with_remedy("set_service", "judge", way)

@@ -129,7 +129,7 @@ class JudgeMetric(ModelMetric):
                 self.name,
                 "language",
                 language,
-                f"{' or '.join(sorted(common))}, or give prompts of your own (prompts='folder')",
+                f"{' or '.join(sorted(common))}, or give your own prompts (prompts='folder')",
             )
         return matched
 

@@ -85,8 +85,8 @@ class GradedMetric(JudgeMetric):
         plain = sum(not step["grade"]["weights"] for step in steps if "grade" in step)
         if not plain or self.weighting != "logprobs":
             return super().step_notes(steps)
-        alone = f"{plain} of {len(steps)} grades are the judge's answer alone, as it came without"
-        return [f"{alone} probabilities of others (top_logprobs); use weighting='samples'"]
+        single = f"{plain} of {len(steps)} grades are single answers, because the judge sent no"
+        return [f"{single} probabilities (top_logprobs); use weighting='samples'"]
 
     @property
     def _weighing(self) -> Sampling:

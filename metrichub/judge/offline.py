@@ -61,7 +61,7 @@ class OfflineJudge:
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """Sentences, questions or names of the first field."""
         if not self.answers("extract", prompt):
-            self._unable("extract", prompt)
+            self._unable(prompt)
         parts = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
         if prompt.rule == "questions":
             parts = [_question(part) for part in parts]
@@ -74,7 +74,7 @@ class OfflineJudge:
     ) -> list[Verdict]:
         """A verdict on each item, by the prompt's rule."""
         if not self.answers("verify", prompt):
-            self._unable("verify", prompt)
+            self._unable(prompt)
         rule = {"supported": _supported, "covers": _covers}[str(prompt.rule)]
         return [rule(i, item, fields, verdicts) for i, item in enumerate(items)]
 
@@ -86,17 +86,17 @@ class OfflineJudge:
         weighing: Sampling = Sampling(),  # noqa: B008  # immutable
     ) -> Grade:
         """Not possible: rules can't grade."""
-        self._unable("grade", prompt)
+        self._unable(prompt)
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """Not possible: rules can't choose."""
-        self._unable("choose", prompt)
+        self._unable(prompt)
 
-    def _unable(self, what: Question, prompt: Prompt) -> NoReturn:
+    def _unable(self, prompt: Prompt) -> NoReturn:
         by = f" by the rule {prompt.rule!r}" if prompt.rule else ""
         raise JudgeUnavailable(
-            f"the offline judge can't {what} ({prompt.name}){by}; set a model: "
-            "judge=\"openai(model='...')\", with base_url='http://...' for a server of your own"
+            f"the offline judge can't answer the prompt {prompt.name!r}{by}; set a model: "
+            "judge=\"openai(model='...')\", with base_url='http://...' for your own server"
         )
 
 

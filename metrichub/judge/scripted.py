@@ -99,4 +99,4 @@ class Recorded(OpenAIJudge):
         return open_store(Path(self.path))
 
     async def _completed(self, *_: object) -> NoReturn:
-        raise JudgeError(f"{self.path} holds no recorded answer of {self.label} to this request")
+        raise JudgeError(f"{self.path} has no recorded answer of {self.label} to this request")

@@ -198,18 +198,18 @@ def _label(text: str, choices: Sequence[str]) -> str | None:
 
 
 _KINDS = {
-    "answer": _Kind(_plain(answers.answer, definition=2), "answer alone, which has no options", {}),
-    "boxed": _Kind(_plain(answers.boxed), "boxed alone, which has no options", {}),
+    "answer": _Kind(_plain(answers.answer, definition=2), "answer without options", {}),
+    "boxed": _Kind(_plain(answers.boxed), "boxed without options", {}),
     "last_number": _Kind(
-        _plain(answers.last_number, definition=2), "last_number alone, which has no options", {}
+        _plain(answers.last_number, definition=2), "last_number without options", {}
     ),
     "choice": _Kind(
         _choice,
         "its options, as in choice(letters='ABCD', texts=True)",
         {"letters": _are_letters, "texts": lambda value: isinstance(value, bool)},
     ),
-    "index": _Kind(lambda label: Extraction(label, _index, True), "index alone", {}),
-    "label": _Kind(lambda label: Extraction(label, _label, True), "label alone", {}),
+    "index": _Kind(lambda label: Extraction(label, _index, True), "index without options", {}),
+    "label": _Kind(lambda label: Extraction(label, _label, True), "label without options", {}),
     "after": _Kind(
         _after, "a regular expression, as in after('Answer:')", {"pattern": _is_pattern}
     ),

@@ -105,7 +105,7 @@ def load_metrics(specs: MetricLike | Iterable[MetricLike]) -> tuple[Metric, ...]
     """
     if isinstance(specs, Mapping):
         raise SpecError(
-            "metrics takes a name or a list of names, with parameters in parentheses, such as "
+            "metrics must be a name or a list of names, with parameters in parentheses, such as "
             f"metrics=['bleu(max_order=2)', 'rouge'], not {what(specs)}"
         )
     single = isinstance(specs, (str, Metric, type)) or not isinstance(specs, Iterable)

@@ -216,8 +216,8 @@ class Connection:
         key = self._key()
         if not (key or self.base_url):
             raise JudgeUnavailable(
-                f"{self.label} needs a key: set OPENAI_API_KEY, give the address of a server of "
-                "your own as base_url, or choose 'offline'"
+                f"{self.label} needs a key: set OPENAI_API_KEY, give the address of your own "
+                "server as base_url, or choose 'offline'"
             )
         from metrichub.models.transport import LimitedClient
 

@@ -174,7 +174,7 @@ def store() -> Store:
         aside = _move_aside(path)
         logging.getLogger("metrichub").warning(
             f"the call store {path} is damaged ({cause}), so it was moved to {aside}; a new one "
-            "begins empty, and answers that only the old one holds are asked for again"
+            "begins empty, and answers that only the old one has are asked for again"
         )
     return open_store(path)
 

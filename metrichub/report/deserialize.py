@@ -178,7 +178,7 @@ def _metric(path: str, name: str, saved: Mapping[str, Any]) -> Metric:
     except MetrichubError as error:
         raise ReportError(
             f"{path} was measured with {saved['signature']}, which can't be loaded here: {error}; "
-            "pass metrics of your own with Report.load(path, metrics=[...])"
+            "pass your own metrics with Report.load(path, metrics=[...])"
         ) from error
     assert isinstance(metric, Metric)
     return metric

@@ -224,8 +224,8 @@ def _by_texts(report: Measurement) -> Iterator[Grouping]:
     if text == "reference" and (rarest := _rarest_words(report)) is not None:
         name = "frequency of the rarest word"
         about = (
-            "The rarest word of a reference is the one that the fewest references here have; its "
-            "frequency is their number. Of several references of a sample the first counts."
+            "The rarest word of a reference is the word that occurs in the fewest references here; "
+            "its frequency is their number. If a sample has several references, the first counts."
         )
         if by_frequency := _by_quarters(name, _unused("frequency", taken), rarest, about):
             yield by_frequency

@@ -316,7 +316,7 @@ def compare_two(
 ) -> ByOutput[Comparison]:
     """The tests of one system against another; see `Report.compare`."""
     if not isinstance(other, Measurement):
-        raise ReportError(f"compare takes another report, not {what(other)}")
+        raise ReportError(f"compare needs another report, not {what(other)}")
     systems = {"the other system": other, "this system": measurement}
     ranking = compare_all(systems, metrics=metrics, **options._asdict())
     headline = {name: result.metric.headline() for name, result in measurement.results.items()}
@@ -358,7 +358,7 @@ def compare_all(
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise ReportError(
-            "compare_all takes the reports of at least two systems by name, for example "
+            "compare_all needs the reports of at least two systems by name, for example "
             f'{{"A": report, "B": other}}, not {what(systems)}'
         )
     for name, report in systems.items():

@@ -253,7 +253,7 @@ def agreement_tables(pages: Iterable[CardPage]) -> str:
         for heading, rows in sorted(rated.items(), key=lambda item: item[0].casefold())
     )
     return (
-        "# Agreement with people\n\nHow far each metric agrees with people who rated the same "
+        "# Agreement with people\n\nHow well each metric agrees with people who rated the same "
         "outputs, by its best output and setting. Compare only values of the same coefficient on "
         "the same data. The human ceiling is the agreement of one rater with the others, chance "
         "that of a constant score. If neither direction of a metric is better, its value keeps its "

@@ -84,7 +84,7 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
         card.body.count("```bibtex") == 1,
         "a card has exactly one bibtex block; without a paper, cite the software",
     )
-    hold(card.bibtex.startswith("@"), "the bibtex block holds no entry")
+    hold(card.bibtex.startswith("@"), "the bibtex block has no entry")
     expected = generated(under_test)
     blocks = card.blocks()
     for name in expected.keys() - blocks.keys():

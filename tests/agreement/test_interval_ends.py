@@ -71,9 +71,9 @@ def test_values_without_spread_have_no_interval(
         ("system", ("both", 8, 8, 1), ""),
         ("item", ("items", 7, 9, 4), "4 items, and it takes 5"),
         ("item", ("items", 9, 1, 5), ""),
-        ("within_system", ("systems", 7, 9, 4), "4 systems, and it takes 5; draw items alone"),
+        ("within_system", ("systems", 7, 9, 4), "4 systems, and it takes 5; draw only items"),
         ("within_system", ("systems", 1, 9, 5), ""),
-        ("pooled", ("systems", 70, 1, 4), "1 system, and it takes 8; draw items alone"),
+        ("pooled", ("systems", 70, 1, 4), "1 system, and it takes 8; draw only items"),
     ],
 )
 def test_an_interval_takes_enough_of_what_was_drawn(

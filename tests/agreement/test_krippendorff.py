@@ -89,7 +89,7 @@ def test_weights_need_labels_with_an_order() -> None:
 
 
 def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes_them() -> None:
-    with pytest.raises(InputError, match="not 2, 3; krippendorff_alpha takes any"):
+    with pytest.raises(InputError, match="not 2, 3; krippendorff_alpha allows any"):
         fleiss_kappa(["aaa", "ab"])
     with pytest.raises(ParameterError, match="scale='metric'"):
         krippendorff_alpha([[1, 2]], "metric")  # type: ignore[arg-type]  # a wrong word
@@ -99,7 +99,7 @@ def test_different_numbers_of_raters_are_refused_by_fleiss_kappa_with_what_takes
 
 @pytest.mark.parametrize("ratings", [["a", "b"], ["", ""]])
 def test_fleiss_kappa_takes_two_raters_or_more(ratings: list[str]) -> None:
-    with pytest.raises(InputError, match=r"two or more, not [01]; krippendorff_alpha takes any"):
+    with pytest.raises(InputError, match=r"two or more, not [01]; krippendorff_alpha allows any"):
         fleiss_kappa(ratings)
 
 
@@ -155,7 +155,7 @@ def test_a_missing_label_is_none(none: object) -> None:
     assert fleiss_kappa([["a", "a", none], ["b", none, "b"], [none, "a", "b"], [none] * 3]) == (
         pytest.approx(1 / 3)
     )
-    with pytest.raises(InputError, match=r"not 1, 2; krippendorff_alpha takes any"):
+    with pytest.raises(InputError, match=r"not 1, 2; krippendorff_alpha allows any"):
         fleiss_kappa([["a", "a"], ["b", none]])
 
 

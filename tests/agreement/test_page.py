@@ -101,7 +101,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     assert "people" not in page_of(tmp_path, {"": report}, human=[]).data
     with pytest.raises(MissingColumn, match="did you mean 'stars'"):
         page_of(tmp_path, {"": report}, human="star")
-    with pytest.raises(ReportError, match="'note' holds no ratings"):
+    with pytest.raises(ReportError, match="'note' has no ratings"):
         page_of(tmp_path, {"": report}, human="note")
 
 

@@ -289,7 +289,7 @@ def test_columns_are_of_the_systems_that_have_them() -> None:
 
 def test_a_named_column_holds_ratings_and_may_be_one_of_labels() -> None:
     systems = {"": report_of(item=[1, 2, 2], note=["u", "v", "w"])}
-    with pytest.raises(ReportError, match="the column 'note' holds no ratings"):
+    with pytest.raises(ReportError, match="the column 'note' has no ratings"):
         rated_columns(systems, named=["item", "note"])
     assert list(rated_columns(systems, named=["item"]).ratings) == ["item"]
     assert not rated_columns(systems).ratings

@@ -119,7 +119,7 @@ def test_a_question_that_is_not_in_the_file_fails_the_replay(
     recorded.write_text("\n".join(lines[:-1]), "utf-8")
     result = run(str(recorded))
     assert result.exit_code == 1
-    assert "holds no recorded answer" in result.output
+    assert "has no recorded answer" in result.output
 
 
 def test_a_recording_of_data_that_are_not_there_is_an_error(recorded: Path, tmp_path: Path) -> None:

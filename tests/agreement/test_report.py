@@ -53,7 +53,9 @@ def test_a_protocol_that_takes_each_reference_alone_is_noted_where_scores_saw_se
         for row in ROWS
     ]
     agreement = report(rows).agreement({"good": range(6)}, protocol=protocol, draws=0)
-    assert any("scores each reference alone" in note for note in agreement.notes) is noted
+    assert (
+        any("averages the scores of single references" in note for note in agreement.notes) is noted
+    )
 
 
 class ByLength(Scripted):

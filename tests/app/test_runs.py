@@ -300,7 +300,7 @@ def test_saved_reports_are_compared_with_one_another_alone(client: TestClient) -
     both, _ = run_of(client, reports)
     assert client.get(f"{both}/scores.json").json()["baseline"] == "a"
     _, page = run_of(client, [reports[0], ("file", ("c.jsonl", JSONL))], metric="wer")
-    assert "a saved report can be compared with saved reports alone" in words(page)
+    assert "a saved report can be compared only with saved reports" in words(page)
 
 
 def test_a_saved_report_that_unpacks_to_too_much_is_refused() -> None:

@@ -93,7 +93,9 @@ def test_a_module_of_numbers_reads_them_from_texts(write: Write) -> None:
     hub = Hub(bridge.load(path, score="given"))
     scores = hub(predictions=["1", "4"], references=["0.5", "2"])
     assert scores["sums"] == {"score": 2.5, "predicted": 5.0, "given": 2.5}
-    with pytest.raises(InputError, match=r"predictions\[1\] holds no int, which sums takes: 'x'"):
+    with pytest.raises(
+        InputError, match=r"predictions\[1\] contains no int, which sums takes: 'x'"
+    ):
         hub(predictions=["1", "x"], references=["1", "1"])
 
 
@@ -198,7 +200,7 @@ def test_what_a_module_raises_names_it_and_leaves_nothing_behind(write: Write) -
 @pytest.mark.parametrize("result", ['"good"', "{}", '{"a": [1.0, 2.0, 3.0]}', "None"])
 def test_a_result_without_a_number_is_an_error(write: Write, result: str) -> None:
     hub = Hub(bridge.load(write("wordy", f"return {result}")))
-    with pytest.raises(MetricError, match=r"wordy returned .*, which holds no number"):
+    with pytest.raises(MetricError, match=r"wordy returned .*, which contains no number"):
         hub(predictions=["a"], references=["a"])
 
 

@@ -74,7 +74,7 @@ def test_python_reads_folders_as_the_command_line_does() -> None:
         SpecError, match=r"the hub has no metric; name one, for example Hub\('bleu'"
     ):
         Hub()(predictions=["a"])
-    with pytest.raises(InputError, match="as_recorded takes the path of a tool's logs, not"):
+    with pytest.raises(InputError, match="as_recorded needs the path of a tool's logs, not"):
         Hub().evaluate_all({"a": [{"x": 1}]}, as_recorded=True)
 
 
@@ -136,7 +136,7 @@ def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
 
 TOGETHER = "metrics score the samples of facts and sums together; to choose one task: where"
 ALONE = "one system; give another FILE, the baseline first"
-AS_THEY_ARE = "--as-recorded takes the numbers as they are; add a metric with -m"
+AS_THEY_ARE = "--as-recorded reads the numbers as they are; add a metric with -m"
 
 
 @pytest.mark.parametrize(
@@ -485,7 +485,7 @@ def test_a_direction_that_one_log_shows_holds_for_the_other(tmp_path: Path) -> N
 
 def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:
     log = LOGS / "samples_many.jsonl"
-    several = "each filter has scores of its own, so 'none' and 'strict' can't be scored together"
+    several = "each filter has separate scores, so 'none' and 'strict' can't be scored together"
     with pytest.raises(FileError, match=several):
         read(log, where={"filter": ["none", "strict"]})
     assert read(log, where={"filter": ["strict", "other"]})["id"] == [0, 1, 2]

@@ -340,7 +340,7 @@ def test_the_split_that_helm_reports_is_read(
         caplog.text
     )
     assert read(path, where={"split": "valid"})["exact_match"] == [0.0]
-    with pytest.raises(FileError, match="each split has scores of its own"):
+    with pytest.raises(FileError, match="each split has separate scores"):
         read(path, where={"split": ["test", "valid"]})
     assert described(path).reported == {"exact_match": {"mean": 1.0}}
 
@@ -348,7 +348,7 @@ def test_the_split_that_helm_reports_is_read(
 def test_likelihoods_and_damaged_statistics_of_helm_are_one_line(tmp_path: Path) -> None:
     states = json.loads((HELM / "scenario_state.json").read_text("utf-8"))["request_states"]
     path = helm_run(tmp_path / "alone", [state | {"reference_index": 0} for state in states], [])
-    with pytest.raises(FileError, match="asked for the likelihood of each choice alone"):
+    with pytest.raises(FileError, match="asked for the likelihood of each choice separately"):
         read(path)
     path = helm_run(tmp_path / "damaged", states, [])
     path.with_name("per_instance_stats.json").write_text("[{", encoding="utf-8")

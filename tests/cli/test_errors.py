@@ -48,7 +48,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "bleu", "rouge"), "write -m before each metric: -m bleu -m rouge"),
         (("-m", "wer", "cer", "a.jsonl", "ter"), "each metric: -m wer -m cer -m ter (try"),
         (("-m", "bleu", "rouge", "a.jsonl"), "'rouge' is a metric, and no file has this name"),
-        (("a.jsonl", "-m", "bleu,rouge"), "names several metrics; give each an -m of its own"),
+        (("a.jsonl", "-m", "bleu,rouge"), "names several metrics; give each a separate -m"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
         (

@@ -112,7 +112,7 @@ def test_samples_that_some_system_lacks_are_left_out_where_asked_and_told() -> N
         ({"systems": "model", "key": "docs"}, "key names the column 'docs'"),
         ({"systems": "gold", "key": "doc"}, "no sample in common: the first are doc='q2' and"),
         ({"systems": "gold", "key": "doc", "common": True}, "no sample in common"),
-        ({"systems": ["model"]}, "systems takes the name of a column"),
+        ({"systems": ["model"]}, "systems must be the name of a column"),
         ({}, "of one table with all, name the column: systems='model'"),
     ],
 )

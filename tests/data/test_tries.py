@@ -101,7 +101,12 @@ def test_systems_of_one_table_have_tries_of_their_own() -> None:
     ("metric", "rows", "options", "message"),
     [
         ("pass_at_k(k=2)", [{"passed": True}], {}, "each row is a try, name the column"),
-        (["majority_vote", "exact_match"], VOTES, {}, "as tries and one by one; score them apart"),
+        (
+            ["majority_vote", "exact_match"],
+            VOTES,
+            {},
+            "as tries and one by one; score them separately",
+        ),
         ("pass_at_k", RESULTS, {"tries": "tasks"}, "doesn't exist; did you mean 'task_id'"),
         (
             "majority_vote",

@@ -312,7 +312,7 @@ def test_an_interval_is_extended_to_0_if_so_many_trials_can_be_significant(
 
 @pytest.mark.parametrize("systems", [{}, [1, 2], None, with_right(3)])
 def test_fewer_than_two_systems_by_name_are_refused(systems: Any) -> None:
-    with pytest.raises(ReportError, match="compare_all takes the reports of at least two systems"):
+    with pytest.raises(ReportError, match="compare_all needs the reports of at least two systems"):
         compare_all(systems)
 
 

@@ -90,7 +90,7 @@ def test_a_recording_answers_without_a_server(stub: Stub, tmp_path: Path) -> Non
     recorded = Recorded(model="stub", base_url=stub.url, path=path)
     assert verify(recorded, "a", "unsupported b") == wanted
     assert recorded.label == judge(stub).label
-    with pytest.raises(JudgeError, match="holds no recorded answer"):
+    with pytest.raises(JudgeError, match="has no recorded answer"):
         verify(recorded, "c")
     assert len(stub.asked) == 1
 

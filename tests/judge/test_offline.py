@@ -258,7 +258,7 @@ def test_what_rules_cannot_do_is_refused_with_what_to_set(ask: str) -> None:
         "grade": lambda: run(JUDGE.grade(Prompt("rubric", ""), {}, (1, 5))),
         "choose": lambda: run(JUDGE.choose(Prompt("better", ""), ["a", "b"], {})),
     }
-    with pytest.raises(JudgeUnavailable, match=rf"can't {ask} .*judge=\"openai\(model='\.\.\.'\)"):
+    with pytest.raises(JudgeUnavailable, match=r"can't answer .*judge=\"openai\(model='\.\.\.'\)"):
         calls[ask]()
 
 

@@ -283,7 +283,7 @@ def test_a_vote_of_one_judge_needs_several_or_repeats() -> None:
 
 
 def test_a_judge_that_cannot_answer_is_found_before_the_run() -> None:
-    with pytest.raises(JudgeUnavailable, match="rubric: the offline judge can't grade"):
+    with pytest.raises(JudgeUnavailable, match="rubric: the offline judge can't answer"):
         Hub("rubric", judge=["chance", "offline"])
 
 

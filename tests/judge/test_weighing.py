@@ -272,7 +272,7 @@ def test_grades_without_other_likely_tokens_are_noted(stub: Stub) -> None:
     # The grades are 4.8 and 5.
     assert report.scores()["rubric"]["grade"] == pytest.approx(4.9)
     (note,) = report.notes()["rubric"]
-    assert note.startswith("1 of 2 grades are the judge's answer alone")
+    assert note.startswith("1 of 2 grades are single answers")
     assert "use weighting='samples'" in note
     assert not hub.evaluate(predictions=["One."]).notes()
 

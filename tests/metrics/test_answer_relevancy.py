@@ -102,5 +102,5 @@ def test_every_question_has_its_cosine_and_verdict() -> None:
 
 
 def test_offline_evasion_cannot_be_told() -> None:
-    with pytest.raises(JudgeUnavailable, match="the offline judge can't verify"):
+    with pytest.raises(JudgeUnavailable, match="the offline judge can't answer the prompt"):
         Hub(load_metric(NAME, noncommittal="all"), judge="offline", embedder="offline")

@@ -111,7 +111,7 @@ def test_by_contexts_blank_passages_are_not_counted() -> None:
 
 
 def test_by_contexts_the_offline_judge_refuses() -> None:
-    with pytest.raises(JudgeUnavailable, match=r"can't verify \(contradicted\)"):
+    with pytest.raises(JudgeUnavailable, match=r"can't answer the prompt 'contradicted'"):
         Hub(load_metric(NAME, unit="contexts"), judge="offline")(
             predictions=["a"], contexts=[["a"]]
         )

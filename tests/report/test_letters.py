@@ -28,7 +28,7 @@ SPACED = {
     "Hindi": "मुझे पार्क में टहलना पसंद है।",
 }
 ZH, JA, CHAR, UNICODE, INTL = "zh", "ja-mecab", "char", "unicode", "intl"
-CHARACTERS = "use a metric of characters, for example chrf or cer"
+CHARACTERS = "use a character metric, for example chrf or cer"
 
 
 def evaluated(metric: str, texts: Sequence[str]) -> Report:

@@ -269,9 +269,7 @@ def test_a_file_names_metrics_with_their_distribution_and_takes_given_ones_by_na
     assert kinds == ["WordErrorRate", "Overlap"]
     with pytest.raises(ReportError, match="can't be loaded here: no metric 'overlap'") as caught:
         Report.load(path)
-    assert str(caught.value).endswith(
-        "pass metrics of your own with Report.load(path, metrics=[...])"
-    )
+    assert str(caught.value).endswith("pass your own metrics with Report.load(path, metrics=[...])")
     evaluate([("a", "a b")], Hub(Overlap())).save(path)
     with pytest.raises(ReportError, match=r"scores \{'score': 0.5\}, .* gives \{'score': 1.0\}"):
         Report.load(path, metrics=[Overlap(weight=2)])

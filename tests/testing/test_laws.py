@@ -174,7 +174,7 @@ def test_a_namespace_package_above_keeps_one_name(make: Make, site: Path) -> Non
         ({"## Inputs\n\nText.": "## Inputs"}, "the section 'Inputs' is empty"),
         ({BIBTEX: f"{BIBTEX}\n{BIBTEX}"}, "exactly one bibtex block"),
         ({BIBTEX: "None."}, "exactly one bibtex block"),
-        ({"@misc{toy, title = {Toy}}": "Toy."}, "the bibtex block holds no entry"),
+        ({"@misc{toy, title = {Toy}}": "Toy."}, "the bibtex block has no entry"),
         (
             {"<!-- generated: parameters -->\n<!-- end -->": "None."},
             "lacks the generated block 'parameters'",
