@@ -7,7 +7,7 @@ judges are right of a share of both the yes and the no; ratings from 1 to 5 and 
 judge that adds its own noise. Where the labels carry no interval, that is counted instead.
 
 A second table has the difference of two systems that are equal, of 500 samples, where the judge
-favours the first by half of what texts differ: from labels of the same samples, from labels of
+favors the first by half of what texts differ: from labels of the same samples, from labels of
 different ones as two calibrated means, from labels alone and from the judge alone.
 """
 
@@ -149,7 +149,7 @@ def differences(kind: str, labels: int, sets: int) -> dict[str, Coverage]:
 
 
 def systems(random: np.random.Generator, kind: str) -> tuple[Array, Array]:
-    """People's labels of two equal systems (2, N), and scores of a judge that favours the first."""
+    """People's labels of two equal systems (2, N), and scores of a judge that favors the first."""
     quality = random.normal(size=PAIRED) + 0.9 * random.normal(size=(2, PAIRED))
     seen = quality + 0.7 * random.normal(size=(2, PAIRED)) + np.array([[BIAS], [0.0]])
     if kind == "yes/no":

@@ -1,4 +1,4 @@
-"""The corpora that lie beside the repository, as their licences keep them out of it."""
+"""The corpora that lie beside the repository, as their licenses keep them out of it."""
 
 from __future__ import annotations
 

@@ -143,12 +143,12 @@ class Hub:
     ) -> None:
         """Load the metrics; nothing is measured yet.
 
-        Metrics without a judge or embedder of their own ask these, or those in METRICHUB_JUDGE and
+        Metrics without their own judge or embedder ask these, or those in METRICHUB_JUDGE and
         METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean"; so
         does one that a run asks several times, if a vote is given. `language` is that of the
         prompts of judge metrics that name none, such as "zh". `extract` says how the answer is read
         from each prediction before it is scored, such as "boxed" or "gsm8k-flexible"; a metric with
-        an `extract` of its own keeps it. `extract_references` says the same for references, such as
+        its own `extract` keeps it. `extract_references` says the same for references, such as
         worked solutions ("boxed") or the place of the right choice ("index"); a reference from
         which nothing is read is an error.
         """

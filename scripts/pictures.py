@@ -116,7 +116,7 @@ def report(folder: Path) -> Path:
 
 
 def photograph(page: Path, target: Path, *, dark: bool) -> None:
-    """The answer of a page as Chromium shows it, in few colours and so in few bytes."""
+    """The answer of a page as Chromium shows it, in few colors and so in few bytes."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 

@@ -33,7 +33,7 @@ CHANCE = "chance"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AgreementRow(Record):
-    """How far one metric agrees with people about one dimension.
+    """How well one metric agrees with people about one dimension.
 
     `low` and `high` are the interval, `nan` if there is none; `note` then says why, or has another
     remark. `used` is the number of groups with a value, `undefined` the number without one, and
@@ -58,7 +58,7 @@ class AgreementRow(Record):
 
 @dataclass(frozen=True, repr=False)
 class Agreement:
-    """How far metrics agree with people: `rows`, with human ceiling and chance last per dimension.
+    """How well metrics agree with people: `rows`, with human ceiling and chance last per dimension.
 
     `notes` apply to all rows; `judges` says how consistent judges are with themselves.
     """

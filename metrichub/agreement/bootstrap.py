@@ -75,7 +75,7 @@ def resampled(
     if level == "item" and (of_weights := weighted_items(name, scores, human, options)):
         parts = [of_weights(draw_counts(block.systems), _item_counts(block)) for block in blocks]
         return np.concatenate([np.empty(0), *parts])
-    parts = [_materialised(level, name, scores, human, block, options) for block in blocks]
+    parts = [_materialized(level, name, scores, human, block, options) for block in blocks]
     return np.concatenate([np.empty(0), *parts])
 
 
@@ -159,7 +159,7 @@ def _ranked(scores: Array, human: Array, block: _Block, options: Options) -> Arr
 _SPECIAL = {"soft_pairwise_accuracy": _soft, "tau_wmt": _ranked}
 
 
-def _materialised(
+def _materialized(
     level: str, name: str, scores: Array, human: Array, block: _Block, options: Options
 ) -> Array:
     """The values of a block of draws, each made of the cells that it drew."""

@@ -1,4 +1,4 @@
-"""Calibrated differences: two systems, a judge that may favour one, and people's labels of few.
+"""Calibrated differences: two systems, a judge that may favor one, and people's labels of few.
 
 On samples with labels of both systems, the labels' difference is corrected by that of the judge's
 scores on all samples (prediction-powered; Angelopoulos et al. 2023), so that what the judge adds to

@@ -37,7 +37,7 @@ class RatedScores:
     reports: list[Report] = field(default_factory=list)
 
     def cited(self, agreement: Agreement) -> Agreement:
-        """Their agreement with signatures, BibTeX, and how far judges agree with themselves."""
+        """Their agreement with signatures, BibTeX, and how well judges agree with themselves."""
         from metrichub.agreement.correlation import with_sources
         from metrichub.agreement.of_report import judges_of
 
@@ -179,7 +179,7 @@ def scores_of_metrics(
 
 
 def _apart(hub: Hub, samples: Samples, columns: Mapping[str, str]) -> tuple[Samples, list[int]]:
-    """The samples with one reference a row, and the sample of every row."""
+    """The samples with one reference per row, and the sample of every row."""
     name = names.resolve(hub.needs(), samples, columns)[_REFERENCES]
     lists = [value if isinstance(value, (list, tuple)) else [value] for value in samples[name]]
     rows = [at for at, texts in enumerate(lists) for _ in texts]

@@ -126,7 +126,7 @@ def _labels(report: Measurement, name: str | None, usual: Sequence[str]) -> Sequ
 def scores_by_label(
     report: Measurement, metrics: str | Iterable[str] | None = None, *, all_outputs: bool = False
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, str]]:
-    """The scores of samples by a label an output, "bleu" or "rouge.rougeL", and directions."""
+    """The scores of samples by one label per output, "bleu" or "rouge.rougeL", and directions."""
     scores: dict[str, NDArray[np.float64]] = {}
     better: dict[str, str] = {}
     for name, samples in chosen_samples(report, metrics).items():

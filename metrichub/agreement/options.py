@@ -116,7 +116,7 @@ class CorrelationOptions:
 
     @property
     def each_reference(self) -> bool:
-        """Whether the protocol scores each reference alone."""
+        """Whether the protocol scores each reference separately."""
         from metrichub.agreement.published_protocols import protocol_of
 
         return self.protocol is not None and protocol_of(self.protocol).references == "each"

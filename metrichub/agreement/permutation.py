@@ -150,7 +150,7 @@ def _swapped_values(
     level: str, name: str, sides: tuple[Array, Array, Array], options: Options, how: Swapped
 ) -> Iterator[tuple[Array, Array]]:
     """Both coefficients of every draw, in blocks."""
-    a, b, z = (*map(_standardised, sides[:2]), sides[2])
+    a, b, z = (*map(_standardized, sides[:2]), sides[2])
     if level == "item" and how.swap == "items":
         of_items = _item_values(name, sides, options)
         for coins in _coins((1, z.shape[1]), how, "items"):
@@ -160,7 +160,7 @@ def _swapped_values(
     if level == "item" and name in _SUMS:
         values = swapped_items(name, a, b, z)
     else:
-        values = _materialised(level, name, a, b, z, options)
+        values = _materialized(level, name, a, b, z, options)
     for coins in _coins(z.shape, how, how.swap):
         yield values(coins)
 
@@ -188,7 +188,7 @@ def _means(a: Array, b: Array, coins: Coins) -> tuple[Array, Array]:
     return means[0], means[1]
 
 
-def _materialised(
+def _materialized(
     level: str, name: str, a: Array, b: Array, z: Array, options: Options
 ) -> Callable[[Coins], tuple[Array, Array]]:
     """The values from matrices whose cells changed places, one after the other."""
@@ -304,7 +304,7 @@ def _coins(shape: tuple[int, ...], how: Swapped, swap: str) -> Iterator[Coins]:
             yield np.broadcast_to(coins, (size, systems, items))
 
 
-def _standardised(values: Array) -> Array:
+def _standardized(values: Array) -> Array:
     """Values over all cells with mean 0 and standard deviation 1."""
     centred = values - np.nanmean(values)
     scale = float(np.nanstd(centred / (np.nanmax(np.abs(centred)) or 1))) * np.nanmax(

@@ -35,7 +35,7 @@ class CalibratedMean(NamedTuple):
     `labels_alone` that of the labels, with the interval that they alone give. `rarer` counts the
     labels that aren't the most common one: of yes/no the rarer answer. Where the labels carry no
     interval, its ends are `nan`, and `why` says the reason. `judged` is the judge's mean on the
-    labelled samples, of yes/no the share of its yes; `same` and `kappa` are the share of labels
+    labeled samples, of yes/no the share of its yes; `same` and `kappa` are the share of labels
     that it gives, too, and Cohen's kappa, `nan` for ratings.
     """
 
@@ -57,7 +57,7 @@ class CalibratedMean(NamedTuple):
 
     @property
     def lean(self) -> str:
-        """How far the judge leans to one side on the labelled samples, in words."""
+        """How far the judge leans to one side on the labeled samples, in words."""
         if isnan(self.same):
             side = "above" if self.judged > self.labels_alone else "below"
             off = abs(self.judged - self.labels_alone)
@@ -100,7 +100,7 @@ def calibrated_mean(
     scored, rated = ~np.isnan(scores), ~np.isnan(ratings)
     y, f, u = ratings[scored & rated], scores[scored & rated], scores[scored & ~rated]
     if len(y) < 2:
-        raise InputError(f"calibration needs at least 2 labelled samples, better 100, not {len(y)}")
+        raise InputError(f"calibration needs at least 2 labeled samples, better 100, not {len(y)}")
     every = np.concatenate([f, u])
     shares = weight is None and np.isin(y, (0, 1)).all() and 0 <= every.min() <= every.max() <= 1
     if shares:
@@ -148,7 +148,7 @@ def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Estimate
         agresti_coull(int(y[part].sum()), int(part.sum()), confidence)
         for part in (judged_yes, ~judged_yes)
     )
-    # Nobody labelled a sample of which the judge says so: it counts as the others do.
+    # Nobody labeled a sample of which the judge says so: it counts as the others do.
     yes, no = (
         share._replace(value=alone.value) if isnan(share.value) else share for share in (yes, no)
     )

@@ -53,7 +53,7 @@ def verdicts_correlated(
     items: Iterable[Any] | None,
     how: Mapping[str, Any],
 ) -> Agreement:
-    """How far verdicts on the pair of each sample are those of people."""
+    """How well verdicts on the pair of each sample agree with people's."""
     from metrichub.agreement.preference_correlation import correlate_preferences
 
     return correlate_preferences(verdicts, human, item=items, **of_preferences(how))

@@ -254,7 +254,7 @@ def inversions(codes: Integers, group: Integers, groups: int) -> Array:
 
 
 def _ties(ordered: Integers, group: Integers, groups: int) -> tuple[Array, Array]:
-    """The pairs of equal neighbours of each group, and how many distinct values it has."""
+    """The pairs of equal neighbors of each group, and how many distinct values it has."""
     if not len(ordered):
         return np.zeros(groups), np.zeros(groups)
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))

@@ -28,7 +28,7 @@ _HEAD = [
 def tables_of(
     agreement: Agreement, ranks: Mapping[Place, Mapping[str, int]], lines: Sequence[str], form: str
 ) -> list[Table]:
-    """The table, then verdicts, and how far judges agree with themselves.
+    """The table, then verdicts, and how well judges agree with themselves.
 
     CSV has one table, with the judges' columns. Markdown and LaTeX have lines below the last.
     """

@@ -45,7 +45,7 @@ _EVERY = 0.2
 
 
 class ScoreRequest(BaseModel):
-    """Samples as columns of equal length, one entry a sample: a text, or a list of texts.
+    """Samples as columns of equal length, one entry per sample: a text, or a list of texts.
 
     The columns that the metrics read have to be there: `predictions`, `references`, `sources`,
     `questions`, `contexts`, or any other that a metric's card names, such as `patterns`.

@@ -158,7 +158,7 @@ class ModuleMetric(CorpusMetric):
         return scores
 
     def samples(self, rows: Sequence[Any]) -> Mapping[str, Sequence[float]]:
-        """The module's own numbers of samples; else what it gives for each alone, or `nan`."""
+        """The module's own numbers of samples; else what it gives for each separately, or `nan`."""
         lists, outputs = self._lists(rows), self.conclude(rows)
         if lists or not self.per_sample:
             return lists or {name: [float("nan")] * len(rows) for name in outputs}

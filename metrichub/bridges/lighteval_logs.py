@@ -20,7 +20,7 @@ def matches(row: Row) -> bool:
 
 
 def describe(row: Row, path: str) -> dict[str, Any]:
-    """The model, the task and the metrics; the results, in a folder of their own, say more."""
+    """The model, the task and the metrics; the results, in a separate folder, say more."""
     task = row["doc"].get("task_name")
     model, results = _run(Path(path).resolve())
     metrics = results.get("config_tasks", {}).get(task, {}).get("metrics")

@@ -21,7 +21,7 @@ def matches(row: Row) -> bool:
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
-    """A row a trace, in the order of their first spans, with its id, model and messages.
+    """One row per trace, in the order of their first spans, with its id, model and messages.
 
     Raises:
         ValueError: no span has messages.

@@ -55,7 +55,7 @@ def read_guide(path: Path) -> Guide:
 
 
 class ChosenMetric(NamedTuple):
-    """A metric of a choice: its spec and name, and how far it agreed with people where asked."""
+    """A metric of a choice: its spec and name, and how well it agreed with people where asked."""
 
     spec: str
     name: str

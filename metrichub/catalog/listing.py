@@ -1,4 +1,4 @@
-"""Listings: the installed metrics that have the given tags, shown by task, a line a metric."""
+"""Listings: the installed metrics that have the given tags, shown by task, one line per metric."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class SearchIndex:
 
 
 def terms(question: str) -> tuple[str, ...]:
-    """The words that a question is looked up by: each once, and neighbours as one word.
+    """The words that a question is looked up by: each once, and neighbors as one word.
 
     Of a name such as RoleAdherenceMetric, its words count too, without "Metric" at its end.
 

@@ -1,4 +1,4 @@
-"""Studies: how far a metric agreed with people on rated data, from the file beside its card.
+"""Studies: how well a metric agreed with people on rated data, from the file beside its card.
 
 `metrichub agreement --write` and the benchmark write `agreement.json`; the card shows it in its
 section "Agreement with people", and `list` sorts by it.
@@ -121,7 +121,7 @@ def _study(fields: Mapping[str, Any]) -> Study:
 
 
 def definition_of(signature: str) -> str:
-    """The part of a signature that decides the numbers: parameters, definition, prompts, source."""
+    """The part of a signature that numbers depend on: parameters, definition, prompts, source."""
     parts = signature.split("|")
     deciding = ("definition:", "prompts:", "source:")
     named = [part for part in parts[1:] if part.startswith(deciding)]

@@ -37,7 +37,7 @@ def fetch(
     no_weights: bool,
     yes: bool,
 ) -> None:
-    """Download a model from the Hugging Face Hub, after showing its size and licence.
+    """Download a model from the Hugging Face Hub, after showing its size and license.
 
     NAME is a model, or a metric that is known for one. No other command downloads models. Models
     are stored in the Hub's cache, which other programs share; 'metrichub doctor' lists them.
@@ -57,7 +57,7 @@ def fetch(
         size = sum(offer.files.values()) / 1e6
         pickled = f", converted from {', '.join(offer.pickles)}" if offer.pickles else ""
         click.echo(
-            f"{offer.name} at {offer.commit}: {size:.1f} MB, licence {offer.license}{pickled}"
+            f"{offer.name} at {offer.commit}: {size:.1f} MB, license {offer.license}{pickled}"
         )
     if not yes:
         click.confirm("download it?", abort=True)

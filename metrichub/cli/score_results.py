@@ -90,7 +90,7 @@ class ScoreTables:
         return next(iter(documents.values())) if len(documents) == 1 else {"systems": documents}
 
     def _rows(self) -> Table:
-        """A row an output with all its digits, the signatures of the first as a last column."""
+        """A row per output with all its digits, the signatures of the first as a last column."""
         form = ScoreFormat(self.display.outputs)
         table = rows_of_scores(self.reports, self.intervals, form)
         if not self.display.with_signatures:

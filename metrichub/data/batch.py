@@ -255,7 +255,7 @@ class Block:
     def view(self, inputs: tuple[str, ...]) -> View:
         """The arguments for inputs named as a metric names them.
 
-        A singular input gives one item a row: a sample with 2 predictions and 3 references has
+        A singular input gives one item per row: a sample with 2 predictions and 3 references has
         6 rows, the last input varying fastest. A plural input gives every row the whole list.
         """
         if inputs not in self._views:

@@ -375,7 +375,7 @@ def chosen_columns(
     beside: Callable[[str], str | None],
     known: dict[str, bool],
 ) -> dict[str, Sequence[Any]]:
-    """The values of every chosen column, those of a fallback with one text a sample.
+    """The values of every chosen column, those of a fallback with one text per sample.
 
     `beside` says under which name another column is there. `fallbacks` gets all those of which
     messages are made, and loses predictions whose metrics read conversations. `known` gets which

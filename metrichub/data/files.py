@@ -268,7 +268,7 @@ def read_columns(
 ) -> Iterator[Samples]:
     """The samples of plain text files in batches: line i of each file belongs to sample i.
 
-    `columns` names the files of every column; several are several texts a sample.
+    `columns` names the files of every column; several are several texts per sample.
 
     Raises:
         FileError: a file can't be read, a missing one at once.

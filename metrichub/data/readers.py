@@ -134,7 +134,7 @@ def log_of_rows(first: Samples) -> Log | None:
 
 
 def log_of_file(format: str, source: Source) -> Log:
-    """What a file with a suffix of its own says of itself.
+    """What a file with its own suffix says of itself.
 
     Raises:
         FileError: the file, or the reader, is broken.

@@ -85,7 +85,7 @@ class Samples(Mapping[str, list[Any]]):
         return max(map(len, self.columns.values()), default=0)
 
     def choose(self, columns: Mapping[str, str]) -> Samples:
-        """The same samples with some columns alone: new name -> name, or path inside of one.
+        """The same samples with only some columns: new name -> name, or path inside of one.
 
         Raises:
             MissingColumn: one isn't there.

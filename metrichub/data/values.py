@@ -39,7 +39,7 @@ TextOf: TypeAlias = Callable[[Sequence[Any] | Mapping[str, Any]], str] | Objects
 
 
 def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
-    """The values of a column of any library, one a sample.
+    """The values of a column of any library, one per sample.
 
     Raises:
         InputError: one string, or a value that isn't a column; the text names the column.
@@ -348,7 +348,7 @@ def _check_item(name: str, sample: int, item: int | None, value: object) -> None
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is None, nan, or pandas' NA or NaT, which are known by name alone."""
+    """Whether a value is None, nan, or pandas' NA or NaT, which are known only by name."""
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")

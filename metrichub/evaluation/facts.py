@@ -202,7 +202,7 @@ class Facts:
     to the letters of its columns, `mixed_forms` the characters that it saw in several Unicode
     forms. `read_from` has the names that a column was read from where the data had none for it,
     `blanks` how many cells of a column look like missing values. `metadata` holds the short columns
-    that no metric reads, a value a sample, such as ids, systems and ratings. `questions` holds one
+    that no metric reads, one value each, such as ids, systems and ratings. `questions` holds one
     more where questions have several answers, by which these are known. `lengths` are those of the
     predictions, where an output depends on them. `unextracted` counts, by the extraction, the
     samples from whose predictions no answer was read. `doubts` is what checks found in the

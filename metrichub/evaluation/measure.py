@@ -206,7 +206,7 @@ class _Objects(NamedTuple):
 class _Part(NamedTuple):
     """What one metric measured of one block.
 
-    `rows` has a row a sample, or the objects of a corpus metric. `reported` counts the samples
+    `rows` has one row per sample, or the objects of a corpus metric. `reported` counts the samples
     that `progress` knows of.
     """
 

@@ -75,7 +75,7 @@ class Fixed(dict[str, T]):
 
 @dataclass(frozen=True)
 class Measurement(Facts):
-    """What metrics measured of `size` samples, one result a metric.
+    """What metrics measured of `size` samples, one result per metric.
 
     `texts` are the samples themselves where they were kept; a saved report has none. `runs` holds
     the result of each run where judges were asked several times. `buckets` stands for samples that

@@ -23,7 +23,7 @@ from metrichub.metric import Metric
 def reduce(
     metric: Metric, rows: Stats, sample: NDArray[np.int64], size: int, how: Reduction | None
 ) -> Stats:
-    """One row a sample out of its candidate rows; `sample` (R,) is sorted and below `size`.
+    """One row per sample out of its candidate rows; `sample` (R,) is sorted and below `size`.
 
     A sample is unscored if all of its candidates are; else unscored candidates don't count.
     """
@@ -39,7 +39,7 @@ def reduce(
 
 
 def _rank(metric: Metric, rows: Stats, name: str) -> NDArray[np.float64]:
-    """A number a row; the smallest of a sample is picked, the first where several are equal."""
+    """One number per row; the smallest of a sample is picked, the first where several are equal."""
     if name == "first":
         return np.zeros(len(rows))
     better = metric.card.scores["score"].better

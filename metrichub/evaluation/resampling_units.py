@@ -17,7 +17,7 @@ TOO_LONG = f"if the data has it, metrics read it, or a value has over {LONGEST} 
 
 
 class Units(NamedTuple):
-    """`number` units, and the unit `of` every sample, (N,); None where each is a unit of its own.
+    """`number` units, and the unit `of` every sample, (N,); None where each is a separate unit.
 
     Where samples weren't kept, the units are the buckets that hold any, by their places: `filled`.
     """

@@ -116,7 +116,7 @@ class Signature:
         return replace(self, **ignored) == replace(other, **ignored)
 
     def settings(self) -> dict[str, str]:
-        """What decides whether results are comparable, each as the signature writes it, by name.
+        """What makes results comparable, each as the signature writes it, by name.
 
         The label is a single setting if it isn't Python, as where a parameter is an object.
         """

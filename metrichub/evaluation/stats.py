@@ -266,7 +266,7 @@ class Stats:
         return Counter(self.reasons.values())
 
     def sums(self) -> GroupSums:
-        """Every sample as a group of its own."""
+        """Every sample as a separate group."""
         return GroupSums(scored_by(self.arrays), self.scored.astype(np.int64))
 
     def grouped(self, of: NDArray[np.int64], number: int) -> GroupSums:

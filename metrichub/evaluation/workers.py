@@ -32,7 +32,7 @@ _measuring = _interrupted = False
 
 
 def processes() -> int:
-    """How many processes measure at the same time, this one included; 1 if alone.
+    """How many processes measure at the same time, this one included; 1 without workers.
 
     A metric whose library starts threads should start that many times fewer.
     """

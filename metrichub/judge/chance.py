@@ -19,14 +19,14 @@ class ChanceJudge:
     """A judge that reads nothing: each answer is drawn at random, the same for the same request.
 
     The floor for measuring how well a judge agrees with people, and a stand-in where only the
-    arithmetic matters. Never a judgement.
+    arithmetic matters. Never a judgment.
 
     Attributes:
         seed: Another seed draws other answers.
     """
 
     is_model: ClassVar[bool] = False
-    note: ClassVar[str] = "judged at random: a baseline for judges, not a judgement"
+    note: ClassVar[str] = "judged at random: a baseline for judges, not a judgment"
 
     seed: Annotated[int, Range(0)] = 0
 

@@ -136,17 +136,17 @@ def words_beside_numbers(text: str) -> Mapping[str, frozenset[str]]:
 
     Only words of the same clause count, and units ("dollars") are passed over.
     """
-    neighbours: dict[str, set[str]] = {}
+    neighbors: dict[str, set[str]] = {}
     for clause in _CLAUSE_END.split(_plain_amounts(text)):
         words = [word for word in lowercase_words(clause) if word not in _PASSED_OVER]
         for ordered in (words, words[::-1]):
             beside: set[str] = set()
             for word in ordered:
                 if is_number(word):
-                    neighbours.setdefault(word, set()).update(beside)
+                    neighbors.setdefault(word, set()).update(beside)
                 else:
                     beside = {stem(word)}
-    return {number: frozenset(words) for number, words in neighbours.items()}
+    return {number: frozenset(words) for number, words in neighbors.items()}
 
 
 def is_year(number: str) -> bool:

@@ -31,7 +31,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class WeighedVerdict(Verdict):
-    """A verdict with weights: `weights` holds the fraction of each word.
+    """A verdict with weights: `weights` has the fraction of each word.
 
     Scores use the fractions, which sum to 1; `verdict` is the word to show to readers.
     """

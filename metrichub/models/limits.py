@@ -90,7 +90,7 @@ class Limiter:
             self._waiting -= 1
 
     def count_tokens(self, tokens: int) -> None:
-        """Count tokens for the limit a minute, such as those of a reply: the next request waits."""
+        """Count tokens, such as a reply's, for the limit per minute: the next request waits."""
         self._tokens_until = max(self._tokens_until, _now()) + tokens * self._each_token
 
     def _pause_left(self, tokens: int) -> float:

@@ -48,7 +48,7 @@ class ModelFiles(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What would be fetched of a model: its commit, its licence, and its files with their sizes."""
+    """What would be fetched of a model: its commit, its license, and its files with their sizes."""
 
     name: str
     requested: str | None
@@ -249,7 +249,7 @@ def _reaching(name: str, revision: str | None) -> Iterator[None]:
         yield
     except errors.GatedRepoError:
         raise ModelError(
-            f"{name} is gated: accept its licence on its page of the hub, then log in with "
+            f"{name} is gated: accept its license on its page of the hub, then log in with "
             "'hf auth login'"
         ) from None
     except errors.RevisionNotFoundError:

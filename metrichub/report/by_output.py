@@ -25,7 +25,7 @@ NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ByOutput(ByName[dict[str, T]]):
-    """Metric -> output -> values: a dict that is shown as a table, a row a headline output."""
+    """Metric -> output -> values: a dict that is shown as a table, a row per headline output."""
 
     def __init__(
         self, values: Mapping[str, Mapping[str, T]], headline: Mapping[str, Sequence[str]] = NONE
@@ -41,7 +41,7 @@ class ByOutput(ByName[dict[str, T]]):
     __repr__ = __str__
 
     def to_frame(self) -> DataFrame:
-        """A pandas data frame with a row an output, of all outputs.
+        """A pandas data frame with a row per output, for all outputs.
 
         Raises:
             MissingDependency: pandas isn't installed.

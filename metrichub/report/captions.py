@@ -180,7 +180,7 @@ def power_line(tests: PairedTests, form: ScoreFormat) -> str:
             test = with_best[0]
             units = units_in_words(test.units if cluster else test.samples, cluster)
             if tests.options.calibrate:
-                units = f"{test.units:,} labelled samples"
+                units = f"{test.units:,} labeled samples"
             about = roughly(test.units, cluster)
             shown.append(f"{column.number(smallest)} in {short_label(column)}")
     if not shown:

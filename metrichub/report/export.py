@@ -91,13 +91,13 @@ def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str
 
 
 def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
-    """The scores with all their digits, a row an output; see `Report.to_csv`."""
+    """The scores with all their digits, a row per output; see `Report.to_csv`."""
     drawn = {"": intervals_of(report)} if intervals else None
     return rows_of_scores({"": report}, drawn, ScoreFormat(outputs))
 
 
 def readable_table(report: Measurement) -> Table:
-    """The scores as people read them, a row an output."""
+    """The scores as people read them, a row per output."""
     return scoreboard({"": report}, None, {}, ScoreFormat())
 
 

@@ -114,7 +114,7 @@ class Report(Measurement):
         over all pairs. `metrics` chooses one or several of the metrics that both reports have;
         `cluster` is as for `intervals`: such samples are drawn and swapped together.
         `calibrate` names a column of both reports with people's labels of some of their answers,
-        which correct a judge that may favour one; see `metrichub.compare_all`.
+        which correct a judge that may favor one; see `metrichub.compare_all`.
 
         Tests and scores use the samples that both systems have scores for. Where they left others
         unanswered, `Comparison.withheld` says why the higher score shows no better system.

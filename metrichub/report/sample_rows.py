@@ -22,7 +22,7 @@ _OWN = ("file", "sample", "scores", "explanations")
 
 
 def sample_lines(reports: Mapping[str, Measurement], suffix: str) -> Iterator[str]:
-    """A line a sample, with its texts if they were kept, as CSV or, for ".jsonl", JSON Lines.
+    """One line per sample, with its texts if they were kept, as CSV or, for ".jsonl", JSON Lines.
 
     In CSV, lists and what judges said are JSON. One row at a time is in memory.
     """

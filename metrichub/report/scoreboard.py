@@ -43,7 +43,7 @@ def scoreboard(
     form: ScoreFormat,
     pictured: Mapping[str, Intervals] | None = None,
 ) -> Table:
-    """Scores as people read them: a row an output of one system, or a row a system of several.
+    """Scores as people read them: a row per output of one system, or a row per system of several.
 
     Systems of the same samples are sorted by the first output, the best first; by tests, the best
     of a column is bold, and `TIE` marks what isn't significantly worse. `pictured` are drawn for
@@ -80,7 +80,7 @@ def scoreboard(
 def board_of_two(
     tests: PairedTests, form: ScoreFormat, intervals: Mapping[str, Intervals]
 ) -> Table:
-    """The scores of two systems: a row an output, with the difference, its interval and p."""
+    """The scores of two systems: a row per output, with the difference, its interval and p."""
     first, second = tests.systems
     columns = merged_columns(tests.reports, form)
     known = rows_of(tests.reports, columns, tests, intervals)
@@ -173,7 +173,7 @@ def _picture(ends: Iterable[float], width: int) -> str:
 
 
 def _by_output(rows: Iterable[Row], head: str) -> Table:
-    """One system: a row an output, and how many samples have no score, where any hasn't."""
+    """One system: a row per output, and how many samples have no score, where any hasn't."""
     rows = list(rows)
     shown = [reason for reason in MISSING if any(reason in row.missing for row in rows)]
     cells: list[list[Cell]] = [
@@ -190,7 +190,7 @@ def difference_head(tests: PairedTests, form: ScoreFormat) -> str:
 
 
 def differences(tests: PairedTests, form: ScoreFormat) -> Table:
-    """How the systems of every pair differ: a row an output and pair, with p."""
+    """How the systems of every pair differ: a row per output and pair, with p."""
     every = form.outputs == "all"
     head = ["metric", "systems", difference_head(tests, form), "p"]
     head += [*(_MORE_TESTS if every else ()), *(("samples", "left out") if tests.left_out else ())]
@@ -217,7 +217,7 @@ def rows_of_scores(
     intervals: Mapping[str, Intervals] | None = None,
     form: ScoreFormat = EVERY,
 ) -> Table:
-    """The scores in full precision: a row an output, the systems side by side.
+    """The scores in full precision: a row per output, the systems side by side.
 
     Where systems are several, their names stand before the columns of each. An output that a
     system lacks has empty cells.
@@ -249,7 +249,7 @@ def _digits(row: Row | None, ends: Sequence[str], reasons: Sequence[str]) -> lis
 
 
 def rows_of_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
-    """One row an output and system, with its rank and test against the first system.
+    """One row per output and system, with its rank and test against the first system.
 
     Of all outputs, rows have the p-values before the correction too, and sacrebleu's of the
     bootstrap. Scores are those of all samples of a system; where samples were left out of a test,

@@ -50,7 +50,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def csv_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Rows as lines of CSV; `nan` is an empty cell, and no text is a formula to a spreadsheet.
 
-    A spreadsheet takes a cell that begins with one of `= + - @`, a tab or a carriage return for a
+    A spreadsheet reads a cell that begins with one of `= + - @`, a tab or a carriage return for a
     formula, which may send what is beside it to another server; such a text, unless it is a number,
     gets an apostrophe in front. A lone surrogate, which has no UTF-8, becomes a question mark.
     """
@@ -326,7 +326,7 @@ def _width(table: Table) -> int:
 
 
 def transposed(board: Table) -> Table:
-    """The scoreboard with a row an output and a column a system."""
+    """The scoreboard with a row per output and a column per system."""
     rows = [[name, *(row[i] for row in board.rows)] for i, name in enumerate(board.head) if i]
     best = frozenset((column - 1, row + 1) for row, column in board.best)
     return Table(["metric", *(str(row[0]) for row in board.rows)], rows, best)

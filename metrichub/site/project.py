@@ -231,7 +231,7 @@ class _Writer:
             "evaluate, or look at [all metrics](metric_cards/README.md).\n"
         )
         if report:
-            text += "\n[Open the example report](example.html): two systems that summarise forty "
+            text += "\n[Open the example report](example.html): two systems that summarize forty "
             text += "passages, compared.\n"
         return text
 

@@ -11,7 +11,7 @@ from metrichub.agreement.bootstrap import (
     DRAWN,
     Drawn,
     _blocks,
-    _materialised,
+    _materialized,
     interval_of,
     resampled,
     weighted_items,
@@ -45,7 +45,7 @@ def test_sums_over_weighted_pairs_equal_drawn_matrices(
     # Some scores are exactly epsilon apart.
     x = np.round(8 * x) / 8
     drawn, options = Drawn(draw, 40, 5), Options(epsilon=epsilon)
-    slow = [_materialised("item", name, x, z, b, options) for b in _blocks(x.shape, drawn)]
+    slow = [_materialized("item", name, x, z, b, options) for b in _blocks(x.shape, drawn)]
     assert resampled("item", name, x, z, drawn, options) == pytest.approx(
         np.concatenate(slow), abs=1e-12, nan_ok=True
     )

@@ -120,7 +120,7 @@ def test_labels_of_different_samples_are_two_calibrated_means() -> None:
 
 
 def yes_no(differing: int, labels: int = 30, size: int = 60) -> list[Report]:
-    """Two systems whose labels, 1 and 0, differ on so many of the labelled samples."""
+    """Two systems whose labels, 1 and 0, differ on so many of the labeled samples."""
     judge = [np.arange(size) % 2, np.arange(size) // 2 % 2]
     mine = [*[1] * labels, *[nan] * (size - labels)]
     theirs = [*[0] * differing, *mine[differing:]]
@@ -199,7 +199,7 @@ def test_where_nothing_differs_labelled_samples_say_what_they_would_show() -> No
     )
     test = ranking.pairs["B", "A"]["grade"]["score"]
     assert test.p > 0.05
-    assert f"with 30 labelled samples, a true difference of at least {test.shows:.3f} in grade" in (
+    assert f"with 30 labeled samples, a true difference of at least {test.shows:.3f} in grade" in (
         str(ranking)
     )
     # A margin of calibrated differences is by their own error, one-sided at .025 below 100.

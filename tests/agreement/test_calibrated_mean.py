@@ -62,7 +62,7 @@ def test_others_add_their_variance_from_two_on(others: list[float], weight: floa
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_the_interval_of_yes_and_no_is_that_of_a_weighted_sum(confidence: float) -> None:
-    # The judge says yes to 7 of 12 labelled samples, people to 5 of them; of its 5 no to 2. Of 20
+    # The judge says yes to 7 of 12 labeled samples, people to 5 of them; of its 5 no to 2. Of 20
     # others it says yes to 5: 12 of 32 in all.
     judge = [1] * 7 + [0] * 5 + [1] * 5 + [0] * 15
     human = [1] * 5 + [0] * 2 + [1] * 2 + [0] * 3 + [NAN] * 20
@@ -161,7 +161,7 @@ def test_eight_labels_of_another_kind_carry_an_interval() -> None:
 
 @pytest.mark.parametrize("labelled", [0, 1])
 def test_one_label_calibrates_nothing(labelled: int) -> None:
-    with pytest.raises(InputError, match=f"2 labelled samples, better 100, not {labelled}"):
+    with pytest.raises(InputError, match=f"2 labeled samples, better 100, not {labelled}"):
         calibrated_mean([1, 0, 1], [1] * labelled + [NAN] * (3 - labelled))
     assert calibrated_mean([1, 0, 1], [1, 0, NAN]).labelled == 2
 
@@ -265,7 +265,7 @@ def test_of_no_case_a_share_may_be_anything() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_a_weight_that_is_given_holds_for_yes_and_no_too(weight: float) -> None:
-    # The judge says yes to 3 of 4 labelled samples, people to 2, and to 1 of 2 others.
+    # The judge says yes to 3 of 4 labeled samples, people to 2, and to 1 of 2 others.
     judge, human = [1, 1, 1, 0, 1, 0], [1, 1, 0, 0, NAN, NAN]
     mean = calibrated_mean(judge, human, weight=weight)
     assert mean.mean == pytest.approx(2 / 4 + weight * (1 / 2 - 3 / 4))

@@ -14,7 +14,7 @@ from metrichub.agreement.permutation import (
     Swapped,
     _coins,
     _sign_tail,
-    _standardised,
+    _standardized,
     pair_swap_test,
     permutation_test,
 )
@@ -32,11 +32,11 @@ def trial(random: np.random.Generator, systems: int = 10, items: int = 150) -> l
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 7.0, 1e200])
-def test_a_metric_of_any_scale_is_standardised(scale: float) -> None:
+def test_a_metric_of_any_scale_is_standardized(scale: float) -> None:
     # 1, 2 and 3 are one step from their mean, and sqrt(2 / 3) steps are a standard deviation.
     values = scale * np.array([[1.0, np.nan], [2, 3]])
     expected = np.array([[-1, np.nan], [0, 1]]) * (3 / 2) ** 0.5
-    assert _standardised(values) == pytest.approx(expected, nan_ok=True)
+    assert _standardized(values) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("swap", SWAPS)
@@ -84,7 +84,7 @@ def test_a_metric_that_is_constant_is_compared_without_a_warning() -> None:
     constant, other, human = np.ones((4, 9)), *trial(np.random.default_rng(6), 4, 9)[1:]
     test = permutation_test("pooled", "acc_eq", constant, other, human, Swapped("items", 99))
     assert 0 < test.p <= 1
-    assert not _standardised(constant).any()
+    assert not _standardized(constant).any()
 
 
 def test_a_rank_begins_below_any_metric_of_the_last_that_is_significantly_better() -> None:

@@ -18,7 +18,7 @@ KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("baryscore", "baryscore isn't installed: its authors published no licence"),
+        ("baryscore", "baryscore isn't installed: its authors published no license"),
         ("BaryScore", "BaryScore isn't installed: its authors"),
         ("questeval", "its package needs transformers 4.8.1"),
         ("nubia", "its package needs fairseq"),

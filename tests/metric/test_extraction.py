@@ -261,7 +261,7 @@ def test_a_pickled_metric_keeps_its_extraction() -> None:
         ("choice(letters='')", "letters='ABCD'"),
         ("choice(letters=12)", "letters='ABCD'"),
         ("choice(texts=1)", "letters='ABCD'"),
-        ("boxed('x')", "boxed alone"),
+        ("boxed('x')", "boxed without options"),
         ("", None),
     ],
 )

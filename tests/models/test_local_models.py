@@ -50,11 +50,11 @@ FIND = (
 )
 
 
-def test_a_model_is_fetched_after_its_size_and_licence_were_shown(
+def test_a_model_is_fetched_after_its_size_and_license_were_shown(
     run: Run, hub: hub_stub.Hub
 ) -> None:
     done = fetch(run, "toys/bert", said="n\n")
-    assert f"toys/bert at {hub_stub.COMMIT}: 0.0 MB, licence mit\ndownload it?" in done.stdout
+    assert f"toys/bert at {hub_stub.COMMIT}: 0.0 MB, license mit\ndownload it?" in done.stdout
     assert done.returncode == 130
     assert not [asked for asked in hub.asked if "/resolve/" in asked]
     done = fetch(run, "toys/bert", said="y\n")
@@ -99,7 +99,7 @@ def test_a_download_that_breaks_off_leaves_no_model(run: Run, hub: hub_stub.Hub)
     ("arguments", "said"),
     [
         (["toys/bert", "--revision", "v9"], "toys/bert has no revision 'v9'"),
-        (["toys/closed"], "toys/closed is gated: accept its licence"),
+        (["toys/closed"], "toys/closed is gated: accept its license"),
         (["toys/none"], "the hub has no model 'toys/none', or it is private"),
         (["a b"], "'a b' isn't a valid name of a model"),
     ],

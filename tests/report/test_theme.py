@@ -1,4 +1,4 @@
-"""One stylesheet of colours and fonts for the site, the app and the report."""
+"""One stylesheet of colors and fonts for the site, the app and the report."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_a_style_sheet_uses_the_theme_and_no_colour_of_its_own(sheet: str) -> No
 @pytest.mark.parametrize("ink", ["--ink", "--soft", "--link", "--bad", "--good", "--novel-line"])
 def test_text_stands_out_from_its_paper(ink: str, scheme: int) -> None:
     # WCAG 2.2, 1.4.3: text has a contrast of 4.5 at least.
-    colours = [_luminance(_colour(name, scheme)) for name in (ink, "--paper")]
-    assert (max(colours) + 0.05) / (min(colours) + 0.05) >= 4.5
+    colors = [_luminance(_color(name, scheme)) for name in (ink, "--paper")]
+    assert (max(colors) + 0.05) / (min(colors) + 0.05) >= 4.5
 
 
-def _colour(name: str, scheme: int) -> list[int]:
+def _color(name: str, scheme: int) -> list[int]:
     found = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", THEMED)
     assert found
     digits = (

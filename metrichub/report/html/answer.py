@@ -64,7 +64,7 @@ def answer_of(
     intervals: Intervals,
     options: SignificanceOptions,
 ) -> PageAnswer:
-    """The answer for these systems; of one alone, its scores."""
+    """The answer for these systems; of a single one, its scores."""
     form = ScoreFormat(confidence=options.confidence)
     columns = merged_columns(systems, form)
     paper = captioned(systems, ranking, intervals, form, options)
@@ -200,7 +200,7 @@ def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Tab
 
 
 def _forest_of_two(tests: ShownTests) -> Iterator[Forest]:
-    """A row an output; outputs from 0 to 1 share a scale."""
+    """A row per output; outputs from 0 to 1 share a scale."""
     other, baseline = pair = _shown_pair(tests)
     names = [baseline, other]
     shared = [column for column in tests.columns if _is_fraction(tests, column)]
@@ -211,7 +211,7 @@ def _forest_of_two(tests: ShownTests) -> Iterator[Forest]:
 
 
 def _forests_of_several(tests: ShownTests) -> Iterator[Forest]:
-    """A plot an output; a row a system, against the baseline."""
+    """A plot per output; a row per system, against the baseline."""
     baseline, *others = tests.ranking.systems
     for column in tests.columns:
         lines = [

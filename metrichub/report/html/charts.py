@@ -15,7 +15,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
 """Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
 COLOURS = 6
 DASHES = ("", "6 3", "2 2", "8 2 2 2")
-"""Dashes tell systems apart where colours don't."""
+"""Dashes tell systems apart where colors don't."""
 _CELLS, _SHADES = 36, 5
 
 MANY = 2000
@@ -28,7 +28,7 @@ Place = Callable[[float], float]
 
 
 class Shape(NamedTuple):
-    """A path: filled or as a line, in the colour of a system, so opaque.
+    """A path: filled or as a line, in the color of a system, so opaque.
 
     A bar that is clicked `select`s its samples, which `about` says in words.
     """
@@ -42,7 +42,7 @@ class Shape(NamedTuple):
 
     @property
     def dash(self) -> str:
-        """The dashes of the system's line; the same colour never has the same."""
+        """The dashes of the system's line; the same color never has the same."""
         return dash_of(self.system)
 
 

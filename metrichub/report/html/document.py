@@ -401,7 +401,7 @@ def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
 
 
 def quartiles(outputs: Sequence[Scores]) -> Table:
-    """The five numbers of the scored samples, a row an output and system."""
+    """The five numbers of the scored samples, a row per output and system."""
     several = bool(outputs) and len(outputs[0].systems) > 1
     rows: list[list[Cell]] = []
     for output in outputs:
@@ -458,7 +458,7 @@ def _signatures(systems: Mapping[str, Measurement]) -> dict[str, list[str]]:
 
 
 def _usage(systems: Mapping[str, Measurement]) -> Table | None:
-    """What judges were asked, a row a system; nothing if nobody was."""
+    """What judges were asked, a row per system; nothing if nobody was."""
     used = {name: report.usage for name, report in systems.items() if report.usage != Usage()}
     if not used:
         return None

@@ -280,7 +280,7 @@ class _Corpus:
 
 
 def _items(report: Measurement, column: str) -> list[Sequence[str]] | None:
-    """The texts of a column, a list a sample; None where a batch lacks it."""
+    """The texts of a column, one list per sample; None where a batch lacks it."""
     if not report.texts:
         return None
     by_sample: list[Sequence[str]] = []

@@ -1,4 +1,4 @@
-"""Plots: figures of sample scores, in colours that print well and that everyone can distinguish."""
+"""Plots: figures of sample scores, in colors that print well and that everyone can distinguish."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 """Colours of Okabe and Ito (2008), without the yellow that paper swallows."""
 
 DASHES: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
-"""Line styles tell systems apart where colours don't."""
+"""Line styles tell systems apart where colors don't."""
 
 _SETTINGS: Any = {
     "axes.edgecolor": "#444444",
@@ -103,7 +103,7 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
             edges = bin_edges(whole)
             for i, (name, values) in enumerate(finite.items()):
                 counts, _ = np.histogram(values, edges)
-                look: dict[str, Any] = {"color": _colour(i), "label": _label(name)}
+                look: dict[str, Any] = {"color": _color(i), "label": _label(name)}
                 if len(finite) == 1:
                     ax.stairs(counts, edges, fill=True, **look)
                 else:
@@ -171,12 +171,12 @@ def _points(ax: Axes, x: Values, y: Values) -> None:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if not is_dense(x, y):
-        ax.scatter(x, y, s=20 if len(x) < 200 else 9, color=_colour(0), alpha=0.5, linewidths=0)
+        ax.scatter(x, y, s=20 if len(x) < 200 else 9, color=_color(0), alpha=0.5, linewidths=0)
         return
     ax.hexbin(x, y, gridsize=36, bins="log", mincnt=1, cmap="Blues", vmin=0.2, rasterized=True)
 
 
-def _colour(number: int) -> str:
+def _color(number: int) -> str:
     return OKABE_ITO[number % len(OKABE_ITO)]
 
 

@@ -96,7 +96,7 @@ def test_half_a_file_leaves_no_model_to_score_with(machine: Machine) -> None:
     ("arguments", "said"),
     [
         (("toys/bert", "--revision", "b" * 40), f"toys/bert has no revision '{'b' * 40}'"),
-        (("toys/gated",), "toys/gated is gated: accept its licence on its page of the hub"),
+        (("toys/gated",), "toys/gated is gated: accept its license on its page of the hub"),
     ],
 )
 def test_what_the_hub_refuses_is_one_line(
