@@ -131,7 +131,7 @@ def agreement(
             "--report shows samples as metrics score them; add -m METRIC"
             if not chosen.metrics
             else "--report shows each sample once; leave out the protocol, which scores each "
-            "reference alone"
+            "reference separately"
         )
     result, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
     bounds = [_bound(text, result) for text in fail_under]

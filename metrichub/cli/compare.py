@@ -119,7 +119,7 @@ MOST_DOUBTS = 3
     metavar="[METRIC=]N",
     multiple=True,
     help="Exit with 1 unless the samples show that no system is worse than the baseline by over N; "
-    "N alone holds for all headline outputs.",
+    "N without METRIC applies to all headline outputs.",
 )
 @detect_option
 @display_options
