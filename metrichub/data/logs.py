@@ -59,7 +59,8 @@ def systems_of_logs(
         InputError: numbers are to be taken from a file that isn't a log, or they aren't there; or
             the systems have no task in common.
     """
-    where, how = where or {}, how or {}
+    where = {k: [v] if isinstance(v, str) else v for k, v in (where or {}).items()}
+    how = how or {}
     systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
         elsewhere = Location.of(path).kind != "local"

@@ -68,6 +68,9 @@ def test_python_reads_folders_as_the_command_line_does() -> None:
         assert {name: report["token_f1"] for name, report in found.items()} == {
             name: scores["token_f1"] for name, scores in rescored.items()
         }
+    some = read(LM_EVAL, where={"task": "facts"})
+    assert some.size == read(LM_EVAL, where={"task": ["facts"]}).size > 0
+    assert set(some["task"]) == {"facts"}
     both = Hub("token_f1").evaluate_all({"small": LM_EVAL / "small"}, as_recorded=True)
     assert [*both["small"]] == ["acc", "acc_norm", "exact_match", "token_f1"]
     with pytest.raises(
