@@ -7,6 +7,7 @@ import json
 import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import mypy.api
@@ -82,7 +83,22 @@ def test_mypy_knows_the_types_of_results(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_pyright_knows_the_types_of_results(tmp_path: Path) -> None:
     pyright = shutil.which("pyright") or pytest.skip("needs pyright on the path")
-    options = {"typeCheckingMode": "strict", "include": [str(FOLDER)]}
+    shutil.copytree(FOLDER, tmp_path / "scripts")
+    options = {"typeCheckingMode": "strict", "include": ["scripts"]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(options), "utf-8")
-    ran = subprocess.run([pyright, "-p", tmp_path], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [pyright, "-p", tmp_path, "--pythonpath", sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stdout
+    wrong = 'from metrichub import Hub\n\nHub("bleu", "rouge")\n'
+    (tmp_path / "scripts" / "wrong.py").write_text(wrong, "utf-8")
+    ran = subprocess.run(
+        [pyright, "-p", tmp_path, "--pythonpath", sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "wrong.py:3:" in ran.stdout
