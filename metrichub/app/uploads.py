@@ -177,7 +177,7 @@ def report_texts(files: Sequence[Upload], most: int) -> list[str]:
             texts += [text] if '"metrichub-report-' in text[:100] else []
     if 0 < len(texts) < len(files):
         raise InputError(
-            "a saved report can be compared with saved reports alone; upload the reports of "
+            "a saved report can be compared only with saved reports; upload the reports of "
             "all systems, or the samples of all"
         )
     return texts
