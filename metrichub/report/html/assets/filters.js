@@ -75,7 +75,9 @@ const sampleFilters = ({ data, record }) => {
   const range = () => ({ low: bound("low"), high: bound("high"), below: by("below").value === "1" });
 
   const has = (sample, query) => {
-    if (data.ids && String(data.ids[sample]).toLowerCase() === query) return true;
+    // A part of an id finds it, unless it is as short as a number.
+    const id = data.ids ? String(data.ids[sample]).toLowerCase() : "";
+    if (id === query || (query.length > 3 && id.includes(query))) return true;
     const found = record(sample);
     if (found === null) return false;
     // What judges said is searched; what other metrics saw repeats the texts.

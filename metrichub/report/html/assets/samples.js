@@ -95,6 +95,7 @@ const samples = (() => {
     const toggle = button(id, () => toggled(sample), "", `sample ${id}`);
     toggle.setAttribute("aria-expanded", "false");
     toggle.dataset.sample = sample;
+    if (data.ids) toggle.title = String(data.ids[sample]);
     toggle.dataset.key = `sample ${sample}`;
     const row = element("tr", "",
       element("td", "given", element("p", "", toggle), ...cells.given(sample, found, state.pattern)),
