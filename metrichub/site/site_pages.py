@@ -20,10 +20,10 @@ NAMES: Mapping[str, Sequence[str]] = {
     "Hub": ("Hub",),
     "Report": (
         *("Report", "Interval", "Comparison", "Ranking", "compare_all", "Explanation"),
-        *("RepeatedScore", "Usage"),
+        *("ByOutput", "RepeatedScore", "Usage"),
     ),
     "Metrics": ("load_metric", "list_metrics", "Entry", "Card", "Scale"),
-    "Data": ("read", "read_batches", "conversation"),
+    "Data": ("read", "read_batches", "conversation", "Data"),
     "Judges and embedders": ("OpenAIJudge", "OpenAIEmbedder"),
 }
 """The names of `metrichub` by what one does with them; its errors have a page of their own."""
