@@ -7,7 +7,16 @@ from copy import copy
 from dataclasses import replace
 from functools import partial, wraps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Concatenate, Never, NoReturn, ParamSpec, TypedDict, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Never,
+    NoReturn,
+    ParamSpec,
+    TypedDict,
+    Unpack,
+)
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
@@ -51,6 +60,7 @@ from metrichub.report.notes import warn_of
 from metrichub.report.report import Report
 
 if TYPE_CHECKING:
+    from metrichub.data.files import Where
     from metrichub.judge.protocol import Judge
     from metrichub.models.embedders import Embedder
     from metrichub.models.resolve import VoteRule
@@ -366,6 +376,7 @@ class Hub:
         systems: str | None = None,
         common: bool = False,
         as_recorded: bool = False,
+        where: Where | None = None,
         **options: Unpack[EvaluateOptions],
     ) -> dict[str, Report]:
         """The reports of several systems, files, or splits of a data set, by name.
@@ -382,24 +393,20 @@ class Hub:
         A path may be a folder with another tool's logs, or a log of several systems: the samples of
         the tasks that all systems have are scored. With `as_recorded`, the numbers that the tool
         recorded for each sample are metrics beside those of the hub, which may have none:
-        `Hub().evaluate_all("results/", as_recorded=True)`.
+        `Hub().evaluate_all("results/", as_recorded=True)`. `where` chooses samples of logs, as that
+        of `metrichub.read`, and logs by `task` and `model`.
 
         Raises:
             InputError: as `evaluate`; the message names the system, or its file and line. Systems
                 have different samples, and `common` isn't set, or nothing identifies them.
         """
+        for name, flag in (("common", common), ("as_recorded", as_recorded)):
+            if not isinstance(flag, bool):
+                raise ParameterError(None, name, flag, "True or False")
+        hub, data = self._with_logs(data, systems, common, as_recorded, where)
+        if hub is not self:
+            return hub.evaluate_all(data, common=common, **options)
         shared: dict[str, Any] = {**options}
-        if paths := _paths_of(data, as_recorded) if systems is None else None:
-            from metrichub.data.logs import systems_of_logs
-
-            rescored = bool(self.metrics)
-            found = systems_of_logs(paths, as_recorded=as_recorded, rescored=rescored)
-            data = found.systems
-            if found.recorded:
-                hub = copy(self)
-                metrics = (*recorded_metrics(found.recorded), *self.metrics)
-                object.__setattr__(hub, "metrics", load_metrics(metrics))
-                return hub.evaluate_all(data, common=common, **options)
         by_name = self._systems(data, systems, common, shared)
         reports: dict[str, Report] = {}
         batch = shared.get("batch")
@@ -418,12 +425,42 @@ class Hub:
             except ScoringError as error:
                 from metrichub.data.location import Location
 
-                where = (reading and reading.place(error.sample)) or Location.of(str(name)).shown
-                located = ScoringError(f"{where}: {error.metric}", error.problem, error.sample)
+                place = (reading and reading.place(error.sample)) or Location.of(str(name)).shown
+                located = ScoringError(f"{place}: {error.metric}", error.problem, error.sample)
                 raise located from error.__cause__
         finish_rounds(rounds, batch, reports)
         warn_of(reports)
         return reports
+
+    def _with_logs(
+        self,
+        data: Any,
+        systems: str | None,
+        common: bool,
+        as_recorded: bool,
+        where: Where | None,
+    ) -> tuple[Hub, Any]:
+        """The systems in logs if data are their paths, and a hub with the numbers in them."""
+        if systems is not None:
+            if as_recorded or where:
+                raise InputError("logs name their systems; leave out systems, as_recorded or where")
+            return self, data
+        paths = _paths_of(data, as_recorded, where)
+        if paths is None:
+            return self, data
+        from metrichub.data.logs import systems_of_logs
+        from metrichub.data.tidy import in_order
+
+        rescored = bool(self.metrics)
+        found = systems_of_logs(paths, as_recorded=as_recorded, rescored=rescored, where=where)
+        read = {name: own for name, own in found.systems.items() if isinstance(own, Samples)}
+        in_one_order = len(read) == len(found.systems) and not common
+        hub = self
+        if found.recorded:
+            hub = copy(self)
+            metrics = (*recorded_metrics(found.recorded), *self.metrics)
+            object.__setattr__(hub, "metrics", load_metrics(metrics))
+        return hub, in_order(read) if in_one_order else found.systems
 
     def _systems(
         self, data: Any, systems: str | None, common: bool, options: dict[str, Any]
@@ -553,16 +590,18 @@ class Hub:
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key, unreduced)
 
 
-def _paths_of(data: object, as_recorded: bool) -> dict[str, str] | None:
+def _paths_of(data: object, as_recorded: bool, where: Where | None) -> dict[str, str] | None:
     """The paths at which logs may be, by the names of systems; None for other data."""
     from metrichub.data.logs import may_be_logs
 
     named = data if isinstance(data, Mapping) else {str(data): data}
     paths = {str(n): str(p) for n, p in named.items() if isinstance(p, (str, PathLike))}
-    if len(paths) == len(named) > 0 and (as_recorded or may_be_logs(paths.values())):
+    chosen = as_recorded or bool(where)
+    if len(paths) == len(named) and all(paths.values()) and (chosen or may_be_logs(paths.values())):
         return paths
-    if as_recorded:
-        raise InputError(f"as_recorded needs the path of a tool's logs, not {what(data)}")
+    if chosen:
+        option = "as_recorded" if as_recorded else "where"
+        raise InputError(f"{option} needs the path of a tool's logs, not {what(data)}")
     return None
 
 

@@ -15,7 +15,7 @@ from metric_cards._bases.mode_card import CardOfMode
 from metric_cards._bases.resampling import Sparse
 from metric_cards.classification.confusion import Confusion, numbered
 from metrichub.authoring import Array, Card, CorpusMetric, Resampler, Scale
-from metrichub.errors import InputError, ParameterError
+from metrichub.errors import Doubt, InputError, ParameterError, did_you_mean
 
 Pair = Sequence[Any]
 """The reference, the predicted label or None for none, and in a condensed row how often both."""
@@ -173,6 +173,14 @@ class Classification(CorpusMetric):
 
         cells = [(name(row[0]), f"predicted {name(row[1])}") for row in rows]
         return {"confusion matrix": cells}
+
+    def notes_of_rows(self, rows: Sequence[Pair]) -> Sequence[str]:
+        """That no sample has the positive label."""
+        seen = {label for row in rows for label in row[:2] if label is not None}
+        if self.positive is None or not rows or self._positive() in seen:
+            return super().notes_of_rows(rows)
+        near = did_you_mean(self._positive(), sorted(seen))
+        return [Doubt(f"no sample has the label {self._positive()!r}{near}", "positive")]
 
     def _scores(self, pairs: Confusion) -> Mapping[str, Array]:
         scores = {**pairs.scores()}

@@ -90,7 +90,9 @@ def _in_folder(folder: Path, as_recorded: bool) -> Iterator[Log]:
     tables: set[Path] = set()
     for path in sorted(folder.rglob("*"), key=lambda path: (path.name, str(path))):
         hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-        if hidden or path.parent in tables or not path.is_file() or format_of(path) is None:
+        if hidden or not path.is_file() or format_of(path) is None:
+            continue
+        if path.parent in tables and format_of(path) == "parquet":
             continue
         try:
             log = read_log(path)

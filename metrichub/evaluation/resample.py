@@ -93,7 +93,7 @@ def _generator(seed: int) -> np.random.Generator:
 
 def check_confidence(confidence: float) -> None:
     """Raise `ParameterError` unless the confidence of an interval lies between 0 and 1."""
-    if isinstance(confidence, str) or not 0 < confidence < 1:
+    if not isinstance(confidence, (int, float, np.number)) or not 0 < confidence < 1:
         raise ParameterError(
             None, "confidence", confidence, "a number between 0 and 1, for example 0.95"
         )
@@ -237,12 +237,14 @@ class Record:
     def __hash__(self) -> int:
         """Equal ones have one hash."""
         values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return hash((*(None if value != value else value for value in values),))  # noqa: PLR0124
+        return hash((*(v for v in values if isinstance(v, (str, int, float)) and v == v),))  # noqa: PLR0124
 
 
 def _equal(one: object, other: object) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
     return bool(one == other or (one != one and other != other))  # noqa: PLR0124
 
 

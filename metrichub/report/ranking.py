@@ -77,6 +77,16 @@ class Ranking(PairedTests, Generic[M]):
         """The headline as one text."""
         return str(self.headline)
 
+    def compare(self, system: str, other: str) -> ByOutput[Comparison]:
+        """The comparisons of one system with another, whichever was named first.
+
+        Raises:
+            ReportError: there is no such system.
+        """
+        results = self.reports[self.systems[0]].results
+        headline = {name: result.metric.headline() for name, result in results.items()}
+        return ByOutput(super().compare(system, other), headline)
+
     def to_dict(self) -> dict[str, Any]:
         """Scores, counts, ranks, the sentence, and all tests; plain dicts, texts and numbers."""
         first, *_ = self.systems

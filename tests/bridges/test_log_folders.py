@@ -8,9 +8,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 
-from metrichub import Hub, read
+from metrichub import Hub, compare_all, read
 from metrichub.errors import FileError, InputError, SpecError
 from tests.commands import JSON, run
 
@@ -79,6 +80,36 @@ def test_python_reads_folders_as_the_command_line_does() -> None:
         Hub()(predictions=["a"])
     with pytest.raises(InputError, match="as_recorded needs the path of a tool's logs, not"):
         Hub().evaluate_all({"a": [{"x": 1}]}, as_recorded=True)
+
+
+def test_python_matches_the_samples_of_logs_by_their_ids(tmp_path: Path) -> None:
+    shutil.copytree(LM_EVAL, tmp_path / "logs")
+    (path,) = (tmp_path / "logs" / "small").glob("samples_facts*")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    expected = Hub().evaluate_all(LM_EVAL, as_recorded=True, where={"task": "facts"})
+    path.write_text("\n".join(reversed(lines)), encoding="utf-8")
+    for options in ({}, {"samples": False}, {"keep": []}):
+        found = Hub().evaluate_all(
+            tmp_path / "logs", as_recorded=True, where={"task": "facts"}, **options
+        )
+        test = compare_all(found).compare("large", "small")["acc"]["score"]
+        known = compare_all(expected).compare("large", "small")["acc"]["score"]
+        assert test.difference == known.difference
+        assert test.p == pytest.approx(known.p, abs=0.01)
+    path.write_text("\n".join(lines[2:]), encoding="utf-8")
+    with pytest.raises(InputError, match="small lacks 2 of the 36 samples of large"):
+        Hub().evaluate_all(tmp_path / "logs", as_recorded=True, samples=False)
+    common = Hub().evaluate_all(tmp_path / "logs", as_recorded=True, common=True)
+    assert {report.size for report in common.values()} == {34}
+    path.write_text("\n".join(lines), encoding="utf-8")
+    # A table beside logs is no log, and hides none.
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), path.parent / "a.parquet")
+    assert {r.size for r in Hub().evaluate_all(tmp_path / "logs", as_recorded=True).values()} == {
+        36
+    }
+    for options in ({"where": {"a": "b"}}, {"as_recorded": True}):
+        with pytest.raises(InputError, match="needs the path of a tool's logs, not"):
+            Hub("wer").evaluate_all({"a": [{"x": 1}]}, **options)
 
 
 def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:

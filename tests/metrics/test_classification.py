@@ -324,3 +324,10 @@ def test_few_samples_of_the_positive_label_give_no_interval() -> None:
     found = evaluated(**labels, positive="yes").intervals(resamples=50)["classification"]
     assert found["accuracy"].low > 0.9
     assert np.isnan(found["f1"].low)
+
+
+def test_a_positive_label_that_no_sample_has_is_told() -> None:
+    columns = {"predictions": ["spam", "ham"], "references": ["spam", "spam"]}
+    notes = Hub("classification(positive='Spam')").evaluate(**columns).notes()
+    assert notes["classification"][0] == "no sample has the label 'Spam'; did you mean 'spam'?"
+    assert not Hub("classification(positive='spam')").evaluate(**columns).notes()

@@ -562,3 +562,11 @@ def test_a_score_that_is_another_output_is_named_after_it(tmp_path: Path) -> Non
     assert labels["rouge2", "score"] == "rouge2 (rouge2)"
     assert labels["rouge", "rouge1_recall"] == "rouge1_recall"
     assert labels["wer", "score"] == "wer"
+
+
+def test_large_numbers_keep_their_digits(tmp_path: Path) -> None:
+    ids = [2**60 + k for k in range(3)]
+    report = Hub("wer").evaluate(predictions=["a"] * 3, references=["a"] * 3, id=ids, user=ids)
+    write(tmp_path / "page.html", {"": report})
+    data = Page(tmp_path / "page.html").data
+    assert data["metadata"]["user"] == [str(one) for one in ids]

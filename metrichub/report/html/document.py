@@ -362,7 +362,7 @@ def _data(
         "systems": list(systems),
         "size": next(iter(systems.values())).size,
         "chunk": CHUNK,
-        "ids": json_value(list(ids)) if ids else None,
+        "ids": [*map(_exact, json_value(list(ids)))] if ids else None,
         "metadata": _metadata(systems),
         "outputs": score_columns(systems, outputs),
         "problems": [problems_of(report) for report in systems.values()],
@@ -373,13 +373,18 @@ def _data(
     }
 
 
+def _exact(value: Any) -> Any:
+    """A value whose digits a page's script keeps: a large whole number as a text."""
+    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value
+
+
 def _metadata(systems: Mapping[str, Measurement]) -> dict[str, Sequence[Any]]:
     """The columns of the reports; those that differ, once per system."""
     columns: dict[str, Sequence[Any]] = {}
     for system, report in systems.items():
         for name, values in report.metadata.items():
             same = all(other.metadata.get(name) == values for other in systems.values())
-            columns[name if same else f"{name} of {system}"] = values
+            columns[name if same else f"{name} of {system}"] = [*map(_exact, values)]
     return columns
 
 

@@ -50,7 +50,7 @@ const sampleCells = (data, details, output, predicted) => {
     if (said.length) {
       const [text] = said, equal = others.includes(text) || answers.some(([, answer]) => others.includes(answer));
       const marks = others.length && !equal && !answers.length ? known(others) : null;
-      const mark = own ? claims.marked(own) : marks && (part => reading.pieces(diff.extra(part, marks)));
+      const mark = own ? claims.marked(own, text) : marks && (part => reading.pieces(diff.extra(part, marks)));
       const { made, whole: complete } = reading.part(text, mark, own ? JUDGED : SAID, pattern);
       const lacking = marks && others.length === 1 && text.length < COUNTED ? diff.missing(text, marks) : 0;
       if (equal) notes.push(`= ${details.againstName(against)}`);

@@ -364,14 +364,16 @@ const claims = (() => {
     (own(own(found.steps[system], metric)?.[0], about(metric)[0]) ?? []).map(claim => ({ ...claim, system, kind: KINDS[claim.verdict] ?? KINDS.idk })))
     .map((claim, k) => ({ ...claim, number: k + 1 })) : null;
 
-  // Marks a part of a text. A claim is made by the sentence that has it, or half of its words at least.
-  const marked = list => part => {
-    const all = sentences(part);
-    for (const claim of list) {
-      const exact = all.find(one => part.slice(one.start, one.end).includes(claim.item)), { sentence, share } = nearest(claim.item, all);
-      claim.made = exact ?? (share >= 0.5 ? sentence : null);
+  // Marks the part of a text that is shown. A claim is made by the sentence that is it or has it, or at least half of its words.
+  const marked = (list, text) => (part, from = 0) => {
+    const all = sentences(text), said = one => text.slice(one.start, one.end);
+    for (const claim of list.filter(one => one.item)) {
+      const exact = all.find(one => said(one) === claim.item) ?? all.find(one => said(one).includes(claim.item));
+      const { sentence, share } = nearest(claim.item, all), made = exact ?? (share >= 0.5 ? sentence : null);
+      claim.made = made && made.start >= from && made.end <= from + part.length ? made : null;
       claim.made?.claims.push(claim);
     }
+    for (const one of all) [one.start, one.end] = [one.start - from, one.end - from];
     const worst = claims => Object.values(KINDS).findLast(kind => claims.some(one => one.kind === kind))[0];
     return numbered(part, all, (text, claims) => element("u", worst(claims), text), text => text);
   };
