@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from metrichub.metric import load_metric as load_metric
     from metrichub.models.openai_embedder import OpenAIEmbedder as OpenAIEmbedder
     from metrichub.models.usage import Usage as Usage
-    from metrichub.report.by_output import ByOutput as ByOutput
+    from metrichub.report.by_output import OutputTable as OutputTable
     from metrichub.report.ranking import Ranking as Ranking
     from metrichub.report.ranking import compare_all as compare_all
     from metrichub.report.report import Report as Report
@@ -96,7 +96,7 @@ _HOMES = {
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",
-        "report.by_output": "ByOutput",
+        "report.by_output": "OutputTable",
         "report.ranking": "Ranking compare_all",
         "report.report": "Report",
     }.items()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.observation import report_progress as report_progress
     from metrichub.evaluation.workers import processes as processes
     from metrichub.judge.aggregate import ClaimCounts as ClaimCounts
-    from metrichub.judge.aggregate import affirmed as affirmed
+    from metrichub.judge.aggregate import are_yes as are_yes
     from metrichub.judge.aggregate import average_precision as average_precision
     from metrichub.judge.aggregate import cosine as cosine
     from metrichub.judge.aggregate import f_beta as f_beta
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
     from metrichub.judge.metric import absent as absent
     from metrichub.judge.metric import no_claims as no_claims
+    from metrichub.judge.metric_bases import ContextOrderMetric as ContextOrderMetric
+    from metrichub.judge.metric_bases import CustomInputMetric as CustomInputMetric
     from metrichub.judge.metric_bases import GradedMetric as GradedMetric
     from metrichub.judge.metric_bases import OpenGradedMetric as OpenGradedMetric
-    from metrichub.judge.metric_bases import OpenMetric as OpenMetric
-    from metrichub.judge.metric_bases import OpinionMetric as OpinionMetric
     from metrichub.judge.metric_bases import PartScore as PartScore
-    from metrichub.judge.metric_bases import RankedMetric as RankedMetric
+    from metrichub.judge.metric_bases import StatementMetric as StatementMetric
     from metrichub.judge.metric_bases import WrapperMetric as WrapperMetric
     from metrichub.judge.model_metric import EmbedderMetric as EmbedderMetric
     from metrichub.judge.offline import OfflineJudge as OfflineJudge
@@ -108,12 +108,12 @@ _HOMES = {
         "models.embedders": "Embedder Vectors",
         "evaluation.observation": "report_progress",
         "evaluation.workers": "processes",
-        "judge.aggregate": "affirmed average_precision ClaimCounts cosine f_beta ratio values",
+        "judge.aggregate": "are_yes average_precision ClaimCounts cosine f_beta ratio values",
         "judge.conversation_metric": "ConversationMetric",
         "judge.metric": "absent FieldText JudgeMetric no_claims",
         "judge.metric_bases": (
-            "GradedMetric OpenGradedMetric OpenMetric OpinionMetric PartScore RankedMetric "
-            "WrapperMetric"
+            "ContextOrderMetric CustomInputMetric GradedMetric OpenGradedMetric PartScore "
+            "StatementMetric WrapperMetric"
         ),
         "judge.model_metric": "EmbedderMetric",
         "judge.offline": "OfflineJudge",

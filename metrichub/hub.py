@@ -42,9 +42,9 @@ from metrichub.evaluation.run import (
     OTHER_METHODS,
     check_run,
     finish_rounds,
-    made_by_systems,
     measured,
     rounds_of,
+    system_columns,
 )
 from metrichub.evaluation.signature import Reduction, Signature, reduction_name
 from metrichub.metric import (
@@ -523,9 +523,9 @@ class Hub:
                 needed.setdefault(column_of(name), metric.name)
         return needed
 
-    def made_by_systems(self) -> set[str]:
+    def system_columns(self) -> set[str]:
         """The columns in which systems may differ on the same samples: predictions and others."""
-        return made_by_systems(self.metrics)
+        return system_columns(self.metrics)
 
     def reads_tries(self) -> bool:
         """Whether a metric is about several tries of a task."""
@@ -541,7 +541,7 @@ class Hub:
         """
         from metrichub.data.tidy import by_task
 
-        samples = by_task(data, tries, self.needs(), self.made_by_systems(), columns)
+        samples = by_task(data, tries, self.needs(), self.system_columns(), columns)
         single = [m.name for m in self.metrics if not getattr(m, "reads_tries", False)]
         if tries is None and single and "tries of" in " ".join(samples.remarks):
             of_tries = listed(m.name for m in self.metrics if m.name not in single)

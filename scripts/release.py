@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = "plugins/metrichub-neural"
 """What is released beside metrichub; plugins/metrichub-example is there to be copied."""
 PROJECTS = ("pyproject.toml", f"{PLUGIN}/pyproject.toml")
-HINTS = "metrichub/catalog/elsewhere.py"
+HINTS = "metrichub/catalog/known_plugins.py"
 
 
 class ReleaseError(Exception):

@@ -62,7 +62,7 @@ def test_what_a_hint_says_to_install_can_be_installed() -> None:
 
 
 def test_a_metric_of_a_plugin_names_the_plugin_s_folder() -> None:
-    said = {known.where for known in elsewhere.all_elsewhere() if "pip install" in known.where}
+    said = {known.where for known in elsewhere.known_plugins() if "pip install" in known.where}
     assert said
     for where in said:
         wanted = where.rpartition("pip install ")[2]
@@ -73,10 +73,10 @@ def test_a_metric_of_a_plugin_names_the_plugin_s_folder() -> None:
 
 def test_after_a_release_it_names_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elsewhere, "RELEASED", True)
-    elsewhere.all_elsewhere.cache_clear()
+    elsewhere.known_plugins.cache_clear()
     try:
         assert elsewhere.elsewhere("bertscore") == (
             "it is part of the plugin metrichub-neural; pip install metrichub-neural"
         )
     finally:
-        elsewhere.all_elsewhere.cache_clear()
+        elsewhere.known_plugins.cache_clear()

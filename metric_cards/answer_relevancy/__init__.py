@@ -13,7 +13,7 @@ from metrichub.authoring import (
     Range,
     Unscored,
     WithTrace,
-    affirmed,
+    are_yes,
     cosine,
 )
 
@@ -56,6 +56,6 @@ class AnswerRelevancy(JudgeMetric, EmbedderMetric):
         if self.noncommittal is None:
             return WithTrace({"score": mean}, {"questions": asked})
         verdicts = await self.verify("evaded", questions, answer=prediction)
-        evaded = {"all": all, "any": any}[self.noncommittal](affirmed(verdicts))
+        evaded = {"all": all, "any": any}[self.noncommittal](are_yes(verdicts))
         score = 0.0 if evaded else mean
         return WithTrace({"score": score}, {"questions": asked, "evaded": verdicts})

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 
 from metrichub.authoring import (
     Card,
+    CustomInputMetric,
     FieldText,
     Metric,
-    OpenMetric,
     Questions,
     Unscored,
     WithTrace,
-    affirmed,
+    are_yes,
 )
 from metrichub.errors import ParameterError
 
@@ -37,7 +37,7 @@ def _with_direction(owner: type, better: Better | None) -> Card:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aspect(OpenMetric):
+class Aspect(CustomInputMetric):
     """The share of samples for which the answer to a question is yes.
 
     Attributes:
@@ -70,4 +70,4 @@ class Aspect(OpenMetric):
             return shown
         prompt = self.prompt("aspect").filled(judged=self.sees[0])
         answers = await self.verify(prompt, [self.definition], **shown)
-        return WithTrace({"score": int(affirmed(answers)[0])}, {"answers": answers})
+        return WithTrace({"score": int(are_yes(answers)[0])}, {"answers": answers})

@@ -15,7 +15,7 @@ from metrichub.authoring import (
     Unscored,
     Verdict,
     WithTrace,
-    affirmed,
+    are_yes,
     f_beta,
     values,
 )
@@ -63,7 +63,7 @@ class AtomicFacts(JudgeMetric):
         support, relevance = await asyncio.gather(
             self.support(facts, evidence), self._relevance(facts, question)
         )
-        irrelevant = {i for i, yes in enumerate(affirmed(relevance)) if not yes}
+        irrelevant = {i for i, yes in enumerate(are_yes(relevance)) if not yes}
         counted = [verdict for i, verdict in enumerate(support) if i not in irrelevant]
         if not counted and self.empty is None:
             return Unscored("the response states no fact", "no_claims")

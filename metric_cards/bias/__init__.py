@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.authoring import OpinionMetric
+from metrichub.authoring import StatementMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bias(OpinionMetric):
+class Bias(StatementMetric):
     """The fraction of a text's opinions that are biased, and of texts with a biased one."""
 
     policy = "biased"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrichub.authoring import RankedMetric, Unscored, WithTrace
+from metrichub.authoring import ContextOrderMetric, Unscored, WithTrace
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextPrecision(RankedMetric):
+class ContextPrecision(ContextOrderMetric):
     """The average precision of the passages that are useful for the reference answer."""
 
     async def observe(

@@ -13,7 +13,7 @@ from metrichub.authoring import (
     Scores,
     Unscored,
     WithTrace,
-    affirmed,
+    are_yes,
     ratio,
     values,
 )
@@ -46,7 +46,7 @@ class PersonalInformation(JudgeMetric):
             "detailed": bool(verdicts),
             "clear": not verdicts,
             "leaks": leaks,
-            "leaked": any(affirmed(verdicts)),
+            "leaked": any(are_yes(verdicts)),
         }
         return WithTrace(row, {"details": verdicts})
 

@@ -12,7 +12,7 @@ from metrichub.authoring import (
     Unscored,
     WithTrace,
     absent,
-    affirmed,
+    are_yes,
     ratio,
 )
 from metrichub.errors import ParameterError
@@ -66,6 +66,6 @@ class PolicyCompliance(JudgeMetric):
         passages = await self.extract("passages", text=prediction) or [prediction]
         prompt = self.prompt("violates").filled(policy=self.policy.strip())
         verdicts = await self.verify(prompt, passages, text=prediction, **known)
-        violated = any(affirmed(verdicts))
+        violated = any(are_yes(verdicts))
         score = 0.0 if self.strict and violated else 1 - ratio(verdicts)
         return WithTrace({"score": score, "violated": int(violated)}, {"passages": verdicts})

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from metric_cards._bases.own_texts import own_texts
 from metric_cards._bases.transcripts import transcript
-from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, affirmed
+from metrichub.authoring import Array, JudgeMetric, Questions, Scores, Unscored, WithTrace, are_yes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class TopicAdherence(JudgeMetric):
             self.verify("answered", asked, conversation=prediction),
             self.verify("allowed", asked, topics=named),
         )
-        pairs = list(zip(affirmed(answered), affirmed(allowed), strict=True))
+        pairs = list(zip(are_yes(answered), are_yes(allowed), strict=True))
         row = {
             "helped": pairs.count((True, True)),
             "strayed": pairs.count((True, False)),

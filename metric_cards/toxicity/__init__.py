@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metrichub.authoring import OpinionMetric
+from metrichub.authoring import StatementMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Toxicity(OpinionMetric):
+class Toxicity(StatementMetric):
     """The fraction of a text's opinions that are toxic, and of texts with a toxic opinion."""
 
     policy = "toxic"

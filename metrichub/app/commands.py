@@ -167,7 +167,7 @@ def _listener(host: str, port: int) -> socket.socket:
 def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     import uvicorn
 
-    from metrichub.app.guard import Patient
+    from metrichub.app.guard import SlowClientProtocol
     from metrichub.app.server import application
 
     shown = f"[{host}]" if ":" in host else host
@@ -177,9 +177,9 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     verbose = logging.getLogger().isEnabledFor(logging.INFO)
     config = uvicorn.Config(
         application(settings),
-        http=Patient,
+        http=SlowClientProtocol,
         # So many are accepted before the first of them can be closed.
-        backlog=Patient.most // 2,
+        backlog=SlowClientProtocol.most // 2,
         log_level="info" if verbose else "warning",
         access_log=verbose,
         proxy_headers=False,

@@ -141,7 +141,7 @@ def most_of_an_address() -> int:
     return _MOST if files == resource.RLIM_INFINITY else max(_FEWEST, min(_MOST, files // 4))
 
 
-class Patient(H11Protocol):
+class SlowClientProtocol(H11Protocol):
     """A connection of uvicorn's that is closed if its address has too many, or its client stalls.
 
     Twice as many of all addresses may be open.

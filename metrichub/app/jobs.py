@@ -35,7 +35,7 @@ from metrichub.report.headline import headline_of_one
 from metrichub.report.html.provenance import Provenance
 from metrichub.report.rows import ScoreFormat, merged_columns, rows_of
 from metrichub.report.sample_rows import sample_lines
-from metrichub.report.scoreboard import rows_of_scores
+from metrichub.report.scoreboard import scores_in_full
 
 if TYPE_CHECKING:
     from metrichub import Explanation, Report
@@ -166,7 +166,7 @@ def score_files(job: FileJob) -> Summary | Refusal:
                 whole = split_systems(whole[names[0]], chosen.names(SYSTEM)[0])
             whole = {name: whole[name] for name in chosen.first(whole)}
             same = chosen.matched(whole) if chosen.common else in_order(whole)
-            check_same_samples(same, hub.needs(), _mapping(hub, job), hub.made_by_systems())
+            check_same_samples(same, hub.needs(), _mapping(hub, job), hub.system_columns())
             batches = {name: [samples] for name, samples in same.items()}
         return _written(_measured(hub, batches, job), job)
     except MetrichubError as error:
@@ -260,7 +260,7 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
         table, sentences = ranking.to_csv(), ranking.headline.sentences
     else:
         scores = {"file": name, **export.document(first, intervals[name], first.signatures())}
-        table = rows_of_scores(reports, intervals).csv()
+        table = scores_in_full(reports, intervals).csv()
         form = ScoreFormat()
         rows = rows_of(reports, merged_columns(reports, form), None, intervals)
         sentences = headline_of_one(rows, form.confidence).sentences

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.catalog.card import Card
-from metrichub.catalog.elsewhere import bare_name, elsewhere
 from metrichub.catalog.frontmatter import pattern_of
+from metrichub.catalog.known_plugins import bare_name, elsewhere
 from metrichub.catalog.requirements import install_command, missing_requirements
 from metrichub.catalog.spec import Spec
 from metrichub.errors import (

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from metrichub.catalog.card import Card
-from metrichub.catalog.elsewhere import all_elsewhere, bare_name
 from metrichub.catalog.guides import Guide, guides
+from metrichub.catalog.known_plugins import bare_name, known_plugins
 from metrichub.catalog.registry import Entry, Registry, registry
 
 METRIC, GUIDE, ELSEWHERE = "metric", "guide", "elsewhere"
@@ -181,7 +181,7 @@ def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage
         named.add(re.sub(r"[\W_]+", "", entry.name).lower())
         yield page_of_metric(title, address, entry)
     yield from map(page_of_guide, guides())
-    for known in all_elsewhere():
+    for known in known_plugins():
         if known.letters not in named:
             where = known.where[0].upper() + known.where[1:]
             yield SearchPage(

@@ -354,7 +354,7 @@ def _reports(
             systems = matched(systems, match, common, chosen.columns.values())
         elif not saved:
             systems = in_order(systems)
-        shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.made_by_systems())
+        shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.system_columns())
         if not shown and match is None:
             note(
                 "samples are paired by their position: the files have no ids, nor a column that "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from metrichub.catalog.elsewhere import elsewhere, install_of
+from metrichub.catalog.known_plugins import elsewhere, install_of
 from metrichub.catalog.registry import registry
 from metrichub.cli.output import emit, result_format
 from metrichub.cli.program import Command, Program

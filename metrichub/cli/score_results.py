@@ -23,7 +23,7 @@ from metrichub.report.export import document
 from metrichub.report.headline import headline_of_one
 from metrichub.report.rows import Intervals, ScoreFormat, merged_columns, output_columns, rows_of
 from metrichub.report.sample_rows import sample_lines
-from metrichub.report.scoreboard import rows_of_scores, scoreboard
+from metrichub.report.scoreboard import scoreboard, scores_in_full
 from metrichub.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ScoreTables:
     def _rows(self) -> Table:
         """A row per output with all its digits, the signatures of the first as a last column."""
         form = ScoreFormat(self.display.outputs)
-        table = rows_of_scores(self.reports, self.intervals, form)
+        table = scores_in_full(self.reports, self.intervals, form)
         if not self.display.with_signatures:
             return table
         signatures = next(iter(self.reports.values())).signatures()

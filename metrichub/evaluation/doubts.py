@@ -17,9 +17,9 @@ from zlib import crc32
 import numpy as np
 
 from metrichub.catalog.parameters import parameters_of
+from metrichub.data.answers import PREFIX
 from metrichub.data.batch import Batch, lists_of
 from metrichub.data.columns import TEXT, column_of
-from metrichub.data.extracted import PREFIX
 from metrichub.data.samples import quoted_apart
 from metrichub.data.values import as_list
 from metrichub.errors import Doubt, InputError, MetricError, MetrichubError, listed, printable

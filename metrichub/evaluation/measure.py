@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.answers import unextracted
 from metrichub.data.batch import Batch, Block
-from metrichub.data.extracted import unextracted
 from metrichub.evaluation.doubts import heaviest_of
 from metrichub.evaluation.explanation import Observed, Trace
 from metrichub.evaluation.lengths import lengths_of

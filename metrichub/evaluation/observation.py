@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.answers import answered
 from metrichub.data.batch import Block, View
-from metrichub.data.extracted import answered
 from metrichub.errors import (
     CellError,
     MetricError,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.data.answers import with_answers, with_references
 from metrichub.data.batch import Batch
 from metrichub.data.columns import MADE, UNREAD, column_of
-from metrichub.data.extracted import with_answers, with_references
 from metrichub.errors import DOUBTS, CellError, InputError, ParameterError, ScoringError
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.doubts import Reader, findings_of
@@ -53,7 +53,7 @@ OTHER_METHODS = {
 """What to do in place of the methods that other libraries have, and of a former attribute."""
 
 
-def made_by_systems(metrics: Iterable[Metric]) -> set[str]:
+def system_columns(metrics: Iterable[Metric]) -> set[str]:
     """The columns that systems make, in which they may differ on the same samples."""
     made = {*MADE}
     for metric in metrics:
@@ -70,7 +70,7 @@ class Fingerprint:
 
     def __init__(self, metrics: Sequence[Metric] = ()) -> None:
         self._columns: dict[str, _ColumnHash] = {}
-        self._made = made_by_systems(metrics) - {"contexts"}
+        self._made = system_columns(metrics) - {"contexts"}
 
     def add(self, batch: Batch) -> None:
         """Go on with more samples."""
@@ -163,7 +163,7 @@ class _Pooled:
             for name, result in measurement.results.items()
         }
         traces = {name: trace.pool() for name, trace in measurement.traces.items()}
-        made = made_by_systems(result.metric for result in measurement.results.values())
+        made = system_columns(result.metric for result in measurement.results.values())
         buckets = BucketSizes.of(batch, self.key, made - {"contexts"})
         facts = pooled_facts(measurement.facts)
         summed = replace(measurement, results=results, traces=traces, buckets=buckets, facts=facts)

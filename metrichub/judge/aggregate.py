@@ -23,7 +23,7 @@ def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]
     return [_value(verdict, weigh) for verdict in verdicts]
 
 
-def affirmed(verdicts: Iterable[Verdict], word: str = "yes") -> list[bool]:
+def are_yes(verdicts: Iterable[Verdict], word: str = "yes") -> list[bool]:
     """Whether each verdict is this word, for metrics that count whole items."""
     return [verdict.verdict == word for verdict in verdicts]
 

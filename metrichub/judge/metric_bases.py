@@ -17,7 +17,7 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError, SpecError
-from metrichub.judge.aggregate import affirmed, average_precision, ratio, values
+from metrichub.judge.aggregate import are_yes, average_precision, ratio, values
 from metrichub.judge.metric import FieldText, JudgeMetric, absent
 from metrichub.judge.model_metric import EmbedderMetric
 from metrichub.judge.prompt_files import Prompt
@@ -96,7 +96,7 @@ class GradedMetric(JudgeMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenMetric(JudgeMetric):
+class CustomInputMetric(JudgeMetric):
     """A judge metric whose user chooses the inputs: `observe` takes them as `**texts`.
 
     Attributes:
@@ -136,8 +136,8 @@ def _are_messages(value: Any) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenGradedMetric(OpenMetric, GradedMetric):
-    """A graded metric whose user chooses the inputs; see `OpenMetric`."""
+class OpenGradedMetric(CustomInputMetric, GradedMetric):
+    """A graded metric whose user chooses the inputs; see `CustomInputMetric`."""
 
     async def graded(self, prompt: str | Prompt, /, **texts: FieldText) -> WithTrace | Unscored:
         """The row of one sample, with the grade and its reason; see `GradedMetric`."""
@@ -146,7 +146,7 @@ class OpenGradedMetric(OpenMetric, GradedMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpinionMetric(JudgeMetric):
+class StatementMetric(JudgeMetric):
     """The fraction of a text's opinions that a policy objects to, and of texts with one.
 
     `policy` names the prompt with the policy, which is in the metric's own folder `prompts`, and
@@ -180,7 +180,7 @@ class OpinionMetric(JudgeMetric):
             "share": ratio(verdicts) if verdicts else 0.0,
             "voiced": bool(verdicts),
             "silent": not verdicts,
-            "objected": any(affirmed(verdicts)),
+            "objected": any(are_yes(verdicts)),
         }
         return WithTrace(row, {"opinions": verdicts})
 
@@ -198,7 +198,7 @@ class OpinionMetric(JudgeMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedMetric(JudgeMetric):
+class ContextOrderMetric(JudgeMetric):
     """A metric whose `observe` returns the result of `ranked`: whether useful passages come first.
 
     Metrics that ask the same about the same question, answer and passages share the call.

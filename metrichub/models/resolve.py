@@ -58,7 +58,7 @@ def safe_to_show(spec: Any, resolve: Callable[[Any], Any]) -> Any:
     return made if getattr(made, "has_secrets", False) else spec
 
 
-class About(NamedTuple):
+class ServiceInfo(NamedTuple):
     """What a judge or an embedder says of itself; for one that says nothing, it is a model.
 
     Attributes:
@@ -72,10 +72,12 @@ class About(NamedTuple):
     answers: Callable[[Any, Any], bool] = lambda question, prompt: True
 
 
-def about(service: object) -> About:
+def about(service: object) -> ServiceInfo:
     """What a judge or an embedder says of itself, with what is assumed where it is silent."""
-    described = {name: getattr(service, name) for name in About._fields if hasattr(service, name)}
-    return About(**described)
+    described = {
+        name: getattr(service, name) for name in ServiceInfo._fields if hasattr(service, name)
+    }
+    return ServiceInfo(**described)
 
 
 def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:

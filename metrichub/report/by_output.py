@@ -24,7 +24,7 @@ T = TypeVar("T")
 NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-class ByOutput(ByName[dict[str, T]]):
+class OutputTable(ByName[dict[str, T]]):
     """Metric -> output -> values: a dict that is shown as a table, a row per headline output."""
 
     def __init__(
@@ -107,7 +107,7 @@ def intervals_of(
     resamples: int = 1000,
     seed: int = SEED,
     cluster: str | None = "auto",
-) -> ByOutput[Interval]:
+) -> OutputTable[Interval]:
     """Metric -> output -> `Interval`; see `Report.intervals`."""
     measurement, cluster = measurement.clustered(cluster)
     results = {
@@ -127,4 +127,4 @@ def intervals_of(
     units = partial(measurement.units, cluster=cluster)
     intervals = none | significance.intervals(drawn, units, confidence, resamples, seed)
     headline = {name: result.metric.headline() for name, result in results.items()}
-    return ByOutput({name: intervals[name] for name in results}, headline)
+    return OutputTable({name: intervals[name] for name in results}, headline)

@@ -18,7 +18,7 @@ from metrichub.report.by_output import intervals_of
 from metrichub.report.captions import captioned
 from metrichub.report.notes import note_lines, notes_of
 from metrichub.report.rows import OutputChoice, ScoreFormat, are_equal, output_columns, rows_of
-from metrichub.report.scoreboard import rows_of_scores, scoreboard
+from metrichub.report.scoreboard import scoreboard, scores_in_full
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def flat(report: Measurement, outputs: OutputChoice, separator: str) -> dict[str
 def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     """The scores with all their digits, a row per output; see `Report.to_csv`."""
     drawn = {"": intervals_of(report)} if intervals else None
-    return rows_of_scores({"": report}, drawn, ScoreFormat(outputs))
+    return scores_in_full({"": report}, drawn, ScoreFormat(outputs))
 
 
 def readable_table(report: Measurement) -> Table:

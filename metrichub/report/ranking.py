@@ -17,7 +17,7 @@ from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
 from metrichub.evaluation.resample import SEED, check_positive
 from metrichub.evaluation.significance import Comparison, Comparisons, SignificanceOptions
-from metrichub.report.by_output import ByOutput, intervals_of
+from metrichub.report.by_output import OutputTable, intervals_of
 from metrichub.report.captions import (
     captioned,
     extended_line,
@@ -37,7 +37,7 @@ from metrichub.report.rows import (
     merged_columns,
     output_columns,
 )
-from metrichub.report.scoreboard import board_of_two, differences, rows_of_tests, scoreboard
+from metrichub.report.scoreboard import board_of_two, differences, long_tests, scoreboard
 from metrichub.report.tables import Table, without_picture
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Ranking(PairedTests, Generic[M]):
         """The headline as one text."""
         return str(self.headline)
 
-    def compare(self, system: str, other: str) -> ByOutput[Comparison]:
+    def compare(self, system: str, other: str) -> OutputTable[Comparison]:
         """The comparisons of one system with another, whichever was named first.
 
         Raises:
@@ -85,7 +85,7 @@ class Ranking(PairedTests, Generic[M]):
         """
         results = self.reports[self.systems[0]].results
         headline = {name: result.metric.headline() for name, result in results.items()}
-        return ByOutput(super().compare(system, other), headline)
+        return OutputTable(super().compare(system, other), headline)
 
     def to_dict(self) -> dict[str, Any]:
         """Scores, counts, ranks, the sentence, and all tests; plain dicts, texts and numbers."""
@@ -158,7 +158,7 @@ class Ranking(PairedTests, Generic[M]):
 
     def table(self, *, outputs: OutputChoice = "headline") -> Table:
         """The table that `to_csv` writes."""
-        return rows_of_tests(self, ScoreFormat(outputs))
+        return long_tests(self, ScoreFormat(outputs))
 
     def tables(
         self,
@@ -189,7 +189,7 @@ class Ranking(PairedTests, Generic[M]):
         return self._scores(form, intervals, self._pictured)
 
     @cached_property
-    def _pictured(self) -> dict[str, ByOutput[Interval]]:
+    def _pictured(self) -> dict[str, OutputTable[Interval]]:
         """The intervals of the first metric, where they take a moment."""
         if any(report.size > QUICK_SAMPLES for report in self.reports.values()):
             return {}
@@ -323,14 +323,14 @@ def compare_two(
     other: Measurement,
     metrics: str | Iterable[str] | None,
     options: SignificanceOptions,
-) -> ByOutput[Comparison]:
+) -> OutputTable[Comparison]:
     """The tests of one system against another; see `Report.compare`."""
     if not isinstance(other, Measurement):
         raise ReportError(f"compare needs another report, not {what(other)}")
     systems = {"the other system": other, "this system": measurement}
     ranking = compare_all(systems, metrics=metrics, **options._asdict())
     headline = {name: result.metric.headline() for name, result in measurement.results.items()}
-    return ByOutput(ranking.against("the other system")["this system"], headline)
+    return OutputTable(ranking.against("the other system")["this system"], headline)
 
 
 def compare_all(

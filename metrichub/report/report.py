@@ -14,7 +14,7 @@ from metrichub.evaluation.repeats import RepeatedScore, repeated_scores
 from metrichub.evaluation.resample import SEED, Interval
 from metrichub.evaluation.significance import Comparison, SignificanceOptions
 from metrichub.report import export
-from metrichub.report.by_output import ByOutput, intervals_of
+from metrichub.report.by_output import OutputTable, intervals_of
 from metrichub.report.notes import notes_of
 from metrichub.report.rows import OutputChoice
 from metrichub.report.sample_rows import worst_rows
@@ -57,7 +57,7 @@ class Report(Measurement):
         resamples: int = 1000,
         seed: int = SEED,
         cluster: str | None = "auto",
-    ) -> ByOutput[Interval]:
+    ) -> OutputTable[Interval]:
         """Intervals of the corpus scores: metric -> output -> `Interval`.
 
         Samples are drawn with replacement; all metrics share the draws, whichever `metrics` are
@@ -101,7 +101,7 @@ class Report(Measurement):
         seed: int = SEED,
         cluster: str | None = "auto",
         calibrate: str | None = None,
-    ) -> ByOutput[Comparison]:
+    ) -> OutputTable[Comparison]:
         """Paired tests of this system against another on the same samples.
 
         Differences are this report's scores minus the other's. Two-sided approximate randomization

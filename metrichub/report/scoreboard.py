@@ -212,7 +212,7 @@ def _p_values(test: Comparison, every: bool) -> tuple[float, ...]:
     return (test.p, test.randomization_p, test.sacrebleu_bootstrap_p) if every else (test.p,)
 
 
-def rows_of_scores(
+def scores_in_full(
     reports: Mapping[str, Measurement],
     intervals: Mapping[str, Intervals] | None = None,
     form: ScoreFormat = EVERY,
@@ -248,7 +248,7 @@ def _digits(row: Row | None, ends: Sequence[str], reasons: Sequence[str]) -> lis
     return [row.score, *bounds, *(row.missing.get(reason, 0) for reason in reasons)]
 
 
-def rows_of_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
+def long_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
     """One row per output and system, with its rank and test against the first system.
 
     Of all outputs, rows have the p-values before the correction too, and sacrebleu's of the

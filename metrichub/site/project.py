@@ -22,7 +22,7 @@ import yaml
 from metrichub import CardError, SiteError
 from metrichub.authoring import SHARED_PROMPTS
 from metrichub.catalog import guides
-from metrichub.catalog.elsewhere import install_of
+from metrichub.catalog.known_plugins import install_of
 from metrichub.catalog.registry import METRICS, Entry, Registry
 from metrichub.report.html.theme import THEME
 from metrichub.site import site_pages as pages

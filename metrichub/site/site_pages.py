@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from metrichub import CardError
 from metrichub.catalog import guides
-from metrichub.catalog.elsewhere import all_elsewhere, bare_name
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.guides import choices
+from metrichub.catalog.known_plugins import bare_name, known_plugins
 from metrichub.catalog.registry import Entry
 from metrichub.catalog.studies import best_by_task
 
@@ -20,7 +20,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "Hub": ("Hub",),
     "Report": (
         *("Report", "Interval", "Comparison", "Ranking", "compare_all", "Explanation"),
-        *("ByOutput", "RepeatedScore", "Usage"),
+        *("OutputTable", "RepeatedScore", "Usage"),
     ),
     "Metrics": ("load_metric", "list_metrics", "Entry", "Card", "Scale"),
     "Data": ("read", "read_batches", "conversation", "Data"),
@@ -295,7 +295,7 @@ def _figure(value: float | None) -> str:
 def not_included(pages: Iterable[CardPage]) -> str:
     """Known metrics that have none of these pages, each under a heading to be found by."""
     here = {bare_name(page.entry.name) for page in pages}
-    others = (metric for metric in all_elsewhere() if metric.letters not in here)
+    others = (metric for metric in known_plugins() if metric.letters not in here)
     known = sorted(others, key=lambda metric: metric.title.casefold())
     shown = (
         f"## {markdown_of(metric.title)}\n\n{markdown_of(capital(metric.where))}\n"

@@ -20,14 +20,14 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 import anyio
 import uvicorn
 
-from metrichub.app.guard import Patient
+from metrichub.app.guard import SlowClientProtocol
 from tests.app_client import serving
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
 SECONDS = 0.5
 
 
-class Quick(Patient):
+class Quick(SlowClientProtocol):
     open_by_address: ClassVar[Counter[str]] = Counter()
     most, seconds, part = 4, SECONDS, 1
 

@@ -19,7 +19,7 @@ from metrichub.evaluation.paired_tests import RankedOutput
 from metrichub.evaluation.resample import Interval, holm
 from metrichub.evaluation.significance import TOO_SLOW, Comparison, p_text
 from metrichub.report.rows import EVERY
-from metrichub.report.scoreboard import rows_of_tests
+from metrichub.report.scoreboard import long_tests
 from tests.toy_metrics import Variety
 
 SIZE = 12
@@ -144,7 +144,7 @@ def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     ranking = compare_all(systems, resamples=9, trials=TRIALS)
     assert without_p in ranking.foot(outputs="all")
     assert without_p not in ranking.foot()
-    table = rows_of_tests(ranking, EVERY)
+    table = long_tests(ranking, EVERY)
     assert {table.rows[row][1] for row, _ in table.best} == set(headline)
     assert {table.rows[row][2] for row, _ in table.best} == {"other"}
 
@@ -212,7 +212,7 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
     assert pair.withheld == "the systems left different samples unanswered (full: 0, half: 2)"
     assert (pair.samples, pair.left_out) == (2, 2)
     assert ranking.pairs["worse", "full"]["ttr"]["score"].withheld is None
-    table = rows_of_tests(ranking)
+    table = long_tests(ranking)
     rows = table.rows
     assert table.head[8:] == ["p", "samples", "left out"]
     assert [row[-2:] for row in rows[:3]] == [[None, None], [2, 2], [4, 0]]

@@ -175,7 +175,7 @@ GOLDENS = {
     "alignment": Golden("summarization", THREE_OF_FOUR, SUMMARY, 0.5, "alignment"),
     "coverage": Golden("summarization", THREE_OF_FOUR, SUMMARY, 0.75, "coverage"),
     "lesser of both": Golden("summarization", THREE_OF_FOUR, SUMMARY, 0.5),
-    "no question affirmed": Golden("summarization", NONE_ASKED, SUMMARY, 0.0, "coverage"),
+    "no question are_yes": Golden("summarization", NONE_ASKED, SUMMARY, 0.0, "coverage"),
     # Liu et al. (2023), equation 1: 0.2 · 4 + 0.8 · 5, and its place between 1 and 5.
     "G-Eval, grade": Golden(
         *("g_eval(steps=['Read it.'], weighting='logprobs')", {"grade": {4: 0.2, 5: 0.8}}),

@@ -11,11 +11,11 @@ from metrichub.testing import Scripted
 CODE = """
 from dataclasses import dataclass
 
-from metrichub.judge.metric_bases import OpinionMetric
+from metrichub.judge.metric_bases import StatementMetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flattery(OpinionMetric):
+class Flattery(StatementMetric):
     policy = "flattering"
 """
 

@@ -9,7 +9,7 @@ import pytest
 from metrichub import Hub, Report, compare_all
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html import write
-from metrichub.report.html.answer import PageAnswer, answer_of, without_common_start
+from metrichub.report.html.answer import PageHeadline, answer_of, without_common_start
 from metrichub.report.html.forest import WIDTH
 from metrichub.report.rows import EQUAL
 
@@ -18,7 +18,7 @@ GOOD = ["the cat sat on the mat", "the cat sat on a mat"] * 6
 BAD = ["nothing of it at all", "a cat"] * 6
 
 
-def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageAnswer, dict[str, Report]]:
+def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageHeadline, dict[str, Report]]:
     hub = Hub(list(metrics))
     found = {
         n: hub.evaluate(predictions=t, references=REFERENCES[:1] * len(t))

@@ -18,7 +18,7 @@ from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ParameterError, ReportError
 from metrichub.evaluation.significance import verdict_of
 from metrichub.report.rows import EVERY, HEADLINES, ScoreFormat, _decimals
-from metrichub.report.scoreboard import rows_of_scores, rows_of_tests, scoreboard
+from metrichub.report.scoreboard import long_tests, scoreboard, scores_in_full
 from metrichub.report.tables import decimals_of
 
 SIZE = 16
@@ -229,7 +229,7 @@ def test_a_system_without_a_metric_has_no_test_in_it() -> None:
         ["exact_match ↑", "C − A"],
     ]
     for form in (HEADLINES, EVERY):
-        rows = rows_of_tests(found, form).rows
+        rows = long_tests(found, form).rows
         assert [row[2] for row in rows if row[:2] == ["wer", "score"]] == ["A", "lacks", "C"]
         assert [row[2] for row in rows if row[0] == "exact_match"] == ["A", "C"]
 
@@ -245,7 +245,7 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     assert about not in ranking.foot()
     rows = list(csv.DictReader(io.StringIO(some.to_csv())))
     assert [(row["samples"], row["left out"]) for row in rows[:2]] == [("", ""), ("18", "2")]
-    every = rows_of_tests(some, EVERY)
+    every = long_tests(some, EVERY)
     test = some.pairs["half", "full"]["ttr"]["score"]
     assert [row for row in every.rows if row[1:3] == ["score", "half"]] == [
         [
@@ -255,7 +255,7 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
         ]
     ]
     assert {len(row) for row in every.rows} == {len(every.head)}
-    assert rows_of_tests(ranking).head[-1] == "p"
+    assert long_tests(ranking).head[-1] == "p"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_scores_stand_side_by_side() -> None:
     worse = {**COLUMNS, "predictions": ["z", "z"]}
     other = Hub(["exact_match", "wer(alignment=False)", "edit_similarity"]).evaluate(**worse)
     systems = {"a|b": one, "c_d": other}
-    lines = rows_of_scores(systems).markdown().splitlines()
+    lines = scores_in_full(systems).markdown().splitlines()
     # An output that a system lacks has empty cells, in the order in which they come.
     assert [line for line in lines if "ttr" not in line] == [
         "| metric | output | a\\|b | c_d |",
@@ -322,14 +322,14 @@ def test_scores_stand_side_by_side() -> None:
     ]
     assert lines[2].startswith("| ttr | score | 1.0000 | – |")
     intervals = {name: report.intervals(resamples=5) for name, report in systems.items()}
-    table = rows_of_scores(systems, intervals)
+    table = scores_in_full(systems, intervals)
     assert table.head[2:] == ["a|b", "a|b low", "a|b high", "c_d", "c_d low", "c_d high"]
     (match,) = (row for row in table.rows if row[0] == "exact_match")
     # None of 2 right: Wilson's interval reaches up to 1.96 ** 2 / (2 + 1.96 ** 2).
     assert match[5:] == [0.0, 0.0, pytest.approx(0.6576, abs=1e-4)]
     silent = Hub("ttr").evaluate(predictions=["", "a"])
-    assert rows_of_scores({"a": silent}).head == ["metric", "output", "score", "unanswered"]
-    assert rows_of_scores({"a": silent, "b": one}).head[2:] == ["a", "a unanswered", "b"]
+    assert scores_in_full({"a": silent}).head == ["metric", "output", "score", "unanswered"]
+    assert scores_in_full({"a": silent, "b": one}).head[2:] == ["a", "a unanswered", "b"]
 
 
 @pytest.mark.parametrize(

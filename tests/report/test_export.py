@@ -23,7 +23,7 @@ from metrichub.evaluation import significance
 from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import NO_INTERVAL, SEED
 from metrichub.models.usage import Usage
-from metrichub.report.by_output import ByOutput
+from metrichub.report.by_output import OutputTable
 from metrichub.report.export import document, usage_counts
 from metrichub.report.sample_rows import sample_lines
 from metrichub.testing import Scripted
@@ -442,7 +442,7 @@ def test_intervals_are_a_dictionary_that_is_shown_as_a_table(ten: Report) -> Non
     assert str(found).endswith(f"{len(found['wer']) - 1} other outputs are in the dict")
     assert float(rows[0][2]) == round(found["wer"]["score"].low, 4)
     assert found == dict(found)
-    hostile = ByOutput({"<script>": {"<b>": replace(NO_INTERVAL, low=0.25)}})
+    hostile = OutputTable({"<script>": {"<b>": replace(NO_INTERVAL, low=0.25)}})
     assert lines_of(hostile) == [head, ["<script>", "<b>", "0.2500", *"–––", "–"]]
     assert "<td>&lt;script&gt;</td><td>&lt;b&gt;</td>" in hostile._repr_html_()
 
@@ -458,7 +458,7 @@ def test_comparisons_are_shown_with_each_sentence_once(ten: Report) -> None:
     assert lines_of(found) == [*([*head], *rows), *(text.split() for text in sentences)]
     assert re.findall("<p>(.*)</p>", unescape(found._repr_html_())) == sentences
     withheld = replace(found["wer"]["score"], withheld="a reason")
-    assert str(ByOutput({"wer": {"score": withheld}})).splitlines()[2:] == ["a reason"]
+    assert str(OutputTable({"wer": {"score": withheld}})).splitlines()[2:] == ["a reason"]
 
 
 def test_a_hub_says_what_its_metrics_read_give_and_are_set_to() -> None:

@@ -15,7 +15,7 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import MetricError, ReportError
 from metrichub.evaluation.merge import unranked
-from metrichub.report.scoreboard import rows_of_scores
+from metrichub.report.scoreboard import scores_in_full
 from metrichub.text import Texts
 from tests.report.test_page import Page
 
@@ -68,7 +68,7 @@ def test_unanswered_samples_are_counted_apart(metric: Metric) -> None:
     assert notes[1].startswith("2 of 4 samples are unanswered and left out of the mean")
     # A table counts those of each metric.
     both = Hub([metric, "exact_match"]).evaluate(predictions=SILENT, references=REFERENCES)
-    table = rows_of_scores({"": both})
+    table = scores_in_full({"": both})
     assert table.head == ["metric", "output", "score", "unanswered"]
     assert [row[3:] for row in table.rows] == [[2], [0]]
 

@@ -38,7 +38,7 @@ from metrichub.report.tables import Cell, Score, Table
 _MOST_TASKS = 60
 
 
-class PageAnswer(NamedTuple):
+class PageHeadline(NamedTuple):
     """What the page begins with: the title, and what else the headline says.
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and losses
@@ -63,7 +63,7 @@ def answer_of(
     ranking: Ranking[Any] | None,
     intervals: Intervals,
     options: SignificanceOptions,
-) -> PageAnswer:
+) -> PageHeadline:
     """The answer for these systems; of a single one, its scores."""
     form = ScoreFormat(confidence=options.confidence)
     columns = merged_columns(systems, form)
@@ -74,7 +74,7 @@ def answer_of(
         (report,) = systems.values()
         forests = [*_scores(rows, report, form)]
         of_one = headline_of_one(rows, form.confidence)
-        return PageAnswer(of_one.title, "", columns, (), forests, lacking, paper, None)
+        return PageHeadline(of_one.title, "", columns, (), forests, lacking, paper, None)
     tests = ShownTests.of(ranking, columns)
     pair = _shown_pair(tests)
     forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
@@ -93,7 +93,7 @@ def answer_of(
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
     ranked = tests.ranked()
-    return PageAnswer(title, proof, columns, board, forests, lacking, paper, pair, ranked, below)
+    return PageHeadline(title, proof, columns, board, forests, lacking, paper, pair, ranked, below)
 
 
 def briefly(column: OutputColumn) -> str:

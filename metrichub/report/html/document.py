@@ -33,7 +33,7 @@ from metrichub.report.groupings import (
 )
 from metrichub.report.html import charts
 from metrichub.report.html.answer import (
-    PageAnswer,
+    PageHeadline,
     answer_of,
     briefly,
     claims_by_verdict,
@@ -64,7 +64,7 @@ from metrichub.report.html.theme import THEME
 from metrichub.report.notes import note_lines
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.rows import ScoreFormat
-from metrichub.report.scoreboard import differences, rows_of_scores, rows_of_tests, scoreboard
+from metrichub.report.scoreboard import differences, long_tests, scoreboard, scores_in_full
 from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
 from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
 
@@ -187,7 +187,7 @@ def report_page(
                 "Markdown": "\n".join(table.markdown() for table in copied),
                 "LaTeX": "\n".join(table.latex() for table in copied),
                 "CSV": (
-                    rows_of_tests(ranking) if ranking else rows_of_scores(systems, intervals)
+                    long_tests(ranking) if ranking else scores_in_full(systems, intervals)
                 ).csv(),
             },
             width=WIDTH,
@@ -230,7 +230,7 @@ def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
 
 
 def _first_view(
-    systems: Mapping[str, Measurement], answer: PageAnswer, metric: str, start: int | None
+    systems: Mapping[str, Measurement], answer: PageHeadline, metric: str, start: int | None
 ) -> dict[str, Any]:
     """Which output and systems the samples begin with, and whether words of references are marked.
 
@@ -256,7 +256,7 @@ def _first(
     return [(start, outputs[start][2]), *others]
 
 
-def _differences(answer: PageAnswer) -> list[Table]:
+def _differences(answer: PageHeadline) -> list[Table]:
     """The forest plots of two systems as one table; none of several, whose board says it."""
     if not answer.pair or not answer.forests or answer.board:
         return []

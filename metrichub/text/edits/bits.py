@@ -141,7 +141,7 @@ def paths(tables: Tables, cells: Cells) -> Paths:
     return Paths(_columns(left), _columns(cell), wrong, ~np.bitwise_or.reduce(hits, axis=0))
 
 
-def doubtful_runs(tables: Tables, paths: Paths, longest: int) -> Words:
+def shift_candidates(tables: Tables, paths: Paths, longest: int) -> Words:
     """Where runs of equal words start that have wrong and missed ones, as mirrored bits.
 
     (H, W, K); some may need more than `longest` words for that.

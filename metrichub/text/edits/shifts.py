@@ -23,10 +23,10 @@ from metrichub.text.edits.bits import (
     Swaps,
     Tables,
     distances,
-    doubtful_runs,
     fill,
     mirrored,
     paths,
+    shift_candidates,
     swapped_distances,
 )
 from metrichub.text.edits.tercom import ENOUGH, FARTHEST, LONGEST, Shift, search
@@ -277,7 +277,7 @@ def _runs(
     (4, C): pair, where the run starts in both texts, and its length; once for each of its lengths.
     Of a pair that has `spare` of them or more not all are given.
     """
-    pair, start, place = _starts(doubtful_runs(tables, way, LONGEST) * (spare > 0))
+    pair, start, place = _starts(shift_candidates(tables, way, LONGEST) * (spare > 0))
     partner = targets[pair, place + 1] - 1
     longest = np.minimum(tables.heights[pair] - start, tables.widths[pair] - place)
     longest = np.minimum(longest, np.where(partner >= start, partner - start, LONGEST))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from metrichub import load_metric
-from metrichub.catalog import elsewhere
+from metrichub.catalog import known_plugins
 from metrichub.catalog.registry import Registry, registry
 from metrichub.catalog.search import search_index
 from metrichub.errors import UnknownMetric
 
-KNOWN = tomllib.loads(Path(elsewhere.__file__).with_name("elsewhere.toml").read_text())
+KNOWN = tomllib.loads(Path(known_plugins.__file__).with_name("known_plugins.toml").read_text())
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_every_entry_says_one_thing_and_hides_no_metric_of_ours() -> None:
         assert letters == re.sub(r"[\W_]+", "", letters)
 
 
-TOPICS = [known for known in elsewhere.all_elsewhere() if known.topic]
+TOPICS = [known for known in known_plugins.known_plugins() if known.topic]
 
 
 def test_what_metrichub_does_not_do_comes_first_for_its_names_alone() -> None:
     assert len(TOPICS) >= 10
     words = {
-        elsewhere.bare_name(word): entry.name
+        known_plugins.bare_name(word): entry.name
         for entry in registry().entries
         for word in (entry.name, *entry.card.keywords)
     }
@@ -68,7 +68,7 @@ def test_what_metrichub_does_not_do_comes_first_for_its_names_alone() -> None:
         assert not [t for t in TOPICS if t is not topic and t.names() & topic.names()]
         for name in (topic.title.partition(" (")[0], *topic.keywords):
             first, *_ = search_index().find(name)
-            if elsewhere.bare_name(name) in topic.names():
+            if known_plugins.bare_name(name) in topic.names():
                 assert first.title == topic.title, name
         with pytest.raises(UnknownMetric, match=re.escape(topic.where)):
             load_metric(topic.letters)

@@ -11,7 +11,7 @@ RELEASED = False
 """Whether a package index has metrichub and its plugins; scripts/release.py sets it."""
 
 
-class Elsewhere(NamedTuple):
+class KnownPlugin(NamedTuple):
     """A metric that isn't here: the letters of its name, how it is written, and where it is.
 
     `topic` says that it stands for all that its keywords name, and not for one metric.
@@ -31,7 +31,7 @@ class Elsewhere(NamedTuple):
 def elsewhere(name: str) -> str | None:
     """What to say to those who ask for a metric by a name of the same letters; None if unknown."""
     letters = bare_name(name)
-    return next((known.where for known in all_elsewhere() if letters in known.names()), None)
+    return next((known.where for known in known_plugins() if letters in known.names()), None)
 
 
 def bare_name(name: str) -> str:
@@ -40,19 +40,19 @@ def bare_name(name: str) -> str:
 
 
 @cache
-def all_elsewhere() -> tuple[Elsewhere, ...]:
+def known_plugins() -> tuple[KnownPlugin, ...]:
     """Every metric that is known to be elsewhere."""
     return tuple(_read())
 
 
-def _read() -> Iterator[Elsewhere]:
+def _read() -> Iterator[KnownPlugin]:
     import tomllib
 
-    text = Path(__file__).with_name("elsewhere.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("known_plugins.toml").read_text(encoding="utf-8")
     for letters, facts in tomllib.loads(text).items():
         where = _where(facts["in"]) if "in" in facts else facts["why"]
         keywords = tuple(facts.get("keywords", ()))
-        yield Elsewhere(letters, facts.get("title", letters), where, keywords, "topic" in facts)
+        yield KnownPlugin(letters, facts.get("title", letters), where, keywords, "topic" in facts)
 
 
 def _where(plugin: str) -> str:
