@@ -9,7 +9,7 @@ import numpy as np
 
 from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
-from metrichub.data.answers import PREFIX
+from metrichub.data.answer_columns import PREFIX
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean
 from metrichub.evaluation.measurement import Measurement
 from metrichub.report.html.records import Values

@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from metrichub.catalog.parameters import parameters_of
-from metrichub.data.answers import PREFIX
+from metrichub.data.answer_columns import PREFIX
 from metrichub.data.batch import Batch, lists_of
 from metrichub.data.columns import TEXT, column_of
 from metrichub.data.samples import quoted_apart

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.data.answers import PREFIX, nothing_read
+from metrichub.data.answer_columns import PREFIX, nothing_read
 from metrichub.data.metadata import Metadata, joined_index, joined_metadata, repeating
 from metrichub.evaluation.lengths import Lengths, joined_lengths, read_lengths, summed_lengths
 from metrichub.evaluation.script_coverage import ByTokenizer

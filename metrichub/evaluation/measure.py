@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.data.answers import unextracted
+from metrichub.data.answer_columns import unextracted
 from metrichub.data.batch import Batch, Block
 from metrichub.evaluation.doubts import heaviest_of
 from metrichub.evaluation.explanation import Observed, Trace

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.data.answers import answered
+from metrichub.data.answer_columns import answered
 from metrichub.data.batch import Block, View
 from metrichub.errors import (
     CellError,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.data.answers import with_answers, with_references
+from metrichub.data.answer_columns import with_answers, with_references
 from metrichub.data.batch import Batch
 from metrichub.data.columns import MADE, UNREAD, column_of
 from metrichub.errors import DOUBTS, CellError, InputError, ParameterError, ScoringError
