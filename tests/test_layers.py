@@ -225,7 +225,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 29_152, 9_148
+CORE, OPTIONAL = 29_208, 9_148
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -263,7 +263,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 34, 526), ("judge", 39, 878), ("compare", 68, 13_520)]
+    ("call", "files", "calls"), [("score", 34, 526), ("judge", 39, 878), ("compare", 68, 13_530)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

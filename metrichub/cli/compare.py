@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, astuple, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,21 +23,22 @@ from metrichub.cli.output import (
     emit,
     format_option,
     output_option,
-    report_option,
     result_format,
-    title_option,
     write_page,
 )
 from metrichub.cli.plain_text import TextFiles, text_options
 from metrichub.cli.program import Command, is_verbose, note, say
+from metrichub.cli.score_options import (
+    CompareOptions,
+    GateOptions,
+    compare_options,
+    gate_options,
+)
 from metrichub.cli.shared_options import (
     Display,
     MetricOptions,
     ResamplingOptions,
-    calibrate_option,
-    detect_option,
     display_options,
-    key_option,
     metric_options,
     named_files,
     recorded_option,
@@ -45,12 +46,13 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import as_one, format_of, read_batches, read_samples
 from metrichub.data.samples import Samples, check_same_samples
-from metrichub.data.tidy import in_order, matched, split_systems
-from metrichub.errors import ReportError, did_you_mean, listed
+from metrichub.data.tidy import in_order, matched
+from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
 if TYPE_CHECKING:
     from metrichub.evaluation.significance import SignificanceOptions
+    from metrichub.hub import Hub
     from metrichub.metric import Metric
     from metrichub.report.ranking import Ranking
     from metrichub.report.report import Report
@@ -77,51 +79,8 @@ MOST_DOUBTS = 3
     show_default=True,
     help="The number of random swaps in the test; McNemar's mid-p needs none.",
 )
-@click.option(
-    "--systems",
-    "column",
-    metavar="COLUMN",
-    help="FILE is one table of all systems, whose names are in COLUMN; or as A+B, whose "
-    "predictions are in the columns A and B.",
-)
-@click.option(
-    "--baseline",
-    metavar="NAME",
-    help="The baseline among the systems of --systems.  [default: the first in the table]",
-)
-@click.option(
-    "--common",
-    is_flag=True,
-    help="Compare on the samples that all systems have, and leave out the others.",
-)
-@key_option
-@report_option
-@title_option
-@click.option(
-    "--by",
-    metavar="COLUMN",
-    help="Add the differences of each group of samples, by the values of a column.",
-)
-@calibrate_option
-@click.option(
-    "--fail-if-worse",
-    is_flag=True,
-    help="Exit with 1 if a system is significantly worse than the baseline, or can't be tested.",
-)
-@click.option(
-    "--max-drop",
-    metavar="METRIC=N",
-    multiple=True,
-    help="Exit with 1 if a system scores worse than the baseline by more than N.",
-)
-@click.option(
-    "--margin",
-    metavar="[METRIC=]N",
-    multiple=True,
-    help="Exit with 1 unless the samples show that no system is worse than the baseline by over N; "
-    "N without METRIC applies to all headline outputs.",
-)
-@detect_option
+@compare_options
+@gate_options
 @display_options
 def compare(
     context: click.Context,
@@ -134,18 +93,8 @@ def compare(
     output: str | None,
     resampling: ResamplingOptions,
     trials: int,
-    column: str | None,
-    baseline: str | None,
-    common: bool,
-    key: Sequence[str],
-    page: str | None,
-    title: str | None,
-    by: str | None,
-    calibrate: str | None,
-    fail_if_worse: bool,
-    max_drop: tuple[str, ...],
-    margin: tuple[str, ...],
-    detect: tuple[str, ...],
+    comparing: CompareOptions,
+    gates: GateOptions,
     display: Display,
 ) -> None:
     """Compare systems on the same samples; the first FILE is the baseline.
@@ -173,48 +122,32 @@ def compare(
     named = named_files(files)
     systems: Mapping[str, str | Samples] = named
     plain = texts.are_beside(files, chosen.input_format)
-    if column:
-        systems = _of_column(files, column, baseline, chosen)
+    if comparing.column:
+        if len(files) != 1:
+            raise click.UsageError("--systems takes one FILE, a table of all systems")
+        systems = comparing.split(_read(files[0], chosen), files[0])
     elif plain:
         read_systems = texts.read(named, chosen.where)
         systems = {name: as_one([*samples]) for name, samples in read_systems.items()}
     else:
         systems, chosen = with_logs(named, chosen, as_recorded=as_recorded)
-    match, key = (key, ()) if column or common else (None, key)
-    if len(systems) < 2:
-        if any(isinstance(samples, Samples) for samples in systems.values()):
-            (name,) = systems
-            raise click.UsageError(
-                f"{files[0]} has one system{'' if name == files[0] else f', {name!r}'}; give "
-                "another FILE, the baseline first, or use 'metrichub score'"
-            )
-        raise click.UsageError(
-            "give at least two files, the baseline first, or a folder with logs of several "
-            "systems; of one table with all of them, name the column: --systems COLUMN"
-        )
-    if key and (page or by is not None):
-        option = "--report" if page else "--by"
-        raise click.UsageError(
-            f"--key keeps only sums, but {option} needs the samples; leave one of them out"
-        )
-    if calibrate and (key or max_drop or page or by is not None):
-        raise click.UsageError("--calibrate doesn't go with --key, --by, --max-drop or --report")
+    _check_number(systems, files)
+    comparing.check(gates.max_drop)
     example = f"metrichub compare {' '.join(files)}"
-    shared = texts if plain else None
-    reports, ids = _reports(systems, chosen, judging, key, example, shared, match, common)
+    reports, ids = _reports(systems, chosen, judging, comparing, example, texts if plain else None)
     from metrichub.report.headline import headline
     from metrichub.report.ranking import compare_all
 
-    options = asdict(resampling) | {"trials": trials}
-    ranking = compare_all(reports, **options, calibrate=calibrate)
+    tests = {**asdict(resampling), "trials": trials}
+    ranking = compare_all(reports, **tests, calibrate=comparing.calibrate)
     noted, failed = list[str](), list[str]()
-    if fail_if_worse or max_drop or margin or detect:
+    if any(astuple(gates)):
         from metrichub.cli.gates import gated
 
-        noted, failed = gated(ranking, fail_if_worse, max_drop, margin, detect)
+        noted, failed = gated(ranking, **asdict(gates))
     for line in failed:
         say(line, "failed")
-    slices = _slices(reports, by, ranking.options)
+    slices = _slices(reports, comparing.by, ranking.options)
     shown = result_format(form, output)
     emit(
         shown,
@@ -222,15 +155,20 @@ def compare(
             *_tables(ranking, display, shown),
             *(of_pair.table(reports) for of_pair in slices),
         ],
-        lambda: (
-            _document(reports, ranking, display)
-            | ({"slices": [row for s in slices for row in s.rows()]} if slices else {})
-        ),
+        lambda: _document(reports, ranking, display, slices),
         output=output,
         top=str(headline(ranking, display.percent)) if shown == "table" else "",
         foot=_foot(ranking, display) if shown == "table" else (),
     )
-    write_page(page, reports, ids, **options, ranking=ranking, title=title, by=by)
+    write_page(
+        comparing.page,
+        reports,
+        ids,
+        **tests,
+        ranking=ranking,
+        title=comparing.title,
+        by=comparing.by,
+    )
     print_notes(reports)
     if shown != "table":  # Its foot has said so.
         print_unranked(ranking.withheld)
@@ -240,19 +178,20 @@ def compare(
     context.exit(1 if failed else 0)
 
 
-def _of_column(
-    files: Sequence[str], column: str, baseline: str | None, chosen: MetricOptions
-) -> dict[str, Samples]:
-    """The samples of each system of a table, by the column with their names; first the baseline."""
-    if len(files) != 1:
-        raise click.UsageError("--systems takes one FILE, a table of all systems")
-    systems = split_systems(_read(files[0], chosen), column)
-    if baseline is None:
-        return systems
-    if baseline not in systems:
-        near = did_you_mean(baseline, systems) or f" (there are: {listed(systems)})"
-        raise click.UsageError(f"{files[0]} has no system {baseline!r}{near}")
-    return {baseline: systems.pop(baseline), **systems}
+def _check_number(systems: Mapping[str, str | Samples], files: Sequence[str]) -> None:
+    """Raise `UsageError` unless there are several systems."""
+    if len(systems) >= 2:
+        return
+    if any(isinstance(samples, Samples) for samples in systems.values()):
+        (name,) = systems
+        raise click.UsageError(
+            f"{files[0]} has one system{'' if name == files[0] else f', {name!r}'}; give another "
+            "FILE, the baseline first, or use 'metrichub score'"
+        )
+    raise click.UsageError(
+        "give at least two files, the baseline first, or a folder with logs of several systems; "
+        "of one table with all of them, name the column: --systems COLUMN"
+    )
 
 
 def _read(file: str | Samples, chosen: MetricOptions) -> Samples:
@@ -288,44 +227,40 @@ def _tables(ranking: Ranking[Any], display: Display, form: str) -> Sequence[Tabl
 
 
 def _foot(ranking: Ranking[Any], display: Display) -> Sequence[str]:
-    lines = ranking.foot(
-        outputs=display.outputs, intervals=display.with_intervals, percent=display.percent
-    )
+    lines = [
+        *ranking.foot(
+            outputs=display.outputs, intervals=display.with_intervals, percent=display.percent
+        )
+    ]
     if not is_verbose():
         more = len(lines) - 1 - MOST_DOUBTS
         lines = lines[: MOST_DOUBTS + 1]
-        lines += [f"{more} more note{'s' * (more > 1)}: --verbose"] * (more > 0)
-    return [*lines, *(ranking.signatures() if display.with_signatures or is_verbose() else ())]
+        if more > 0:
+            lines.append(f"{more} more {'note' if more == 1 else 'notes'}: --verbose")
+    if display.with_signatures or is_verbose():
+        lines += ranking.signatures()
+    return lines
 
 
 def _reports(
     files: Mapping[str, str | Samples],
     chosen: MetricOptions,
     judging: JudgeOptions,
-    key: Sequence[str],
+    comparing: CompareOptions,
     example: str,
     texts: TextFiles | None,
-    match: Sequence[str] | None,
-    common: bool,
 ) -> tuple[dict[str, Report], Sequence[Any] | None]:
-    """The report of every file, and the samples' ids: a saved one is read, samples are measured.
-
-    Samples are matched if there is a key to `match`, which may be none; `common` ones are kept.
-    """
+    """The report of every file, and the samples' ids: a saved one is read, samples are measured."""
     saved = _saved(files)
-    if saved and match is not None:
-        raise click.UsageError(
-            f"{next(iter(saved))} is a saved report, whose samples --common can't choose; give the "
-            "samples"
-        )
     fresh = {name: file for name, file in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
-    if saved and chosen.where:
-        raise click.UsageError(
-            f"{next(iter(saved))} is a saved report, whose samples --where can't choose; give the "
-            "samples"
-        )
     if saved:
+        for option, value in (("--common", comparing.matching), ("--where", chosen.where or None)):
+            if value is not None:
+                raise click.UsageError(
+                    f"{next(iter(saved))} is a saved report, whose samples {option} can't choose; "
+                    "give the samples"
+                )
         metrics = _metrics(metrics, saved)
         names = [metric.name for metric in metrics]
         saved = {name: _only(name, report, names) for name, report in saved.items()}
@@ -334,7 +269,7 @@ def _reports(
     hub = chosen_hub(metrics, chosen, example, judging)
     if texts:
         texts.check(hub.needs())
-    if key:
+    if comparing.bucket_key:
         # Large files, read by parts; the buckets tell whether systems were given the same.
         parts = {
             name: [file]
@@ -342,28 +277,41 @@ def _reports(
             else read_batches(file, where=chosen.where, **chosen.reading())
             for name, file in fresh.items()
         }
-        measured = measure(hub, parts, chosen, judging, samples=False, key=key)
+        measured = measure(hub, parts, chosen, judging, samples=False, key=comparing.bucket_key)
     else:
-        systems: Mapping[str, Samples] = {name: _read(file, chosen) for name, file in fresh.items()}
-        if chosen.tries or hub.reads_tries():
-            systems = {
-                name: hub.by_task(samples, chosen.tries, chosen.columns)
-                for name, samples in systems.items()
-            }
-        if match is not None:
-            systems = matched(systems, match, common, chosen.columns.values())
-        elif not saved:
-            systems = in_order(systems)
-        shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.system_columns())
-        if not shown and match is None:
-            note(
-                "samples are paired by their position: the files have no ids, nor a column that "
-                "the metrics read and the systems share"
-            )
+        systems = _paired(hub, fresh, chosen, comparing.matching, comparing.common, bool(saved))
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
     ids = next(filter(None, (report.metadata.get("id") for report in measured.values())), None)
     return {name: (saved | measured)[name] for name in files}, ids
+
+
+def _paired(
+    hub: Hub,
+    files: Mapping[str, str | Samples],
+    chosen: MetricOptions,
+    matching: Sequence[str] | None,
+    common: bool,
+    beside_saved: bool,
+) -> Mapping[str, Samples]:
+    """The samples of every file in one order, matched where `matching` has columns or is empty."""
+    systems: Mapping[str, Samples] = {name: _read(file, chosen) for name, file in files.items()}
+    if chosen.tries or hub.reads_tries():
+        systems = {
+            name: hub.by_task(samples, chosen.tries, chosen.columns)
+            for name, samples in systems.items()
+        }
+    if matching is not None:
+        systems = matched(systems, matching, common, chosen.columns.values())
+    elif not beside_saved:
+        systems = in_order(systems)
+    shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.system_columns())
+    if not shown and matching is None:
+        note(
+            "samples are paired by their position: the files have no ids, nor a column that the "
+            "metrics read and the systems share"
+        )
+    return systems
 
 
 def _saved(files: Mapping[str, str | Samples]) -> dict[str, Report]:
@@ -391,27 +339,27 @@ def _metrics(specs: Sequence[str], saved: Mapping[str, Report]) -> Sequence[Metr
     metrics = []
     for spec in specs:
         requested = load_metric(spec)
-        own = saved_metrics.get(requested.name, requested)
-        if not _fits(own, requested, spec_of(spec).parameters):
+        metric = saved_metrics.get(requested.name, requested)
+        if not _fits(metric, requested, spec_of(spec).parameters):
             raise ReportError(
-                f"{file} has {own.label()}, not {requested.label()}; score its samples again, or "
-                "leave -m out"
+                f"{file} has {metric.label()}, not {requested.label()}; score its samples again, "
+                "or leave -m out"
             )
-        if own is not requested and _label(own) != _label(requested):
-            note(f"all systems are scored as in {file}: {_label(own)}")
-        if own in metrics:
-            raise click.UsageError(f"{own.name} is chosen twice; leave one -m out")
-        metrics.append(own)
+        if metric is not requested and _label(metric) != _label(requested):
+            note(f"all systems are scored as in {file}: {_label(metric)}")
+        if metric in metrics:
+            raise click.UsageError(f"{metric.name} is chosen twice; leave one -m out")
+        metrics.append(metric)
     return metrics or list(saved_metrics.values())
 
 
-def _fits(own: Metric, requested: Metric, named: Iterable[str]) -> bool:
+def _fits(saved: Metric, requested: Metric, named: Iterable[str]) -> bool:
     """Whether a saved metric has the parameters that are named of the one that is asked for."""
-    if type(own) is not type(requested):
+    if type(saved) is not type(requested):
         return False
     # A judge may be named in several ways, and 0 is 0.0.
-    candidates = (replace(own, **{name: getattr(requested, name)}) for name in named)
-    return all(candidate == own or candidate.label() == own.label() for candidate in candidates)
+    candidates = (replace(saved, **{name: getattr(requested, name)}) for name in named)
+    return all(candidate == saved or candidate.label() == saved.label() for candidate in candidates)
 
 
 def _label(metric: Metric) -> str:
@@ -430,7 +378,10 @@ def _only(name: str, report: Report, metrics: Sequence[str]) -> Report:
 
 
 def _document(
-    reports: Mapping[str, Report], ranking: Ranking[Any], display: Display
+    reports: Mapping[str, Report],
+    ranking: Ranking[Any],
+    display: Display,
+    slices: Sequence[Slices],
 ) -> dict[str, Any]:
     """The ranking for JSON, with what else was asked for or is to be known."""
     from metrichub.report.notes import notes_of
@@ -438,8 +389,11 @@ def _document(
     document = ranking.to_dict()
     if display.with_intervals:
         document["intervals"] = ranking.intervals()
-    if notes := {name: texts for name, report in reports.items() if (texts := notes_of(report))}:
-        document["notes"] = notes
+    notes = {name: notes_of(report) for name, report in reports.items()}
+    if any(notes.values()):
+        document["notes"] = {name: texts for name, texts in notes.items() if texts}
     if display.with_signatures:
         document["signatures"] = next(iter(reports.values())).signatures()
+    if slices:
+        document["slices"] = [row for of_pair in slices for row in of_pair.rows()]
     return document

@@ -23,33 +23,33 @@ from metrichub.report.rows import ScoreFormat, merged_columns, output_columns, r
 
 def gated(
     ranking: Ranking[Any],
-    worse: bool,
-    drops: Sequence[str],
-    margins: Sequence[str],
-    detected: Sequence[str],
+    *,
+    fail_if_worse: bool,
+    max_drop: Sequence[str],
+    margin: Sequence[str],
+    detect: Sequence[str],
 ) -> tuple[list[str], list[str]]:
-    """What is to be known, and what fails, by the differences that options name.
+    """The lines to print and the failures, by the differences that options name.
 
-    With `worse`, no system may be significantly worse than the baseline; on outputs that have a
-    margin, that decides.
+    With `fail_if_worse`, no system may be significantly worse than the baseline; on outputs that
+    have a margin, that decides.
 
     Raises:
         UsageError: as `_named`.
     """
     # The margin of all outputs leaves those that have one of their own.
-    ordered = sorted(margins, key=lambda text: "=" in text)
-    by_margin = {m[:2]: m for text in ordered for m in _margins(text, ranking.reports)}
-    failed = _lost(ranking, by_margin) if worse else []
+    ordered = sorted(margin, key=lambda text: "=" in text)
+    margins = {bound[:2]: bound for text in ordered for bound in _margins(text, ranking.reports)}
     noted: list[str] = []
-    for margin in by_margin.values():
+    failed = _lost(ranking, margins) if fail_if_worse else []
+    confidence = ranking.options.confidence
+    for bound in margins.values():
         for name in ranking.systems[1:]:
-            found = ranking.not_worse(
-                name, margin.name, margin.value, confidence=ranking.options.confidence
-            )
-            (noted if found.shown else failed).append(found.sentence)
-    for text in drops:
+            verdict = ranking.not_worse(name, bound.name, bound.value, confidence=confidence)
+            (noted if verdict.shown else failed).append(verdict.sentence)
+    for text in max_drop:
         failed += _dropped(ranking, _named("--max-drop", text, ranking.reports))
-    noted += [_samples_for(ranking, _named("--detect", text, ranking.reports)) for text in detected]
+    noted += [_samples_for(ranking, _named("--detect", text, ranking.reports)) for text in detect]
     return noted, failed
 
 
@@ -61,11 +61,11 @@ def _lost(ranking: Ranking[Any], others: Collection[tuple[str, str]]) -> list[st
     baseline, *tested = ranking.systems
     failed = []
     for name in tested:
-        own = [row for row in rows if row.system == name and row.test]
-        if worse := [short_label(row.column) for row in own if row.verdict == "worse"]:
+        tests = [row for row in rows if row.system == name and row.test]
+        if worse := [short_label(row.column) for row in tests if row.verdict == "worse"]:
             failed.append(f"{name} is worse than {baseline} on {listed(worse)}")
-        unknown = [row.test for row in own if row.verdict in ("no winner", "not tested")]
-        failed += [str(test.sentence) for test in unknown if test]
+        untested = [row.test for row in tests if row.verdict in ("no winner", "not tested")]
+        failed += [str(test.sentence) for test in untested if test]
     return failed
 
 
@@ -119,9 +119,9 @@ def _samples_for(ranking: Ranking[Any], difference: Threshold) -> str:
     """How many samples a true difference takes, for the pair with the baseline that takes most."""
     baseline, *_ = ranking.systems
     tests = [
-        own[difference.metric][difference.output]
-        for own in ranking.against(baseline).values()
-        if difference.metric in own
+        of_system[difference.metric][difference.output]
+        for of_system in ranking.against(baseline).values()
+        if difference.metric in of_system
     ]
     if not tests or not all(test.se > 0 and test.units >= LEAST_UNITS for test in tests):
         return f"{difference.shown}: these samples don't tell how its differences vary"
@@ -143,8 +143,8 @@ def pilot(report: Report, text: str, resampling: ResamplingOptions) -> str:
     difference = _named("--detect", text, {"": report})
     metric, output = difference[:2]
     drawn = report.intervals(metrics=metric, **asdict(resampling))[metric][output]
-    known, cluster = report.clustered(resampling.cluster)
-    units = known.units(report.results[metric], cluster).number
+    measurement, cluster = report.clustered(resampling.cluster)
+    units = measurement.units(report.results[metric], cluster).number
     if not drawn.std > 0 or units < LEAST_UNITS:
         return f"{difference.shown}: these samples don't tell how its scores vary"
     error = drawn.std * sqrt(2 * units / (units - 1))

@@ -1,4 +1,4 @@
-"""The options of `score` alone: what is written, and thresholds for CI."""
+"""The options that `score` or `compare` has alone: what is written, and gates for CI."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from metrichub.cli.output import report_file, report_option, samples_file, title_option
-from metrichub.cli.shared_options import calibrate_option, key_option, option_group
-from metrichub.errors import MetrichubError
+from metrichub.cli.shared_options import (
+    calibrate_option,
+    detect_option,
+    key_option,
+    option_group,
+)
+from metrichub.data.samples import Samples
+from metrichub.data.tidy import split_systems
+from metrichub.errors import MetrichubError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from metrichub.evaluation.measurement import Nested
@@ -181,3 +188,124 @@ def failures(bounds: Sequence[Threshold], scores: Mapping[str, Nested]) -> Itera
             if not bound.holds(score):
                 where = f"{name}: " if len(scores) > 1 else ""
                 yield f"{where}{bound.name} is {score:.6g}, {bound.failure(score)}"
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """Which systems and samples are compared, and what is shown beside the table."""
+
+    column: str | None
+    baseline: str | None
+    common: bool
+    key: Sequence[str]
+    page: str | None
+    title: str | None
+    by: str | None
+    calibrate: str | None
+
+    @property
+    def matching(self) -> Sequence[str] | None:
+        """The columns by which samples are matched, maybe none; None where they aren't matched."""
+        return self.key if self.column or self.common else None
+
+    @property
+    def bucket_key(self) -> Sequence[str]:
+        """The columns that choose the bucket of a sample where only sums are kept."""
+        return () if self.column or self.common else self.key
+
+    def split(self, table: Samples, file: str) -> dict[str, Samples]:
+        """The samples of each system of a table, the baseline first.
+
+        Raises:
+            UsageError: the baseline isn't among them.
+        """
+        systems = split_systems(table, self.column or "")
+        if self.baseline is None:
+            return systems
+        if self.baseline not in systems:
+            near = did_you_mean(self.baseline, systems) or f" (there are: {listed(systems)})"
+            raise click.UsageError(f"{file} has no system {self.baseline!r}{near}")
+        return {self.baseline: systems.pop(self.baseline), **systems}
+
+    def check(self, max_drop: Sequence[str]) -> None:
+        """Raise `UsageError` for what doesn't go together."""
+        sliced = self.by is not None
+        if self.bucket_key and (self.page or sliced):
+            raise click.UsageError(
+                f"--key keeps only sums, but {'--report' if self.page else '--by'} needs the "
+                "samples; leave one of them out"
+            )
+        if self.calibrate and (self.bucket_key or max_drop or self.page or sliced):
+            raise click.UsageError(
+                "--calibrate doesn't go with --key, --by, --max-drop or --report"
+            )
+
+
+compare_options = option_group(
+    "comparing",
+    CompareOptions,
+    click.option(
+        "--systems",
+        "column",
+        metavar="COLUMN",
+        help="FILE is one table of all systems, whose names are in COLUMN; or as A+B, whose "
+        "predictions are in the columns A and B.",
+    ),
+    click.option(
+        "--baseline",
+        metavar="NAME",
+        help="The baseline among the systems of --systems.  [default: the first in the table]",
+    ),
+    click.option(
+        "--common",
+        is_flag=True,
+        help="Compare on the samples that all systems have, and leave out the others.",
+    ),
+    key_option,
+    report_option,
+    title_option,
+    click.option(
+        "--by",
+        metavar="COLUMN",
+        help="Add the differences of each group of samples, by the values of a column.",
+    ),
+    calibrate_option,
+)
+"""--systems, --baseline, --common, --key, --report, --title, --by, --calibrate as `comparing`."""
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """The differences that fail a build, and those to plan for, as they were typed."""
+
+    fail_if_worse: bool
+    max_drop: tuple[str, ...]
+    margin: tuple[str, ...]
+    detect: tuple[str, ...]
+
+
+gate_options = option_group(
+    "gates",
+    GateOptions,
+    click.option(
+        "--fail-if-worse",
+        is_flag=True,
+        help="Exit with 1 if a system is significantly worse than the baseline, or can't be "
+        "tested.",
+    ),
+    click.option(
+        "--max-drop",
+        metavar="METRIC=N",
+        multiple=True,
+        help="Exit with 1 if a system scores worse than the baseline by more than N.",
+    ),
+    click.option(
+        "--margin",
+        metavar="[METRIC=]N",
+        multiple=True,
+        help="Exit with 1 unless the samples show that no system is worse than the baseline by "
+        "over N; N without METRIC applies to all headline outputs.",
+    ),
+    detect_option,
+)
+"""--fail-if-worse, --max-drop, --margin and --detect as `gates`."""
