@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.resample import Interval as Interval
     from metrichub.evaluation.significance import Comparison as Comparison
     from metrichub.hub import Hub as Hub
+    from metrichub.hub import RunOptions as RunOptions
     from metrichub.judge.openai import OpenAIJudge as OpenAIJudge
     from metrichub.metric import load_metric as load_metric
     from metrichub.models.openai_embedder import OpenAIEmbedder as OpenAIEmbedder
@@ -92,7 +93,7 @@ _HOMES = {
         "evaluation.resample": "Interval",
         "evaluation.repeats": "RepeatedScore",
         "evaluation.significance": "Comparison",
-        "hub": "Hub",
+        "hub": "Hub RunOptions",
         "judge.openai": "OpenAIJudge",
         "metric": "load_metric",
         "models.usage": "Usage",

@@ -15,6 +15,7 @@ from typing import (
     NoReturn,
     ParamSpec,
     TypedDict,
+    TypeVar,
     Unpack,
 )
 
@@ -24,7 +25,6 @@ from metrichub.data.inputs import batches_of, check_options, is_stream, objects_
 from metrichub.data.samples import Reading, Samples
 from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
-from metrichub.deprecation import renamed_parameter
 from metrichub.errors import (
     DOUBTS,
     InputError,
@@ -67,13 +67,21 @@ if TYPE_CHECKING:
 
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 _LOOKED_AT = 100
 """So many calls of a hub are looked at for what makes scores doubtful, then one of so many."""
 
 
-class EvaluateOptions(TypedDict, total=False):
-    """The options of `Hub.evaluate`, which explains them."""
+class RunOptions(TypedDict, total=False):
+    """Options of `Hub.evaluate`, which explains them, to be passed on together.
+
+    `hub.evaluate(data, options=run)` takes all of `run`, but for those that the call itself names.
+
+    >>> run = RunOptions(workers=4, samples=False)
+    >>> run | {"workers": 2}
+    {'workers': 2, 'samples': False}
+    """
 
     columns: Mapping[str, str] | None
     reduce: Reduction | None
@@ -90,6 +98,22 @@ class EvaluateOptions(TypedDict, total=False):
     key: str | Sequence[str] | None
     tries: str | None
     batch: str | PathLike[str] | None
+
+
+def _merged(method: Callable[P, T]) -> Callable[P, T]:
+    """The method, which takes the entries of `options` as keywords."""
+
+    @wraps(method)
+    def with_keywords(*data: P.args, **keywords: P.kwargs) -> T:
+        options = keywords.pop("options", None) or {}
+        if not isinstance(options, Mapping):
+            raise InputError(f"options must be RunOptions(...), not {what(options)}")
+        merged: Any = {**options, **keywords}
+        return method(*data, **merged)
+
+    # Who lists the options of a method finds them here.
+    with_keywords.__kwdefaults__ = method.__kwdefaults__  # type: ignore[attr-defined]  # any callable
+    return with_keywords
 
 
 def _awaited(
@@ -137,7 +161,6 @@ class Hub:
     vote: VoteRule | None
     _signed: tuple[tuple[Metric, ...], Reduction | None, dict[str, Signature]]
 
-    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
     def __init__(
         self,
         metrics: MetricLike | Iterable[MetricLike] = (),
@@ -221,7 +244,7 @@ class Hub:
                 raise AttributeError(f"a hub has no {name}; {OTHER_METHODS[name]}")
             raise AttributeError(f"'Hub' object has no attribute {name!r}")
 
-    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
+    @_merged
     def __call__(
         self,
         data: Data | None = None,
@@ -245,12 +268,13 @@ class Hub:
             warn_of({"": report}, self._warned)
         return report.scores()
 
-    @renamed_parameter("reduce_fn", "reduce", gone_in="0.3")
+    @_merged
     def evaluate(  # noqa: PLR0913  # the options of one call, each by its name
         self,
         data: Data | None = None,
         /,
         *more: Never,
+        options: RunOptions | None = None,  # `_merged` reads it
         columns: Mapping[str, str] | None = None,
         reduce: Reduction | None = None,
         samples: bool = True,
@@ -310,6 +334,9 @@ class Hub:
         no server is called. The call raises `Pending` with the files to send, in the format of
         OpenAI's Batch API and `vllm run-batch`. Repeat it once the answers are in the folder, until
         it returns the report.
+
+        Options that several calls share can be passed on together:
+        `run = RunOptions(workers=4, max_cost=2)`, then `hub.evaluate(data, options=run)`.
 
         What may mislead is a note of the report, and a `DoubtfulScore` warning.
 
@@ -377,7 +404,8 @@ class Hub:
         common: bool = False,
         as_recorded: bool = False,
         where: Where | None = None,
-        **options: Unpack[EvaluateOptions],
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunOptions],
     ) -> dict[str, Report]:
         """The reports of several systems, files, or splits of a data set, by name.
 
@@ -405,8 +433,8 @@ class Hub:
                 raise ParameterError(None, name, flag, "True or False")
         hub, data = self._with_logs(data, systems, common, as_recorded, where)
         if hub is not self:
-            return hub.evaluate_all(data, common=common, **options)
-        shared: dict[str, Any] = {**options}
+            return hub.evaluate_all(data, common=common, options=options, **keywords)
+        shared: dict[str, Any] = {**(options or {}), **keywords}
         by_name = self._systems(data, systems, common, shared)
         reports: dict[str, Report] = {}
         batch = shared.get("batch")
@@ -585,7 +613,7 @@ class Hub:
         if not self.metrics:
             raise SpecError("the hub has no metric; name one, for example Hub('bleu')")
         needed = self.needs()
-        options = EvaluateOptions.__annotations__
+        options = RunOptions.__annotations__
         check_options(by_name, needed, options, self.metrics, with_table=data is not None)
         return batches_of(data, by_name, needed, columns, self.objects(), keep, key, unreduced)
 

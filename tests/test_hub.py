@@ -15,7 +15,7 @@ from datasets import Dataset, DatasetDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub import DoubtfulScore, Hub, load_metric
+from metrichub import DoubtfulScore, Hub, RunOptions, load_metric
 from metrichub.errors import (
     InputError,
     MetricError,
@@ -72,24 +72,30 @@ def test_a_hub_is_a_value_that_travels() -> None:
     assert "Overlap(" in repr(HUB)
 
 
+def test_options_are_passed_on_together_and_a_call_overrides_them() -> None:
+    run = RunOptions(samples=False, reduce="mean", columns={"predictions": "answers"})
+    rows = {"answers": [["a", "b"]], "references": ["a"]}
+    apart: Any = {**run, "reduce": "max"}
+    for reports in (
+        [HUB.evaluate(rows, options=run), HUB.evaluate(rows, **run)],
+        [HUB.evaluate(rows, options=run, reduce="max"), HUB.evaluate(rows, **apart)],
+        HUB.evaluate_all({"a": rows, "b": rows}, options=run).values(),
+    ):
+        first, second = reports
+        assert (first.scores(), first.signatures()) == (second.scores(), second.signatures())
+    assert HUB(rows, options=run) == HUB.evaluate(rows, **run).scores()
+
+
 @pytest.mark.parametrize(
-    "call",
+    ("options", "message"),
     [
-        lambda data: Hub("wer", reduce_fn="worst")(**data),  # type: ignore[call-arg]  # the old name
-        lambda data: Hub("wer")(**data, reduce_fn="worst"),
-        lambda data: Hub("wer").evaluate(**data, reduce_fn="worst").scores(),
+        (7, r"^options must be RunOptions\(\.\.\.\), not 7 \(int\)"),
+        ({"worker": 2}, "did you mean 'workers'"),
     ],
 )
-def test_reduce_fn_is_the_old_name_of_reduce(call: Any) -> None:
-    data = {"predictions": [["a", "b"]], "references": ["a"]}
-    with pytest.warns(DeprecationWarning, match="'reduce_fn' of .* is deprecated .* use 'reduce'$"):
-        scores = call(data)
-    assert scores == Hub("wer", reduce="worst")(**data) == {"wer": {**scores["wer"], "score": 1}}
-
-
-def test_the_old_attribute_of_a_hub_says_the_new_name() -> None:
-    with pytest.raises(AttributeError, match=r"^a hub has no reduce_fn; it is called reduce$"):
-        _ = HUB.reduce_fn  # type: ignore[attr-defined]  # the old name
+def test_wrong_options_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        HUB.evaluate([{"prediction": "a", "reference": "a"}], options=options)
 
 
 def test_reduce_belongs_to_the_hub_and_not_to_a_metric() -> None:

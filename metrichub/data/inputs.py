@@ -33,6 +33,7 @@ _ELSEWHERE = {
     "judge": "pass the judge to the hub: Hub(metrics, judge=...)",
     "embedder": "pass the embedder to the hub: Hub(metrics, embedder=...)",
     "language": "pass the language of the prompts to the hub: Hub(metrics, language=...)",
+    "reduce_fn": "it is called reduce",
     "n_jobs": "the number of processes is workers=...",
     "num_workers": "the number of processes is workers=...",
     "cluster": "pass it to the report: report.intervals(cluster=...) or compare(cluster=...)",

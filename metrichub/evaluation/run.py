@@ -48,9 +48,8 @@ OTHER_METHODS = {
     "score": "call it: hub(predictions=[...], references=[...])",
     "add": _IN_PARTS,
     "add_batch": _IN_PARTS,
-    "reduce_fn": "it is called reduce",
 }
-"""What to do in place of the methods that other libraries have, and of a former attribute."""
+"""What to do in place of the methods that other libraries have."""
 
 
 def system_columns(metrics: Iterable[Metric]) -> set[str]:
