@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial, wraps
 from os import PathLike
 from typing import (
@@ -153,12 +152,11 @@ class Hub:
             answer the metric's questions.
     """
 
-    __slots__ = ("_calls", "_signed", "_warned", "block_characters", "metrics", "reduce", "vote")
+    __slots__ = ("_calls", "_signed", "_warned", "block_characters", "metrics", "reduce")
 
     metrics: tuple[Metric, ...]
     reduce: Reduction | None
     block_characters: int
-    vote: VoteRule | None
     _signed: tuple[tuple[Metric, ...], Reduction | None, dict[str, Signature]]
 
     def __init__(
@@ -177,13 +175,12 @@ class Hub:
         """Load the metrics; nothing is measured yet.
 
         Metrics without their own judge or embedder ask these, or those in METRICHUB_JUDGE and
-        METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean"; so
-        does one that a run asks several times, if a vote is given. `language` is that of the
-        prompts of judge metrics that name none, such as "zh". `extract` says how the answer is read
-        from each prediction before it is scored, such as "boxed" or "gsm8k-flexible"; a metric with
-        its own `extract` keeps it. `extract_references` says the same for references, such as
-        worked solutions ("boxed") or the place of the right choice ("index"); a reference from
-        which nothing is read is an error.
+        METRICHUB_EMBEDDER. Several judges decide by `vote`, the majority unless it is "mean".
+        `language` is that of the prompts of judge metrics that name none, such as "zh". `extract`
+        says how the answer is read from each prediction before it is scored, such as "boxed" or
+        "gsm8k-flexible"; a metric with its own `extract` keeps it. `extract_references` says the
+        same for references, such as worked solutions ("boxed") or the place of the right choice
+        ("index"); a reference from which nothing is read is an error.
         """
         if more:
             raise InputError(
@@ -202,8 +199,6 @@ class Hub:
             loaded = assigned(loaded, settings)
         self.metrics = tuple(loaded)
         self.reduce, self.block_characters = reduce, block_characters
-        # A list of judges has voted already; a vote over repeats is one judge's.
-        self.vote = vote if not isinstance(judge, (list, tuple)) else None
         for metric in self.metrics:
             reduction_name(metric, reduce)
         self._signed = self.metrics, reduce, {}
@@ -218,11 +213,11 @@ class Hub:
         return hash(self._settings())
 
     def _settings(self) -> tuple[object, ...]:
-        return self.metrics, self.reduce, self.block_characters, self.vote
+        return self.metrics, self.reduce, self.block_characters
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change what a hub was made with."""
-        if name in ("metrics", "reduce", "block_characters", "vote") and hasattr(self, name):
+        if name in ("metrics", "reduce", "block_characters") and hasattr(self, name):
             raise AttributeError(f"a hub's {name} can't be set; make another hub")
         object.__setattr__(self, name, value)
 
@@ -328,7 +323,7 @@ class Hub:
         (retries count), `max_tokens` (prompts and replies) or `max_cost` (at the judge's prices).
         Stored answers remain, and the next run continues from them. With `repeats`, judges run
         several times; the scores are means, and `report.repeated()` returns the standard deviation
-        between runs. In a hub with a vote, one judge votes so many times on the same items instead.
+        between runs.
 
         With `batch`, the name of a folder, requests to models are written to files in rounds, and
         no server is called. The call raises `Pending` with the files to send, in the format of
@@ -352,10 +347,10 @@ class Hub:
             data, by_name = self.by_task(by_name if data is None else data, tries, columns), {}
         reduction = self.reduce if reduce is None else reduce
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
-        metrics, again = self._repeated(repeats)
+        metrics, judged = self.metrics, self._judged(repeats)
         key = names_of("key", key)
         flags = {"samples": samples, "texts": texts}
-        check_run(more, progress, key, flags, repeats if again else 1)
+        check_run(more, progress, key, flags, repeats if judged else 1)
         rounds = rounds_of(batch, workers)
         if self._signed[0] is not metrics or self._signed[1] is not reduction:
             self._signed = metrics, reduction, {}
@@ -370,13 +365,13 @@ class Hub:
         )
         unreduced = metrics if reduction is None else ()
         batches: Iterable[Batch] = self._batches(data, columns, by_name, keep, key, unreduced)
-        if repeats == 1 or not again:
+        if repeats == 1 or not judged:
             report = Report.of(run(measure, batches))
         else:
             from metrichub.evaluation.repeats import measured_again
 
             run = partial(run, samples=True)
-            report = Report.of(measured_again(run, measure, list(batches), again, repeats))
+            report = Report.of(measured_again(run, measure, list(batches), judged, repeats))
             report = report if samples else report.pool()
         finish_rounds(rounds, batch, report)
         warn_of({"": report})
@@ -533,13 +528,14 @@ class Hub:
         Raises:
             InputError: as `evaluate`.
         """
-        metrics, again = self._repeated(repeats)
-        judged = tuple(metric for metric in metrics if is_async(metric))
+        judged = self._judged(repeats)
         batches = list(self._batches(data, columns, by_name))
         usage = Usage()
-        for number, of in enumerate([judged, *[again] * (repeats - 1)]):
-            measure = Measure(of, self.reduce, self.block_characters, estimating=True)
-            usage += measured(replace(measure, repeat=number), batches).usage if of else Usage()
+        for number in range(repeats if judged else 0):
+            measure = Measure(
+                judged, self.reduce, self.block_characters, estimating=True, repeat=number
+            )
+            usage += measured(measure, batches).usage
         return usage
 
     def needs(self) -> dict[str, str]:
@@ -583,19 +579,11 @@ class Hub:
         """The BibTeX of all metrics in the hub, each entry once."""
         return "\n\n".join(dict.fromkeys(m.card.bibtex for m in self.metrics if m.card.bibtex))
 
-    def _repeated(self, repeats: int) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
-        """The metrics, and those that further runs ask anew: judges that vote do so in one run."""
+    def _judged(self, repeats: int) -> tuple[Metric, ...]:
+        """The metrics that ask a judge or an embedder, which repeats ask again."""
         if not isinstance(repeats, int) or repeats < 1:
             raise ParameterError(None, "repeats", repeats, "an integer of at least 1")
-        metrics = self.metrics
-        if self.vote is not None:
-            from metrichub.judge.assign import with_repeated_votes
-
-            metrics = tuple(with_repeated_votes(metric, self.vote, repeats) for metric in metrics)
-        if repeats == 1:
-            return metrics, ()
-        same = (new for new, old in zip(metrics, self.metrics, strict=True) if new is old)
-        return metrics, tuple(metric for metric in same if is_async(metric))
+        return tuple(filter(is_async, self.metrics))
 
     def objects(self) -> dict[str, TextOf]:
         """How objects in a column become text, if all metrics that read the column agree."""

@@ -43,12 +43,12 @@ def scorers(metrics: Metrics) -> list[Any]:
     means = [metric for metric in hub.metrics if metric.averaging == "macro"]
     made: list[Any] = []
     if means:
-        shared = Hub(means, reduce=hub.reduce, vote=hub.vote)
+        shared = Hub(means, reduce=hub.reduce)
         name = means[0].name if len(means) == 1 else "metrichub"
         made.append(decorate(_scored_samples(shared), name=name))
     for metric in hub.metrics:
         if metric not in means:
-            alone = _Corpus(Hub(metric, reduce=hub.reduce, vote=hub.vote), metric.name)
+            alone = _Corpus(Hub(metric, reduce=hub.reduce), metric.name)
             shown = decorate(alone.sample(), name=metric.name, aggregations=alone.aggregations())
             made.append(shown)
     return made

@@ -85,8 +85,8 @@ judge_options = option_group(
     click.option(
         "--vote",
         type=click.Choice(VOTE_RULES),
-        help="How to combine the verdicts of several judges, or of one judge with --repeats: by "
-        "majority, or by the mean of the votes.  [default: majority for several judges]",
+        help="How to combine the verdicts of several judges: by majority, or by the mean of the "
+        "votes.  [default: majority]",
     ),
     click.option(
         "--embedder",
@@ -105,8 +105,7 @@ judge_options = option_group(
         metavar="N",
         type=click.IntRange(1),
         default=1,
-        help="Run judges N times and report the standard deviation between runs; with --vote, "
-        "count one judge's N answers as votes in one run.",
+        help="Run judges N times and report the standard deviation between runs.",
     ),
     click.option(
         "--max-errors",

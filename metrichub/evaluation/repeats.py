@@ -76,10 +76,7 @@ def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str,
         ReportError: there are no runs.
     """
     if not runs:
-        raise ReportError(
-            "the report has no repeated runs; evaluate with repeats=3 in a hub without a vote, "
-            "which would combine the repeats into one run"
-        )
+        raise ReportError("the report has no repeated runs; evaluate with repeats=3")
     return {name: _repeated(results) for name, results in runs.items()}
 
 

@@ -73,9 +73,13 @@ def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object
             raise ParameterError(
                 None, "vote", vote, f"none, or set it in the panel: {made.label} has its own"
             )
-        if not about(made).is_model:
-            same = f"none with {made.label}, which always gives the same answer"
-            raise ParameterError(None, "vote", vote, same)
+        raise ParameterError(
+            None,
+            "vote",
+            vote,
+            "it with several judges, judge=[…, …]; to ask one judge several times, evaluate with "
+            "repeats=3",
+        )
     return judge
 
 
@@ -108,26 +112,6 @@ def _of_machine(kind: str) -> str | None:
     except (SpecError, ParameterError, UnknownMetric) as error:
         raise SpecError(f"the environment variable {VARIABLES[kind]}: {error}") from error
     return spec
-
-
-def with_repeated_votes(metric: Metric, vote: Any, repeats: int) -> Metric:
-    """The metric with as many votes of its judge as repeats, if it has one judge and that votes.
-
-    Nobody votes on what is extracted.
-
-    Raises:
-        ParameterError: one judge can't vote alone.
-    """
-    if vote is None or not isinstance(metric, JudgeMetric) or not metric.votes():
-        return metric
-    judge = judge_of(metric.judge)
-    if metric.judge is None or isinstance(judge, Panel) or not about(judge).is_model:
-        return metric
-    if repeats == 1:
-        raise ParameterError(
-            None, "vote", vote, "it with several judges, judge=[…, …], or with repeats=3"
-        )
-    return replace(metric, judge=Panel(judges=(metric.judge,) * repeats, vote=vote))
 
 
 def _check_answers(metric: JudgeMetric, source: str) -> None:

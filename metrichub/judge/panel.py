@@ -26,7 +26,6 @@ from metrichub.judge.protocol import (
 )
 from metrichub.models.failures import AnswerPending
 from metrichub.models.resolve import VoteRule, about, judge_of, safe_to_show
-from metrichub.models.session import separate_answers
 
 T = TypeVar("T")
 _FEWEST = 2
@@ -69,8 +68,7 @@ class Panel:
     than half of its judges answered.
 
     Attributes:
-        judges: Two or more judges, as specs or objects. A model that is listed several times is
-            asked anew for each of its votes.
+        judges: Two or more judges, as specs or objects, each of them once.
         vote: "majority" takes the most frequent answer: tied verdicts count in equal parts, a
             grade without a majority is the median, and a tied choice is a tie. "mean" counts each
             verdict by the fraction of the votes and takes the mean of the grades; choices are the
@@ -89,13 +87,12 @@ class Panel:
         labels = [judge.label for judge in members]
         if any(isinstance(judge, Panel) for judge in members):
             raise ParameterError("panel", "judges", labels, "judges that aren't panels themselves")
-        rules = Counter(judge.label for judge in members if not about(judge).is_model)
+        again = "to ask one judge several times, evaluate with repeats=3"
         if len(labels) < _FEWEST:
-            allowed = "two or more; for one judge use vote='majority' with repeats=3"
-            raise ParameterError("panel", "judges", labels, allowed)
-        if twice := [label for label, n in rules.items() if n > 1]:
-            allowed = f"{twice[0]} once, as its answer never changes; only a model may be repeated"
-            raise ParameterError("panel", "judges", labels, allowed)
+            raise ParameterError("panel", "judges", labels, f"two or more; {again}")
+        label, times = Counter(labels).most_common(1)[0]
+        if times > 1:
+            raise ParameterError("panel", "judges", labels, f"{label} once; {again}")
 
     @property
     def members(self) -> tuple[Judge, ...]:
@@ -139,10 +136,9 @@ class Panel:
             JudgeError: none did, or one failed in a way that ends the run.
         """
         causes: list[str] = []
-        able = {
-            judge.label: judge for judge in self.members if about(judge).answers("extract", prompt)
-        }
-        for judge in able.values():
+        for judge in self.members:
+            if not about(judge).answers("extract", prompt):
+                continue
             try:
                 return await judge.extract(prompt, fields, limit)
             except JudgeError as error:
@@ -211,30 +207,22 @@ class Panel:
         received: dict[str, T] = {}
         failed: dict[str, str] = {}
 
-        async def attempt(judge: Judge, turn: int) -> tuple[T | None, JudgeError | None]:
+        async def attempt(judge: Judge) -> tuple[T | None, JudgeError | None]:
             try:
-                with separate_answers(turn):
-                    return await ask(judge), None
+                return await ask(judge), None
             except JudgeError as error:
                 if error.ends_the_run:
                     raise
                 return None, error
 
         members = self.members
-        labels = [judge.label for judge in members]
-        turns = [labels[:i].count(label) for i, label in enumerate(labels)]
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(attempt(*who)) for who in zip(members, turns, strict=True)
-                ]
+                tasks = [group.create_task(attempt(judge)) for judge in members]
         except ExceptionGroup as errors:
             first = errors.exceptions[0]
             raise first from first.__cause__
-        voters = [
-            f"{label} #{turn + 1}" if turn else label
-            for label, turn in zip(labels, turns, strict=True)
-        ]
+        voters = [judge.label for judge in members]
         for voter, task in zip(voters, tasks, strict=True):
             answer, error = task.result()
             if isinstance(error, AnswerPending):

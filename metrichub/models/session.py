@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,17 +30,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 T = TypeVar("T")
-_turn: ContextVar[int] = ContextVar("turn", default=0)
-
-
-@contextmanager
-def separate_answers(turn: int) -> Iterator[None]:
-    """What is asked inside has answers of its own for each turn; those of turn 0 are the usual."""
-    token = _turn.set(turn)
-    try:
-        yield
-    finally:
-        _turn.reset(token)
 
 
 @dataclass
@@ -109,7 +96,9 @@ class Session:
         All that need a new call are asked for together.
         """
         run = tracker_of_run()
-        by_key = {key_of({**each.body, **_repeat_and_turn(run)}): each for each in requests}
+        # Each repeat has answers of its own; the first has those of a single run.
+        repeat = {"repeat": run.repeat} if run and run.repeat else {}
+        by_key = {key_of({**each.body, **repeat}): each for each in requests}
         if (recorded := recorded_keys()) is not None:
             recorded += by_key
         flying = {key: self._calls[key] for key in by_key if key in self._calls}
@@ -279,15 +268,6 @@ def _stored(use: Callable[[Store], T], store: OpenStore, run: UsageTracker | Non
 def _warn_once(failure: str) -> None:
     """Say once that the call store failed."""
     logging.getLogger("metrichub").warning("%s; the run goes on without it", failure)
-
-
-def _repeat_and_turn(run: UsageTracker | None) -> dict[str, int]:
-    """The number of the repeat and of the vote, where they aren't the first, as parts of a key.
-
-    Equal requests of other numbers get answers of their own.
-    """
-    which = {"repeat": run.repeat if run else 0, "turn": _turn.get()}
-    return {name: number for name, number in which.items() if number}
 
 
 _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKeyDictionary()

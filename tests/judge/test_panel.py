@@ -1,8 +1,7 @@
 """A panel of judges: how it decides, what fails, and what its signature and its report say."""
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,12 +15,11 @@ from metrichub.errors import (
     JudgeUnavailable,
     MetricError,
     ParameterError,
-    ReportError,
 )
 from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
-from tests.judge_stub import KEY, Asked, Reply, Stub, answer, completion, failure, serving
+from tests.judge_stub import KEY, Stub, failure, serving
 from tests.judge_toys import columns, spec
 
 By = Literal["majority", "mean"]
@@ -113,21 +111,14 @@ def test_the_first_judge_that_does_not_fail_extracts_for_all() -> None:
         run(panel(over, ["x"]).extract(ASKED, {}))
 
 
-def test_a_judge_that_cannot_extract_or_has_failed_is_not_asked_to() -> None:
-    class Once(Scripted):
-        is_model, calls = True, 0
-
+def test_a_judge_that_cannot_extract_is_not_asked_to() -> None:
+    class Able(Scripted):
         def answers(self, *_: Any) -> bool:
             return self.label != "b"
 
-        async def extract(self, *given: Any) -> list[str]:
-            type(self).calls += 1
-            return await super().extract(*given)
-
-    judges = tuple(Once({"p": failing}, label) for label in "aba")
+    judges = tuple(Able({"p": failing}, label) for label in "ab")
     with pytest.raises(JudgeError, match=r"answered: no verdict$"):
         run(Panel(judges=judges).extract(ASKED, {}))
-    assert Once.calls == 1
 
 
 # Grades and choices.
@@ -260,9 +251,10 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("judge", "vote", "said"),
     [
-        (["offline"], None, r"choose two or more; for one judge use .* repeats=3"),
-        (["offline", "offline(version=3)"], None, "once, as its answer never changes"),
-        ("offline", "majority", "none with offline.*, which always gives the same answer"),
+        (["offline"], None, "choose two or more; to ask one judge several times, .* repeats=3"),
+        (["offline", "offline(version=3)"], None, r"offline\(version=3\) once; .* repeats=3"),
+        (["openai(model='a')"] * 3, None, "once; to ask one judge several times, .* repeats=3"),
+        ("openai(model='a')", "mean", "it with several judges, judge=.* with repeats=3"),
         (["offline", "chance"], "median", "choose 'majority' or 'mean'"),
         ("offline", "median", "choose 'majority' or 'mean'"),
     ],
@@ -270,16 +262,6 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
 def test_what_is_no_panel_is_refused(judge: Any, vote: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Hub("faithfulness", judge=judge, vote=vote)
-
-
-def test_a_vote_of_one_judge_needs_several_or_repeats() -> None:
-    hub = Hub("faithfulness", judge="openai(model='a')")
-    voting = Hub(hub.metrics, vote="majority")
-    assert voting != hub
-    for ask in (voting.evaluate, voting.estimate):
-        with pytest.raises(ParameterError, match=r"it with several judges.*or with repeats=3"):
-            ask(**SAMPLE)
-    assert Hub(["bleu"], vote="majority")(predictions=["a"], references=["a"])
 
 
 def test_a_judge_that_cannot_answer_is_found_before_the_run() -> None:
@@ -381,57 +363,6 @@ def test_a_server_at_the_port_of_an_earlier_one_gets_its_own_requests(alone: Non
             port = urlsplit(stub.url).port or 0
 
 
-def in_turn(*verdicts: str) -> Callable[[Asked], Reply]:
-    """A server that gives these verdicts one after another, and its usual answers otherwise."""
-    left = list(verdicts)
-
-    def reply(asked: Asked) -> Reply:
-        said = answer(asked)
-        if "verdicts" in said:
-            word = left.pop(0)
-            said = {"verdicts": [{**one, "verdict": word} for one in said["verdicts"]]}
-        return completion(json.dumps(said))
-
-    return reply
-
-
-@pytest.mark.parametrize(("vote", "score"), [("majority", 1.0), ("mean", 2 / 3)])
-def test_one_model_votes_over_repeats(stub: Stub, vote: By, score: float) -> None:
-    stub.always = in_turn("yes", "no", "yes")
-    hub = Hub("faithfulness", judge=spec(stub, concurrency=1), vote=vote)
-    assert hub.estimate(**columns(1), repeats=3).calls == 4
-    found = hub.evaluate(**columns(1), repeats=3)
-    assert found.scores() == {"faithfulness": {"score": pytest.approx(score)}}
-    # The claims are asked for once, and three verdicts on both.
-    assert len(stub.asked) == found.usage.calls == 4
-    step = found.explain("faithfulness", 0).steps[0]["claims"][0]
-    label = step["votes"][0]["judge"]
-    assert [one["judge"] for one in step["votes"]] == [label, f"{label} #2", f"{label} #3"]
-    assert [one["verdict"] for one in step["votes"]] == ["yes", "no", "yes"]
-    assert "the 3 votes of the panel agree on 0.0% of 2 items" in found.notes()["faithfulness"][0]
-    assert f"vote={vote!r}" in found.signatures()["faithfulness"].replace("\\'", "'")
-    assert "repeats:" not in found.signatures()["faithfulness"]
-    # Every vote is stored; a list of the same judge asks the same.
-    assert hub.evaluate(**columns(1), repeats=3).usage.calls == 0
-    listed = Hub("faithfulness", judge=[spec(stub, concurrency=1)] * 3, vote=vote)
-    assert listed.evaluate(**columns(1)).usage.calls == 0
-    # The first vote is what one call would have said.
-    assert Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1)).usage.calls == 0
-
-
-def test_metrics_without_a_vote_are_run_anew_beside_one_that_votes(stub: Stub) -> None:
-    panel = f"faithfulness(judge=['offline', {spec(stub)!r}])"
-    hub = Hub(["hallucination", panel], judge=spec(stub), vote="majority")
-    found = hub.evaluate(**columns(1), repeats=2)
-    assert "repeats:2" in found.signatures()["faithfulness"]
-    assert "repeats:" not in found.signatures()["hallucination"]
-    assert set(found.repeated()) == {"faithfulness"}
-    # A vote leaves no runs to compare.
-    voted = Hub("faithfulness", judge=spec(stub), vote="majority").evaluate(**columns(1), repeats=2)
-    with pytest.raises(ReportError, match="in a hub without a vote"):
-        voted.repeated()
-
-
 def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b", "c")]
     hub = Hub("faithfulness", judge=judges)
@@ -454,21 +385,16 @@ def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -
     assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
     said = "needs no verdicts, so only the first judge of the panel was called"
     assert any(said in note for note in found.notes()["answer_relevancy"])
-    # With one judge, repeats are runs of their own, though the hub has a vote.
-    alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline", vote="majority")
-    assert set(alone.evaluate(**sample, repeats=2).repeated()) == {"answer_relevancy"}
-    assert not any(
-        said in note for note in alone.evaluate(**sample).notes().get("answer_relevancy", ())
-    )
+    alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline").evaluate(**sample)
+    assert not any(said in note for note in alone.notes().get("answer_relevancy", ()))
 
 
 @pytest.mark.parametrize("repeats", [0, -2, 1.5])
 def test_repeats_are_checked_wherever_they_are_given(stub: Stub, repeats: Any) -> None:
-    for vote in (None, "majority"):
-        hub = Hub("faithfulness", judge=spec(stub), vote=vote)
-        for ask in (hub.evaluate, hub.estimate):
-            with pytest.raises(ParameterError, match="an integer of at least 1"):
-                ask(**SAMPLE, repeats=repeats)
+    hub = Hub("faithfulness", judge=spec(stub))
+    for ask in (hub.evaluate, hub.estimate):
+        with pytest.raises(ParameterError, match="an integer of at least 1"):
+            ask(**SAMPLE, repeats=repeats)
 
 
 # Metrics that count whole items.

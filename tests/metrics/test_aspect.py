@@ -45,8 +45,8 @@ def test_ragas_takes_the_first_answer_and_a_panel_the_majority(row: dict[str, An
     assert hub(**text)[NAME]["score"] == 1 != row["expected"]["score"]
 
 
-def test_one_model_is_asked_as_often_as_it_votes(stub: Stub) -> None:
-    hub = Hub(load_metric(NAME, judge=spec(stub, temperature=1.0)), vote="majority")
+def test_one_model_is_asked_as_often_as_repeats_say(stub: Stub) -> None:
+    hub = Hub(load_metric(NAME, judge=spec(stub, temperature=1.0)))
     assert hub.evaluate(predictions=["a"], repeats=3).scores()[NAME]["score"] == 1
     assert len(stub.asked) == 3
 
