@@ -38,10 +38,11 @@ from benchmarks.neural import (
     read,
 )
 from metrichub import Hub, load_metric
-from metrichub.authoring import ModelFiles, find_model, sentences
+from metrichub.authoring import sentences
 
 if TYPE_CHECKING:
     from metrichub_neural.engine.classifier import Classifier
+    from metrichub_neural.local_models import ModelFiles
 
 SIZE = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
 LABELS = {0: "entailment", 1: "contradiction", 2: "neutral"}
@@ -74,6 +75,7 @@ def measured(folder: Path, claims: Claims, short: Claims, repeats: int) -> list[
     from metrichub_neural.engine.classifier import classifier_of
     from metrichub_neural.engine.heads import alignment_of
     from metrichub_neural.engine.joined import supported
+    from metrichub_neural.local_models import find_model
 
     aligning = written(folder / "aligning", heads=True)
     entailing = written(folder / "entailing", heads=False)
@@ -117,6 +119,7 @@ def measured(folder: Path, claims: Claims, short: Claims, repeats: int) -> list[
 def translations(folder: Path, short: Claims, repeats: int) -> Row:
     """xCOMET, with the words of a reference in another order as its source."""
     from metrichub_neural._comet.model import comet_of
+    from metrichub_neural.local_models import find_model
 
     path = comet_model(folder, "xcomet_metric")
     hub = Hub(load_metric("xcomet", model=str(path)))
@@ -276,6 +279,7 @@ def written(folder: Path, *, heads: bool) -> Path:
     """A BERT with random weights and MiniLM's tokenizer: AlignScore's, or a classifier of pairs."""
     import torch
     import transformers
+    from metrichub_neural.local_models import find_model
     from safetensors.torch import save_file
 
     torch.manual_seed(0)

@@ -35,7 +35,6 @@ from benchmarks.neural import (
     read,
 )
 from metrichub import Hub, load_metric
-from metrichub.authoring import find_model
 
 if TYPE_CHECKING:
     from metrichub_neural.engine.seq2seq import Seq2Seq
@@ -179,6 +178,7 @@ def summaries(data: Path, documents: int) -> list[tuple[list[str], list[str]]]:
 def loaded(folder: Path) -> Seq2Seq:
     """The model of a folder."""
     from metrichub_neural.engine.seq2seq import seq2seq_of
+    from metrichub_neural.local_models import find_model
 
     return seq2seq_of(find_model(str(folder), needed_by="benchmarks"), "float32")
 
@@ -187,6 +187,7 @@ def written(folder: Path, kind: str) -> Path:
     """A model with random weights and MiniLM's tokenizer."""
     import torch
     import transformers
+    from metrichub_neural.local_models import find_model
 
     shape: dict[str, Any] = {"vocab_size": 30_528, "pad_token_id": 0, "decoder_start_token_id": 0}
     config = transformers.AutoConfig.for_model(kind, **shape, **SIZES[kind])

@@ -83,8 +83,6 @@ if TYPE_CHECKING:
     from metrichub.metric.checks import Rows as Rows
     from metrichub.models.embedders import Embedder as Embedder
     from metrichub.models.embedders import Vectors as Vectors
-    from metrichub.models.local_models import ModelFiles as ModelFiles
-    from metrichub.models.local_models import find_model as find_model
     from metrichub.models.resolve import embedder_of as embedder_of
     from metrichub.models.resolve import judge_of as judge_of
     from metrichub.text.column import RaggedTexts as RaggedTexts
@@ -127,7 +125,6 @@ _HOMES = {
             "Scores TraceItem Unscored WithTrace"
         ),
         "metric.checks": "Check Rows",
-        "models.local_models": "find_model ModelFiles",
         "models.resolve": "embedder_of judge_of",
         "text.column": "RaggedTexts Texts",
         "text.conversation": "Message ToolCall interactions message_texts written_call",

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, is_verbose, plain, screened, styled, version
 from metrichub.errors import MetrichubError
-from metrichub.models.local_models import models_here
 from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
 from metrichub.models.secrets import without_password
 from metrichub.models.store import cache_folder, store_state
@@ -63,7 +62,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "extras": _extras(installed),
         "incomplete": dict(_incomplete(installed)),
         "judges": _installed_judges() | _endpoints(ask),
-        "models": {name: f"{size / 1e6:.0f} MB" for name, size in models_here().items()},
+        "models": _downloaded_models(),
         "waiting": _waiting(installed.entries),
     }
     if form == "json":
@@ -182,6 +181,30 @@ def _hanging(start: str, text: str, width: int) -> list[str]:
     lines = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
     shown = [f"{indent}{line}" for line in lines]
     return [*head, *shown] if head else [f"{start}{lines[0]}", *shown[1:]]
+
+
+def _downloaded_models() -> dict[str, str]:
+    """The sizes of the models in the Hugging Face cache that have weights and a configuration."""
+    try:
+        from huggingface_hub import scan_cache_dir
+        from huggingface_hub.errors import CacheNotFound
+    except ImportError:
+        return {}
+    try:
+        repos = scan_cache_dir().repos
+    except CacheNotFound:
+        return {}
+    sizes = {}
+    for repo in sorted(repos, key=lambda repo: repo.repo_id):
+        revisions = [{file.file_name for file in revision.files} for revision in repo.revisions]
+        if repo.repo_type == "model" and any(map(_has_weights, revisions)):
+            sizes[repo.repo_id] = f"{repo.size_on_disk / 1e6:.0f} MB"
+    return sizes
+
+
+def _has_weights(files: Collection[str]) -> bool:
+    weights = (".safetensors", ".onnx", ".gguf")
+    return "config.json" in files and any(file.endswith(weights) for file in files)
 
 
 def _endpoints(ask: bool) -> dict[str, str]:

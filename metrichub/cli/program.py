@@ -25,6 +25,7 @@ from metrichub.cli.screen import styled as styled
 from metrichub.cli.screen import wrapped as wrapped
 from metrichub.errors import (
     MetrichubError,
+    MissingDependency,
     Pending,
     ScoringError,
     Words,
@@ -193,6 +194,8 @@ def _broken(point: EntryPoint, cause: str) -> str:
 
 TYPED, WHOLE = "metrichub.typed", "metrichub.whole"
 """What a context knows: the words of the command line, and that all of a help is asked for."""
+_OF_PLUGINS = dict.fromkeys(("convert", "fetch", "selftest"), "metrichub-neural")
+"""The plugin that a command comes with, for those who haven't installed it."""
 _FEW = 16
 """A help of no more options isn't in groups."""
 
@@ -245,6 +248,7 @@ class Program(click.Group):
 
         Raises:
             ImportError: a plugin's command can't be loaded.
+            MissingDependency: it comes with a plugin of ours that isn't installed.
             UsageError: there is no such command; the text has near matches.
         """
         if cmd_name in self.table:
@@ -256,6 +260,10 @@ class Program(click.Group):
         if point := self.plugins.get(cmd_name):
             return _loaded(point)
         if not ctx.resilient_parsing:
+            if plugin := _OF_PLUGINS.get(cmd_name):
+                from metrichub.catalog.known_plugins import install_of
+
+                raise MissingDependency(f"metrichub {cmd_name}", plugin, install_of(plugin))
             near = did_you_mean(cmd_name, self.list_commands(ctx))
             ctx.fail(f"there is no command {cmd_name!r}{near}")
         return None

@@ -128,8 +128,8 @@ def test_a_metric_that_lacks_packages_says_what_to_install(site: Path, code: str
 def test_a_metric_without_its_model_is_listed_with_how_to_get_it(site: Path) -> None:
     code = f"""{plugins.CODE}
     def resolved(self) -> dict[str, object]:
-        from metrichub.authoring import find_model
-        return {{"model": find_model("toys/large", needed_by="whisper")}}
+        from metrichub.errors import MissingModel
+        raise MissingModel("whisper", "toys/large", "metrichub fetch toys/large")
 """
     needy = plugins.CARD.replace("license", "requires: [numpy]\nlicense")
     plugins.metric(site, "toy_pack", "whisper", card=needy, code=code)

@@ -133,6 +133,11 @@ def test_a_plugin_can_build_its_command_as_ours_are(tmp_path: Path) -> None:
     assert 'raise ValueError("lost")' in ran.stderr.replace("'", '"')
 
 
+def test_a_command_of_a_plugin_of_ours_says_how_to_install_it() -> None:
+    said = error(run_main("fetch", "roberta-large"), 5)
+    assert "metrichub fetch needs metrichub-neural, which isn't installed: in a clone" in said
+
+
 def test_a_plugin_replaces_no_command(site: Path) -> None:
     assert "Score files of samples (JSONL" in " ".join(run(site, "score", "--help").stdout.split())
     assert run(site, "--help").stdout.count("score ") == 2  # the line, and "Start with"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metrichub.authoring import ModelFiles
 from metrichub_neural.alignscore import DEFAULT, Claim, alignments, chunked
 from metrichub_neural.claim_judge import ClaimJudge
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, best_of
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.heads import ALIGNED, CONTRADICTED, alignment_of
+from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.nli import NliJudge
 
 

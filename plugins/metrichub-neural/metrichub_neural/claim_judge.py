@@ -11,7 +11,6 @@ from metrichub.authoring import (
     Choice,
     Fields,
     Grade,
-    ModelFiles,
     OfflineJudge,
     Prompt,
     Range,
@@ -21,6 +20,7 @@ from metrichub.authoring import (
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.whole import known_files
+from metrichub_neural.local_models import ModelFiles
 
 OFFLINE = OfflineJudge()
 _SUPPORTED = "supported"

@@ -182,7 +182,7 @@ def _keep_hyperparameters(source: Path, target: Path, written: Sequence[dict[str
 
 def _complete(source: Path, target: Path, base: str | None) -> None:
     """Add the configuration and the tokenizer that are missing."""
-    from metrichub.authoring import find_model
+    from metrichub_neural.local_models import find_model
 
     if (target / "config.json").is_file() and base is None:
         return

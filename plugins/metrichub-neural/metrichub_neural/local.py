@@ -8,12 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles, Vectors
+from metrichub.authoring import Vectors
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub_neural.engine.encoder import Choice, Dtype, Engine, ModelName, choose
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.reduction import Pooling
 from metrichub_neural.engine.sentence import pooling_of, sentences_of
+from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from metrichub.authoring import ModelFiles, Range
+from metrichub.authoring import Range
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.minicheck.checking import Checked, Claim, checked_by, most_tokens
 
 

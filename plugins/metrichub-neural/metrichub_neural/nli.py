@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metrichub.authoring import ModelFiles
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.light import has_only_onnx
+from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)

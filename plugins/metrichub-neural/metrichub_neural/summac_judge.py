@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metrichub.authoring import ModelFiles
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, entailment_of
 from metrichub_neural.engine.gathering import Gathering
+from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.nli import NliJudge
 from metrichub_neural.summac import LIMIT, UNITS, VITAMINC
 from metrichub_neural.summac.granularity import units

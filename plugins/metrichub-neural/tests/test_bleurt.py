@@ -15,12 +15,12 @@ import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.heads import bleurt_config, bleurt_of
 from metrichub_neural.engine.tokens import load_tokenizer
+from metrichub_neural.local_models import find_model
 from neural_vectors import SETUP, rows, torch, transformers, weights, write_words
 from safetensors.torch import save_file
 from test_convert import metrichub
 
 from metrichub import Hub, ModelError, Report, load_metric
-from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 ROWS = rows("bleurt ")

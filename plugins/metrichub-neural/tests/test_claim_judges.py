@@ -14,10 +14,11 @@ from metrichub_neural.alignscore import Claim, alignments, chunked
 from metrichub_neural.alignscore_judge import AlignScoreJudge
 from metrichub_neural.engine.classifier import Classifier
 from metrichub_neural.engine.heads import ALIGNED, CONTRADICTED, alignment_of
+from metrichub_neural.local_models import find_model
 from metrichub_neural.summac_judge import SummaCJudge
 
 from metrichub import Hub, JudgeUnavailable, load_metric
-from metrichub.authoring import Prompt, Verdict, find_model
+from metrichub.authoring import Prompt, Verdict
 
 aligning, entailing = test_alignscore.model, test_summac.model
 

@@ -240,8 +240,7 @@ def test_an_older_tokenizer_needs_transformers(
     older: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from metrichub_neural.engine.tokens import load_tokenizer
-
-    from metrichub.authoring import find_model
+    from metrichub_neural.local_models import find_model
 
     monkeypatch.setitem(sys.modules, "transformers", None)
     said = r"older, which has no tokenizer\.json needs transformers.*metrichub-neural\[torch\]"

@@ -16,12 +16,12 @@ import pytest
 from hub_on_loopback import COMMIT, serving
 from metrichub_neural._comet.model import comet_of, settings_of
 from metrichub_neural.engine.full import TorchEncoder
+from metrichub_neural.local_models import find_model
 from neural_vectors import SETUP, rows, shapes, torch, transformers, weights, write_setup_words
 from test_convert import metrichub
 from toys import texts
 
 from metrichub import Hub, MissingModel, ModelError, load_metric
-from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 ROWS = rows("comet ")

@@ -14,10 +14,10 @@ from metrichub_neural.engine import encoder, full, machine
 from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_batches, padded
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.local_models import find_model
 from toys import texts
 
 from metrichub import Hub, MissingDependency, ModelError, ParameterError, load_metric
-from metrichub.authoring import find_model
 
 
 def lengths(number: int) -> list[int]:

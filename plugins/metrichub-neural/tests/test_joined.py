@@ -12,11 +12,12 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier, joined
 from metrichub_neural.engine.joined import chunks_of, supported
+from metrichub_neural.local_models import find_model
 from metrichub_neural.minicheck_judge import MiniCheckJudge
 from neural_vectors import rows
 
 from metrichub import Hub, load_metric
-from metrichub.authoring import Prompt, find_model
+from metrichub.authoring import Prompt
 
 ROWS = rows("minicheck roberta-large")
 

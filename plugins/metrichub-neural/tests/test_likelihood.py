@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import causal
+from metrichub_neural.local_models import find_model
 from toys import texts
 
 from metrichub import Hub, ModelError, ParameterError, load_metric
-from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 TEXTS = [text for text in texts(15, 5) if len(text.split()) < 12]
@@ -145,7 +145,7 @@ def test_every_token_is_scored_once(
 
 
 def causal_files(model: Path) -> Any:
-    from metrichub.authoring import find_model
+    from metrichub_neural.local_models import find_model
 
     return find_model(str(model), needed_by="test")
 

@@ -12,12 +12,13 @@ import neural_vectors as vectors
 import numpy as np
 import pytest
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
+from metrichub_neural.local_models import find_model
 from metrichub_neural.minicheck import checking
 from metrichub_neural.minicheck.checking import Claim, checked, chunks_of
 from metrichub_neural.minicheck_judge import MiniCheckJudge
 
 from metrichub import Hub, JudgeUnavailable, load_metric
-from metrichub.authoring import Prompt, find_model
+from metrichub.authoring import Prompt
 from metrichub.testing import MetricContract
 
 ROWS = vectors.rows("minicheck flan-t5")

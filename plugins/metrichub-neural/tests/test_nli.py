@@ -19,11 +19,12 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.entailment import Entailment, Question, entailment_of
+from metrichub_neural.local_models import find_model
 from metrichub_neural.nli import NliJudge
 from toys import texts
 
 from metrichub import Hub, JudgeUnavailable, ModelError, ParameterError, load_metric
-from metrichub.authoring import Prompt, Verdict, find_model
+from metrichub.authoring import Prompt, Verdict
 from metrichub.testing import MetricContract
 
 LABELS = {0: "NEUTRAL", 1: "CONTRADICTION", 2: "Entailment"}

@@ -9,9 +9,10 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
+from metrichub_neural.local_models import find_model
 
 from metrichub import Hub, MissingModel, Report, load_metric
-from metrichub.authoring import Published, find_model
+from metrichub.authoring import Published
 
 pytestmark = pytest.mark.network
 

@@ -15,10 +15,10 @@ import toys
 from metrichub_neural.engine import seq2seq
 from metrichub_neural.engine.batching import OutOfMemory, padded
 from metrichub_neural.engine.seq2seq import Seq2Seq, TorchSeq2Seq, seq2seq_of
+from metrichub_neural.local_models import find_model
 from toys import texts
 
 from metrichub import ModelError
-from metrichub.authoring import find_model
 
 KINDS = ("bart", "t5")
 TEXTS = [text for text in texts(12, 5) if len(text.split()) < 20]

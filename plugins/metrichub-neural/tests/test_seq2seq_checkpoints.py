@@ -14,10 +14,10 @@ import toys
 from hub_on_loopback import COMMIT, serving
 from metrichub_neural.engine import tokens
 from metrichub_neural.engine.seq2seq import seq2seq_of
+from metrichub_neural.local_models import find_model
 from test_convert import metrichub
 
 from metrichub import Hub, MissingDependency, load_metric
-from metrichub.authoring import find_model
 
 # pytorch_model.bin.index.json of philschmid/flan-ul2-20b-fp16 (commit main), whose architecture is
 # that of UniEval, MiniCheck-Flan-T5 and, as mT5, MetricX: T5 1.1. The names of one layer.

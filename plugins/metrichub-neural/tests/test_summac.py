@@ -15,6 +15,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.entailment import choose_entailment
+from metrichub_neural.local_models import find_model
 from metrichub_neural.summac import granularity
 from metrichub_neural.summac.convolution import published_head, read_head
 from metrichub_neural.summac.granularity import units
@@ -22,7 +23,6 @@ from neural_vectors import rows, weights
 from safetensors.torch import save_file
 
 from metrichub import Hub, ModelError, ParameterError, Report, load_metric
-from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 ZERO_SHOT, CONVOLVED = rows("summac_zs"), rows("summac_conv")

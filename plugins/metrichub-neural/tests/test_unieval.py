@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine.seq2seq import seq2seq_of
+from metrichub_neural.local_models import find_model
 from metrichub_neural.unieval.questions import QUESTIONS
 
 from metrichub import Hub, MissingModel, ModelError, load_metric
-from metrichub.authoring import find_model
 from metrichub.testing import MetricContract
 
 ROWS = vectors.rows("unieval")

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured, ModelFiles
+from metrichub.authoring import Array, Measured
 from metrichub.errors import ModelError
 from metrichub_neural._comet.model import UNIFIED, comet_of, settings_of
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.whole import WholeMetric
+from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from metrichub.authoring import Array, ModelFiles
+from metrichub.authoring import Array
 from metrichub.errors import MissingDependency, ModelError
 from metrichub_neural.convert import HYPERPARAMETERS
 from metrichub_neural.engine.batching import FloatArray
@@ -22,6 +22,7 @@ from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_json
+from metrichub_neural.local_models import ModelFiles
 
 _ENCODER = "encoder.model."
 _LAYERS = "layerwise_attention."

@@ -8,21 +8,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from metrichub.authoring import (
-    Array,
-    Checkpoint,
-    Measured,
-    Metric,
-    ModelFiles,
-    Range,
-    find_model,
-)
+from metrichub.authoring import Array, Checkpoint, Measured, Metric, Range
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.full import REQUIRES
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
 from metrichub_neural.engine.tokens import origin_of
+from metrichub_neural.local_models import ModelFiles, find_model
 
 _UNDEFINED = {
     "no_tokens": "the prediction has no tokens",

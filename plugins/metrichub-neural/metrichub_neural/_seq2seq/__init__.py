@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, ModelFiles
+from metrichub.authoring import Array
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.full import REQUIRES
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.whole import WholeMetric
+from metrichub_neural.local_models import ModelFiles
 
 
 class FirstTokens(NamedTuple):

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, find_model
+from metrichub.authoring import Array, Checkpoint, Measured
 from metrichub.errors import ParameterError
 from metrichub.text import Texts
 from metrichub_neural._words.reading import (
@@ -21,6 +21,7 @@ from metrichub_neural._words.reading import (
 from metrichub_neural.engine.batching import FloatArray, distinct
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.engine.words import requires_of, word_vectors
+from metrichub_neural.local_models import ModelFiles, find_model
 
 
 class _Read(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, ModelFiles
+from metrichub.authoring import Array
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
@@ -21,6 +21,7 @@ from metrichub_neural.engine.tokens import (
     read_config,
     rebuilt_tokenizer,
 )
+from metrichub_neural.local_models import ModelFiles
 
 _SLICE = 1 << 26
 """How many numbers of the vocabulary's scores are held at a time."""

@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
@@ -18,6 +17,7 @@ from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+from metrichub_neural.local_models import ModelFiles
 
 Probabilities = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from metrichub.authoring import LocalPath, ModelFiles, find_model
+from metrichub.authoring import LocalPath
 from metrichub.errors import MissingDependency, ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
@@ -25,6 +25,7 @@ from metrichub_neural.engine.tokens import (
     origin_of,
     read_config,
 )
+from metrichub_neural.local_models import ModelFiles, find_model
 
 Engine = Literal["auto", "full", "light"]
 Dtype = Literal["float32", "bfloat16", "float16"]

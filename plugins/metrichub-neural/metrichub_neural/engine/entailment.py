@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from metrichub.authoring import ModelFiles, sentences
+from metrichub.authoring import sentences
 from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
 from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.local_models import ModelFiles
 
 _FRAME = 4
 """How many tokens a pair's frame takes at most."""

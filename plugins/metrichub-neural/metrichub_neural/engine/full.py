@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.local_models import ModelFiles
 
 REQUIRES = ("torch>=2.4", "transformers>=5")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.classifier import Classifier, Probabilities, TorchClassifier, softmax
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
+from metrichub_neural.local_models import ModelFiles
 
 _HEADS = ("reg_layer", "bin_layer", "tri_layer")
 REGRESSION, BINARY, THREE_WAY = slice(0, 1), slice(1, 3), slice(3, 6)

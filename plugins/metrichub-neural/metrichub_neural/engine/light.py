@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import threads
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.local_models import ModelFiles
 
 REQUIRES = ("onnxruntime>=1.20",)
 FILES = ("model.onnx", "onnx/model.onnx")

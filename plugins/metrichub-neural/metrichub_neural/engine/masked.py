@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, ModelFiles
+from metrichub.authoring import Array
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
@@ -17,6 +17,7 @@ from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.local_models import ModelFiles
 
 _FRAME = ("cls_token", "sep_token", "pad_token")
 

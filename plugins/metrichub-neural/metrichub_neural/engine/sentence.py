@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, ModelFiles
+from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
 from metrichub_neural.engine.tokens import limit_of, read_json
+from metrichub_neural.local_models import ModelFiles
 
 _MODES: dict[str, Pooling] = {
     "pooling_mode_mean_tokens": "mean",

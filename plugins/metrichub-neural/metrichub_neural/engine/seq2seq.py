@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
@@ -18,6 +17,7 @@ from metrichub_neural.engine.full import TorchModel, load_model, within_memory
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+from metrichub_neural.local_models import ModelFiles
 
 _SCORES = 1 << 14
 """How many numbers of the vocabulary's scores a batch has at most for each token of its budget."""

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
 from metrichub_neural.convert import origin_in
 from metrichub_neural.engine.full import quiet
+from metrichub_neural.local_models import ModelFiles
 
 _PREFIXED = ("gpt2", "roberta")
 """Kinds of models whose words carry the space before them, the first word's too."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Metric, ModelFiles, find_model
+from metrichub.authoring import Metric
 from metrichub.errors import MissingModel
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
 from metrichub_neural.engine.tokens import origin_of
+from metrichub_neural.local_models import ModelFiles, find_model
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.local_models import ModelFiles
 
 
 class Known(NamedTuple):

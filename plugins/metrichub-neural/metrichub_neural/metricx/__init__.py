@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, Scores, find_model
+from metrichub.authoring import Array, Checkpoint, Measured, Scores
 from metrichub.errors import MissingModel, ParameterError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
+from metrichub_neural.local_models import ModelFiles, find_model
 
 _TOKEN = 250_089
 """The token whose score the models were trained to give as their rating."""

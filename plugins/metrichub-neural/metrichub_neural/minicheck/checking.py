@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import ModelFiles, sentences
+from metrichub.authoring import sentences
 from metrichub_neural._seq2seq import probability
 from metrichub_neural.engine import joined
 from metrichub_neural.engine.classifier import classifier_of
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.tokens import limit_of, read_config
+from metrichub_neural.local_models import ModelFiles
 
 LIMIT, WORDS = 2048, 500
 _SUPPORTED, _UNSUPPORTED = 209, 3

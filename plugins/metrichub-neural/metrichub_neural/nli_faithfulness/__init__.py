@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, ModelFiles, Scores, sentences
+from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
 from metrichub_neural.engine.tokens import limit_of
 from metrichub_neural.engine.whole import WholeMetric
+from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)

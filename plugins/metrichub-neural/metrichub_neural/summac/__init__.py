@@ -9,15 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.authoring import (
-    Array,
-    Checkpoint,
-    LocalPath,
-    Measured,
-    ModelFiles,
-    Published,
-    Scores,
-)
+from metrichub.authoring import Array, Checkpoint, LocalPath, Measured, Published, Scores
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import classifier_of
@@ -26,6 +18,7 @@ from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import choose_entailment
 from metrichub_neural.engine.tokens import limit_of, read_config
 from metrichub_neural.engine.whole import WholeMetric
+from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.summac.convolution import Bins, Head, published_head, read_head
 from metrichub_neural.summac.granularity import Granularity, units
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from metrichub.authoring import Card, Metric, ModelFiles
+from metrichub.authoring import Card, Metric
 from metrichub.errors import MissingModel
 from metrichub_neural._classification import LabelMetric
+from metrichub_neural.local_models import ModelFiles
 
 Better = Literal["higher", "lower"]
 

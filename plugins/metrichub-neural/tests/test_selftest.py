@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
+from metrichub_neural.selftest import selftest
 
 from metric_cards.exact_match import ExactMatch
 from metrichub.authoring import Published
-from tests.commands import error, run
 
 COLUMNS = {"predictions": ["a", "b"], "references": ["a", "c"]}
 
@@ -18,7 +19,7 @@ def test_a_score_that_differs_by_more_than_its_tolerance_fails(
     # Equal texts score 1, others 0.
     example = Published("A page", {"name": "em"}, COLUMNS, {"score": [1.0, second]}, 0.005)
     monkeypatch.setattr(ExactMatch, "published", (example,))
-    shown = run("selftest", "exact_match")
+    shown = CliRunner().invoke(selftest, ["exact_match"])
     assert shown.exit_code == status
     assert "A page" in shown.stdout
     assert "score 1: 1.000000, published 1  ok" in shown.stdout
@@ -26,4 +27,5 @@ def test_a_score_that_differs_by_more_than_its_tolerance_fails(
 
 
 def test_a_metric_without_published_scores_is_named() -> None:
-    assert "bleu names no published scores" in error(run("selftest", "bleu"), 2)
+    shown = CliRunner().invoke(selftest, ["bleu"])
+    assert (shown.exit_code, "bleu names no published scores" in shown.stderr) == (2, True)

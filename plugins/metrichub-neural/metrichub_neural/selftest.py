@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import click
 
-from metrichub.catalog.registry import registry
-from metrichub.cli.program import Command
-from metrichub.hub import Hub
-from metrichub.metric import Published, load_metric
+from metrichub.authoring import Command, Metric, Published
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Compute published scores again.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.pass_context
 def selftest(context: click.Context, names: tuple[str, ...]) -> None:
@@ -20,19 +17,22 @@ def selftest(context: click.Context, names: tuple[str, ...]) -> None:
     is right; this shows that the real weights are read right. The models have to be on this
     machine: 'metrichub fetch NAME'.
     """
+    from metrichub import load_metric
+
     differing = 0
     for name in names:
-        published = getattr(registry().find(name).load(), "published", ())
+        published = load_metric(name).published
         if not published:
             raise click.UsageError(f"{name} names no published scores")
         for example in published:
-            differing += _compared(name, example)
+            differing += _compared(load_metric(name, **example.parameters), example)
     context.exit(1 if differing else 0)
 
 
-def _compared(name: str, example: Published) -> int:
-    """Print each score beside the one that was published; how many differ."""
-    metric = load_metric(name, **example.parameters)
+def _compared(metric: Metric, example: Published) -> int:
+    """Print each score beside the one that was published; returns how many differ."""
+    from metrichub import Hub
+
     samples = Hub(metric).evaluate(example.columns).samples()[metric.name]
     click.echo(f"{metric.label()}: {example.source}")
     differing = 0
