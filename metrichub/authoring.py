@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from metrichub.judge.conversation_metric import ConversationMetric as ConversationMetric
     from metrichub.judge.metric import FieldText as FieldText
     from metrichub.judge.metric import JudgeMetric as JudgeMetric
-    from metrichub.judge.metric import absent as absent
+    from metrichub.judge.metric import missing_input as missing_input
     from metrichub.judge.metric import no_claims as no_claims
     from metrichub.judge.metric_bases import ContextOrderMetric as ContextOrderMetric
     from metrichub.judge.metric_bases import CustomInputMetric as CustomInputMetric
@@ -108,7 +108,7 @@ _HOMES = {
         "evaluation.workers": "processes",
         "judge.aggregate": "are_yes average_precision ClaimCounts cosine f_beta ratio values",
         "judge.conversation_metric": "ConversationMetric",
-        "judge.metric": "absent FieldText JudgeMetric no_claims",
+        "judge.metric": "missing_input FieldText JudgeMetric no_claims",
         "judge.metric_bases": (
             "ContextOrderMetric CustomInputMetric GradedMetric OpenGradedMetric PartScore "
             "StatementMetric WrapperMetric"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades
-from metrichub.authoring import Questions, Unscored, WithTrace, absent
+from metrichub.authoring import Questions, Unscored, WithTrace, missing_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class AnswerAccuracy(TwoGrades):
     async def observe(self, question: str, prediction: str, reference: str) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         texts = {"question": question, "answer": prediction, "reference": reference}
-        if missing := absent(texts, prediction="answer"):
+        if missing := missing_input(texts, prediction="answer"):
             return missing
         pair = {"answer": prediction, "reference": reference}
         return await self.graded_twice("agrees", "marked", pair, question=question)

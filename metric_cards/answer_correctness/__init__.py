@@ -15,8 +15,8 @@ from metrichub.authoring import (
     Range,
     Unscored,
     WithTrace,
-    absent,
     f_beta,
+    missing_input,
     no_claims,
 )
 from metrichub.errors import ParameterError
@@ -54,7 +54,7 @@ class AnswerCorrectness(JudgeMetric, EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The scores of one answer, with the verdict on each claim of both texts."""
-        if missing := absent({"prediction": prediction, "reference": reference}):
+        if missing := missing_input({"prediction": prediction, "reference": reference}):
             return missing
         measures = {"factuality": self._factuality, "similarity": self._similarity}
         weights = self._weights()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Questions, Unscored, WithTrace, absent
+from metrichub.authoring import Questions, Unscored, WithTrace, missing_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class ContextRelevanceGraded(TwoGrades):
     async def observe(self, question: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one sample, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
-        if missing := absent({"question": question, "context": joined}):
+        if missing := missing_input({"question": question, "context": joined}):
             return ungraded(0.0, missing.reason) if self.shortcuts else missing
         if self.shortcuts and joined in question.strip():
             return ungraded(0.0, "the contexts stand word for word in the question")

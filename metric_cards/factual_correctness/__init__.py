@@ -15,8 +15,8 @@ from metrichub.authoring import (
     Unscored,
     Verdict,
     WithTrace,
-    absent,
     f_beta,
+    missing_input,
     no_claims,
     ratio,
 )
@@ -51,7 +51,7 @@ class FactualCorrectness(JudgeMetric):
 
     async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The scores of one answer, with the verdict on each claim."""
-        if missing := absent({"prediction": prediction, "reference": reference}):
+        if missing := missing_input({"prediction": prediction, "reference": reference}):
             return missing
         pairs = {"precision": (prediction, [reference]), "recall": (reference, [prediction])}
         parts = self.outputs()[1:]

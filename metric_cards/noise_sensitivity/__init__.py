@@ -13,7 +13,7 @@ from metrichub.authoring import (
     Unscored,
     Verdict,
     WithTrace,
-    absent,
+    missing_input,
     no_claims,
 )
 
@@ -36,7 +36,7 @@ class NoiseSensitivity(JudgeMetric):
         self, prediction: str, reference: str, contexts: Sequence[str]
     ) -> WithTrace | Unscored:
         """The score of one answer, with the verdicts on both texts' claims."""
-        if missing := absent({"prediction": prediction, "reference": reference}):
+        if missing := missing_input({"prediction": prediction, "reference": reference}):
             return missing
         passages = {place: text for place, text in enumerate(contexts) if text.strip()}
         if not passages:

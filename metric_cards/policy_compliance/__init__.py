@@ -11,8 +11,8 @@ from metrichub.authoring import (
     Questions,
     Unscored,
     WithTrace,
-    absent,
     are_yes,
+    missing_input,
     ratio,
 )
 from metrichub.errors import ParameterError
@@ -61,7 +61,7 @@ class PolicyCompliance(JudgeMetric):
     async def observe(self, prediction: str, **own: FieldText) -> WithTrace | Unscored:
         """The scores of one text, with the verdict on each passage."""
         known = {self.needs: self.value} if self.value else own
-        if missing := absent({"prediction": prediction, **known}):
+        if missing := missing_input({"prediction": prediction, **known}):
             return missing
         passages = await self.extract("passages", text=prediction) or [prediction]
         prompt = self.prompt("violates").filled(policy=self.policy.strip())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metric_cards._bases.two_grades import TwoGrades, ungraded
-from metrichub.authoring import Questions, Unscored, WithTrace, absent
+from metrichub.authoring import Questions, Unscored, WithTrace, missing_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class ResponseGroundedness(TwoGrades):
     async def observe(self, prediction: str, contexts: Sequence[str]) -> WithTrace | Unscored:
         """The score of one answer, with both grades and their reasons."""
         joined = "\n".join(contexts).strip()
-        if missing := absent({"answer": prediction}, prediction="answer"):
+        if missing := missing_input({"answer": prediction}, prediction="answer"):
             return ungraded(0.0, missing.reason) if self.shortcuts else missing
         if not joined:
             return ungraded(0.0, "there is no context")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from metrichub.authoring import EmbedderMetric, Range, Unscored, WithTrace, absent
+from metrichub.authoring import EmbedderMetric, Range, Unscored, WithTrace, missing_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class SemanticSimilarity(EmbedderMetric):
 
     async def observe(self, prediction: str, reference: str) -> WithTrace | Unscored:
         """The score of one prediction, with its cosine."""
-        if missing := absent({"prediction": prediction, "reference": reference}):
+        if missing := missing_input({"prediction": prediction, "reference": reference}):
             return missing
         near = await self.similarity_to(reference, prediction)
         if isinstance(near, Unscored):

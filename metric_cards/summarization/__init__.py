@@ -14,7 +14,7 @@ from metrichub.authoring import (
     Unscored,
     Verdict,
     WithTrace,
-    absent,
+    missing_input,
     ratio,
 )
 
@@ -48,7 +48,9 @@ class Summarization(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the verdict on each claim and both answers."""
-        if missing := absent({"source": source, "summary": prediction}, prediction="summary"):
+        if missing := missing_input(
+            {"source": source, "summary": prediction}, prediction="summary"
+        ):
             return missing
         claims, (in_source, in_summary) = await asyncio.gather(
             self._aligned(prediction, source), self._answered(prediction, source)

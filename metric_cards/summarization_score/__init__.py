@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from metrichub.authoring import JudgeMetric, Questions, Range, Unscored, WithTrace, absent, ratio
+from metrichub.authoring import (
+    JudgeMetric,
+    Questions,
+    Range,
+    Unscored,
+    WithTrace,
+    missing_input,
+    ratio,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +37,9 @@ class SummarizationScore(JudgeMetric):
 
     async def observe(self, prediction: str, source: str) -> WithTrace | Unscored:
         """The scores of one summary, with the answer to each question."""
-        if missing := absent({"source": source, "summary": prediction}, prediction="summary"):
+        if missing := missing_input(
+            {"source": source, "summary": prediction}, prediction="summary"
+        ):
             return missing
         phrases = await self.extract("keyphrases", text=source)
         questions = await self.extract("questions", text=source, keyphrases=phrases)

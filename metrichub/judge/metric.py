@@ -283,7 +283,7 @@ class JudgeMetric(ModelMetric):
         return cast(Judge, self._service("judge"))
 
 
-def absent(
+def missing_input(
     texts: Mapping[str, FieldText], *, prediction: str | None = "prediction"
 ) -> Unscored | None:
     """Which text is blank, or which list has no text; None if all are present.

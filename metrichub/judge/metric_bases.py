@@ -18,7 +18,7 @@ from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import Range
 from metrichub.errors import ParameterError, SpecError
 from metrichub.judge.aggregate import are_yes, average_precision, ratio, values
-from metrichub.judge.metric import FieldText, JudgeMetric, absent
+from metrichub.judge.metric import FieldText, JudgeMetric, missing_input
 from metrichub.judge.model_metric import EmbedderMetric
 from metrichub.judge.prompt_files import Prompt
 from metrichub.judge.protocol import Questions, Sampling, grade_on_scale
@@ -69,7 +69,7 @@ class GradedMetric(JudgeMetric):
         Raises:
             MetricError: the judge's grade isn't on the scale.
         """
-        if missing := absent(texts):
+        if missing := missing_input(texts):
             return missing
         low, high = self.scale
         # Not by `self.grade`, whose own parameters are names that a text may have.
@@ -128,7 +128,7 @@ class CustomInputMetric(JudgeMetric):
             for name, value in inputs.items()
         }
         judged = self.sees[0] if "messages" in self.sees else "prediction"
-        return absent(texts, prediction=judged) or texts
+        return missing_input(texts, prediction=judged) or texts
 
 
 def _are_messages(value: Any) -> bool:
@@ -223,7 +223,7 @@ class ContextOrderMetric(JudgeMetric):
         `predicted` says whether the answer is the prediction rather than a reference.
         """
         texts = {"question": question, "answer": answer, "context": contexts}
-        if missing := absent(texts, prediction="answer" if predicted else None):
+        if missing := missing_input(texts, prediction="answer" if predicted else None):
             return missing
         shown = self._order(question, answer, contexts)
         judged = await self.verify(
@@ -372,7 +372,7 @@ class ProposedCriteria(JudgeMetric):
 
     async def observe(self, /, **texts: str) -> WithTrace | Unscored:
         """The criteria of one sample."""
-        if missing := absent({"question": texts["question"]}):
+        if missing := missing_input({"question": texts["question"]}):
             return missing
         shown: dict[str, Any] = {name: text for name, text in texts.items() if text.strip()}
         proposed = await self.extract("proposed_criteria", **shown)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Grade, Prompt, Sampling, Unscored, WithTrace
 from metrichub.errors import MetricError, MissingColumn, ParameterError
-from metrichub.judge.metric import absent
+from metrichub.judge.metric import missing_input
 from metrichub.judge.metric_bases import GradedMetric, OpenGradedMetric
 from metrichub.models.loop import run
 from metrichub.testing import Scripted
@@ -137,7 +137,9 @@ def test_a_blank_text_is_undefined_and_asks_nothing(columns: dict[str, Any], rea
 
 @pytest.mark.parametrize("contexts", [[], [""], [" ", "\t"]])
 def test_a_list_without_a_text_is_absent(contexts: list[str]) -> None:
-    assert absent({"prediction": "a", "contexts": contexts}) == Unscored("there are no contexts")
+    assert missing_input({"prediction": "a", "contexts": contexts}) == Unscored(
+        "there are no contexts"
+    )
 
 
 @pytest.mark.parametrize(
