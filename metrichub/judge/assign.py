@@ -12,7 +12,7 @@ from typing import Any
 from metrichub.errors import JudgeUnavailable, ParameterError, SpecError, UnknownMetric
 from metrichub.judge.metric import JudgeMetric
 from metrichub.judge.model_metric import ModelMetric
-from metrichub.judge.panel import Panel, panel_of
+from metrichub.judge.panel import ASK_AGAIN, Panel
 from metrichub.metric import Metric
 from metrichub.models.resolve import RESOLVERS, VARIABLES, VOTE_RULES, about, judge_of, unset_error
 
@@ -57,7 +57,7 @@ def _assigned(metric: Metric, settings: Mapping[str, object]) -> Metric:
     return assigned
 
 
-def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object:
+def _chosen(metric: Metric, kind: str, settings: Mapping[str, Any]) -> object:
     service, vote = settings.get(kind), settings.get("vote")
     if service is None:
         service = _of_machine(kind)
@@ -66,21 +66,17 @@ def _chosen(metric: Metric, kind: str, settings: Mapping[str, object]) -> object
         raise unset_error(metric.name, kind, only_models=only_models)
     if kind == "embedder":
         return service
-    judge = panel_of(service, vote)
-    if vote is not None and judge is service:
-        made = judge_of(judge)
-        if isinstance(made, Panel):
-            raise ParameterError(
-                None, "vote", vote, f"none, or set it in the panel: {made.label} has its own"
-            )
-        raise ParameterError(
-            None,
-            "vote",
-            vote,
-            "it with several judges, judge=[…, …]; to ask one judge several times, evaluate with "
-            "repeats=3",
+    if isinstance(service, (list, tuple)):
+        return Panel(judges=tuple(service), vote=vote or "majority")
+    if vote is not None:
+        judge = judge_of(service)
+        allowed = (
+            f"none, or set it in the panel: {judge.label} has its own"
+            if isinstance(judge, Panel)
+            else f"it with several judges, judge=[…, …]; {ASK_AGAIN}"
         )
-    return judge
+        raise ParameterError(None, "vote", vote, allowed)
+    return service
 
 
 def _in_language(metric: Metric, language: Any) -> Metric:

@@ -28,7 +28,7 @@ from metrichub.metric import Array, Unscored
 from metrichub.models.resolve import about, judge_of, safe_to_show
 
 FieldText = str | Sequence[str]
-"""What a judge sees under one name: a text or several."""
+"""A text or several, which a judge sees under one name."""
 YES_NO = ("yes", "no")
 SUPPORT = ("yes", "no", "idk")
 """Supported, contradicted, and neither."""
@@ -75,43 +75,41 @@ class JudgeMetric(ModelMetric):
         if self.prompts is None:
             return
         names = self._user_prompts().keys() | self._user_examples().keys()
-        known = set(self._known())
-        if not names or names - known:
-            wrong = ", ".join(sorted(names - known)) or "nothing"
-            raise ParameterError(
-                self.name,
-                "prompts",
-                self.prompts,
-                f"a folder of Markdown files named {', '.join(sorted(known))} (it has: {wrong})",
+        asked = self._english_prompts().keys()
+        if not names or names - asked:
+            wrong = ", ".join(sorted(names - asked)) or "nothing"
+            allowed = (
+                f"a folder of Markdown files named {', '.join(sorted(asked))} (it has: {wrong})"
             )
+            raise ParameterError(self.name, "prompts", self.prompts, allowed)
         self._check_slots()
         self._check_examples(names)
 
     def _check_slots(self) -> None:
         """Raise ParameterError for a user's prompt with slots that the metric doesn't fill."""
         for name in self._user_prompts():
-            own = prompt_files.packaged(self._english(name))
-            if wrong := prompt_files.slot_problem(self.prompt(name), own):
+            packaged = prompt_files.packaged(self._english(name))
+            if wrong := prompt_files.slot_problem(self.prompt(name), packaged):
                 raise ParameterError(self.name, "prompts", self.prompts, wrong)
 
     def _user_prompts(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""
-        return prompt_files.user_prompts(self.prompts)
+        return prompt_files.user_files(self.prompts, ".md")
 
     def _user_examples(self) -> dict[str, Path]:
         """The files of examples that the user gave, by the names of their prompts."""
-        return prompt_files.user_examples(self.prompts)
+        return prompt_files.user_files(self.prompts, prompt_files.SUFFIX)
 
     @classmethod
     @cache
-    def _known(cls) -> Mapping[str, Path]:
+    def _english_prompts(cls) -> Mapping[str, Path]:
         """The English prompts that the metric may ask, by name: its own before the shared ones."""
         owners = (owner for owner in reversed(cls.__mro__) if issubclass(owner, JudgeMetric))
         return prompt_files.prompts_of(owners)
 
     def _english(self, name: str) -> Path:
         """The English prompt of this name."""
-        return self._known().get(name, SHARED_PROMPTS / f"{name}.md")
+        return self._english_prompts().get(name, SHARED_PROMPTS / f"{name}.md")
 
     def _match_language(self, language: str) -> str:
         """The language by its own name: "zh" for "zh-CN".
@@ -120,17 +118,13 @@ class JudgeMetric(ModelMetric):
             ParameterError: there isn't every prompt that is asked in the language.
         """
         names = {name for names in self.questions().values() for name in names}
-        lacking = names - self._user_prompts().keys()
-        known = [prompt_files.languages(self._english(name)) for name in lacking]
-        common = frozenset.intersection(*known) if known else {ENGLISH, language}
+        packaged = names - self._user_prompts().keys()
+        languages = [prompt_files.languages(self._english(name)) for name in packaged]
+        common = frozenset.intersection(*languages) if languages else {ENGLISH, language}
         matched = prompt_files.match_language(language, common)
         if matched not in common:
-            raise ParameterError(
-                self.name,
-                "language",
-                language,
-                f"{' or '.join(sorted(common))}, or give your own prompts (prompts='folder')",
-            )
+            allowed = f"{' or '.join(sorted(common))}, or give your own prompts (prompts='folder')"
+            raise ParameterError(self.name, "language", language, allowed)
         return matched
 
     def _check_examples(self, prompts: Iterable[str]) -> None:
@@ -138,14 +132,12 @@ class JudgeMetric(ModelMetric):
         questions = {name: kind for kind, names in self.questions().items() for name in names}
         for name in sorted(prompts):
             for shown in self.prompt(name).examples:
-                if shown.question != questions.get(name, shown.question):
-                    raise ParameterError(
-                        self.name,
-                        "prompts",
-                        self.prompts,
-                        f"examples of {name} that reply to {questions[name]!r}, "
-                        f"not to {shown.question!r}",
+                asked = questions.get(name, shown.question)
+                if shown.question != asked:
+                    allowed = (
+                        f"examples of {name} that reply to {asked!r}, not to {shown.question!r}"
                     )
+                    raise ParameterError(self.name, "prompts", self.prompts, allowed)
 
     def _values(self) -> dict[str, object]:
         """The parameters: the user's own prompts with their hashes, a language if not English."""
@@ -253,15 +245,15 @@ class JudgeMetric(ModelMetric):
     ) -> Choice:
         """The better of two candidates, asked in both orders; if the answers differ, a tie."""
         shown = self._prompt_for(prompt, fields)
-        there, back = await asyncio.gather(
+        first, second = await asyncio.gather(
             self._judge.choose(shown, candidates, fields),
             self._judge.choose(shown, candidates[::-1], fields),
         )
-        mirrored = None if back.winner is None else 1 - back.winner
-        if there.winner == mirrored:
-            return there
-        reason = f"the order decided: {there.reason} / {back.reason}"
-        place = there.winner if there.winner == back.winner else None
+        mirrored = None if second.winner is None else 1 - second.winner
+        if first.winner == mirrored:
+            return first
+        reason = f"the order decided: {first.reason} / {second.reason}"
+        place = first.winner if first.winner == second.winner else None
         return Choice(None, reason, agreed=False, place=place)
 
     def _prompt_for(
@@ -286,7 +278,7 @@ class JudgeMetric(ModelMetric):
 def missing_input(
     texts: Mapping[str, FieldText], *, prediction: str | None = "prediction"
 ) -> Unscored | None:
-    """Which text is blank, or which list has no text; None if all are present.
+    """The reason to leave a sample unscored of which a text is blank or a list has none, if any.
 
     `prediction` names the text under evaluation, which is checked last: if a sample lacks something
     else too, that isn't the answer's fault. A lack of "context" is the retriever's.

@@ -30,12 +30,20 @@ VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
     "verdict is one of: {}."
 )
+_PARAMETERS = (
+    "temperature",
+    "seed",
+    "top_p",
+    "max_completion_tokens",
+    "max_tokens",
+    "reasoning_effort",
+)
 CHUNK = 40
 """How many items one call is asked about, so that a reply isn't cut off."""
 MOST_ITEMS = 100
 """How many texts a model may list where no limit is given."""
 _REASON = " ".join(["reason"] * 20)
-"""How long a reason is taken to be, for estimates."""
+"""A reason of the length that estimates assume."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -69,7 +77,11 @@ class OpenAIJudge(ChatConnection):
 
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
-        likely = partial(typical_items, fields, limit)
+        texts = [t if isinstance(t, str) else " ".join(map(str, t)) for t in fields.values()]
+
+        def likely() -> dict[str, Any]:
+            return {"items": [part for text in texts for part in sentences(text)][:limit]}
+
         schema = schema_of(Items, most=limit or MOST_ITEMS)
         request = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
         read = partial(read_completion, Items)
@@ -109,8 +121,11 @@ class OpenAIJudge(ChatConnection):
         low, high = scale
         system = f"{prompt.text}\n\nThe score is a whole number from {low} to {high}. {DATA_RULE}"
         more = {"logprobs": True, "top_logprobs": 20} if weighing.logprobs else {}
-        schema, likely = schema_of(Graded, scale=tuple(scale)), partial(typical_grade, scale)
-        request = PromptRequest(system, data_of(fields), schema, likely, more, prompt.examples)
+        middle = {"reason": _REASON, "score": (low + high + 1) // 2}
+        schema = schema_of(Graded, scale=tuple(scale))
+        request = PromptRequest(
+            system, data_of(fields), schema, lambda: middle, more, prompt.examples
+        )
         read = partial(read_grade, scale=scale, logprobs=weighing.logprobs)
         replies = await asyncio.gather(
             *(
@@ -134,9 +149,9 @@ class OpenAIJudge(ChatConnection):
 
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
-        system, likely = f"{prompt.text}\n\n{DATA_RULE}", partial(typical_choice, "A")
-        schema = schema_of(Chosen, words)
-        request = PromptRequest(system, data, schema, likely, examples=prompt.examples)
+        system, schema = f"{prompt.text}\n\n{DATA_RULE}", schema_of(Chosen, words)
+        typical = {"reason": _REASON, "winner": "A"}
+        request = PromptRequest(system, data, schema, lambda: typical, examples=prompt.examples)
 
         def read(done: Completion) -> Chosen:
             chosen = read_completion(Chosen, done)
@@ -163,9 +178,15 @@ class OpenAIJudge(ChatConnection):
         def request_for(indices: Sequence[int]) -> PromptRequest:
             listed = [{"index": i, "text": items[i]} for i in indices]
             schema = schema_of(Judgements, tuple(verdicts), indices=tuple(indices))
-            likely = partial(typical_verdicts, indices, verdicts[0])
-            data = {**data_of(fields), "items": listed}
-            return PromptRequest(system, data, schema, likely, examples=prompt.examples)
+            word = verdicts[0]
+            typical = [{"index": i, "reason": _REASON, "verdict": word} for i in indices]
+            return PromptRequest(
+                system,
+                {**data_of(fields), "items": listed},
+                schema,
+                lambda: {"verdicts": typical},
+                examples=prompt.examples,
+            )
 
         async def sound_of(
             live: Session, indices: Sequence[int]
@@ -174,8 +195,8 @@ class OpenAIJudge(ChatConnection):
             answer = await self._answer(live, request_for(indices), read)
             judged = Judgements.model_validate_json(answer.reply).verdicts
             sound = sound_verdicts(judged, indices, verdicts)
-            said = {each.index: each.verdict.strip().lower() for each in judged}
-            odd = any(said[i] != each.verdict.lower() for i, each in sound.items())
+            words = {each.index: each.verdict.strip().lower() for each in judged}
+            odd = any(words[i] != each.verdict.lower() for i, each in sound.items())
             return sound, answer._replace(repairs=answer.repairs or int(odd))
 
         async def ask(live: Session) -> Answer:
@@ -188,8 +209,8 @@ class OpenAIJudge(ChatConnection):
                     f"{self.label} gave no verdict on {len(left)} of {len(chunk)} items, asked "
                     f"twice: {items[left[0]][:60]!r}"
                 )
-            whole = Judgements(verdicts=[sound[i] for i in chunk])
-            return total._replace(reply=whole.model_dump_json())
+            judgements = Judgements(verdicts=[sound[i] for i in chunk])
+            return total._replace(reply=judgements.model_dump_json())
 
         chunk = list(range(start, min(start + CHUNK, len(items))))
         reply = await self._once(Judgements, request_for(chunk), ask)
@@ -209,58 +230,31 @@ class OpenAIJudge(ChatConnection):
         from metrichub.judge.replies import is_reply
 
         live = self._live()
-        body = (
-            {
-                "judge": self.label,
-                "messages": request.messages(with_schema=False),
-                "schema": request.schema,
-                "parameters": self._parameters() | dict(request.more),
-            }
-            | ({"sample": sample} if sample else {})
-            | self._endpoint()
-        )
+        body = {
+            "judge": self.label,
+            "messages": request.messages(with_schema=False),
+            "schema": request.schema,
+            "parameters": self._parameters() | dict(request.more),
+            **({"sample": sample} if sample else {}),
+            **self._endpoint(),
+        }
 
         async def answers(_: object) -> list[Answer]:
             answer = await ask(live)
-            kept = json.loads(answer.reply) | {"models": answer.models, "repairs": answer.repairs}
-            return [answer._replace(reply=json.dumps(kept, ensure_ascii=False))]
+            facts = {"models": answer.models, "repairs": answer.repairs}
+            text = json.dumps(json.loads(answer.reply) | facts, ensure_ascii=False)
+            return [answer._replace(reply=text)]
 
-        made = Request(body, self.model, request.likely, partial(is_reply, reply))
-        kept = await live.once(made, answers, self._store)
-        count_replies(self.model, json.loads(kept))
-        return kept
+        asked = Request(body, self.model, request.likely, partial(is_reply, reply))
+        (answer,) = await live.replies([asked], answers, self._store)
+        count_replies(self.model, json.loads(answer))
+        return answer
 
     def _parameters(self) -> dict[str, Any]:
-        names = (
-            *("temperature", "seed", "top_p", "max_completion_tokens", "max_tokens"),
-            "reasoning_effort",
-        )
-        values = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in _PARAMETERS}
         return {name: value for name, value in values.items() if value is not None}
 
 
-def typical_items(fields: Fields, limit: int | None) -> dict[str, Any]:
-    """Every sentence of the fields as an item, at most `limit`."""
-    texts = [t if isinstance(t, str) else " ".join(map(str, t)) for t in fields.values()]
-    return {"items": [part for text in texts for part in sentences(text)][:limit]}
-
-
-def typical_verdicts(indices: Sequence[int], verdict: str) -> dict[str, Any]:
-    """The same verdict on every item, each with a reason."""
-    return {"verdicts": [{"index": i, "reason": _REASON, "verdict": verdict} for i in indices]}
-
-
-def typical_grade(scale: tuple[int, int]) -> dict[str, Any]:
-    """A grade in the middle of the scale, with its reason."""
-    low, high = scale
-    return {"reason": _REASON, "score": (low + high + 1) // 2}
-
-
-def typical_choice(winner: str) -> dict[str, Any]:
-    """A choice with its reason."""
-    return {"reason": _REASON, "winner": winner}
-
-
 def data_of(fields: Fields) -> dict[str, Any]:
-    """The fields as JSON knows them."""
+    """The fields as JSON values."""
     return {name: t if isinstance(t, str) else list(t) for name, t in fields.items()}

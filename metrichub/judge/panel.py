@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import statistics
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeError, ParameterError
@@ -28,11 +28,11 @@ from metrichub.models.failures import AnswerPending
 from metrichub.models.resolve import VoteRule, about, judge_of, safe_to_show
 
 T = TypeVar("T")
-_FEWEST = 2
+ASK_AGAIN = "to ask one judge several times, evaluate with repeats=3"
 
 
 class Vote(NamedTuple):
-    """What one judge of a panel said of an item; `verdict` is None where its call failed."""
+    """The verdict of one judge of a panel on an item; None where its call failed."""
 
     judge: str
     verdict: str | None
@@ -41,22 +41,21 @@ class Vote(NamedTuple):
 
 @dataclass(frozen=True)
 class PanelVerdict(WeighedVerdict):
-    """What a panel decided on one item, and how each of its judges voted."""
+    """The verdict of a panel on one item, and the votes of its judges."""
 
     votes: tuple[Vote, ...]
 
 
 class _Answers(NamedTuple, Generic[T]):
-    """All who were asked, the answers of those who gave one, and the causes of the others."""
+    """The answers of the judges by their labels, and the causes of the calls that failed."""
 
-    voters: Sequence[str]
     received: Mapping[str, T]
     failed: Mapping[str, str]
 
-    def with_failures(self, head: str) -> str:
-        """A reason, with those who gave no answer."""
-        silent = (f"no answer of {judge}: {cause}" for judge, cause in self.failed.items())
-        return "; ".join([head, *silent])
+    def with_failures(self, reason: str) -> str:
+        """The reason for a decision, with the judges that gave no answer."""
+        failures = (f"no answer of {judge}: {cause}" for judge, cause in self.failed.items())
+        return "; ".join([reason, *failures])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +86,11 @@ class Panel:
         labels = [judge.label for judge in members]
         if any(isinstance(judge, Panel) for judge in members):
             raise ParameterError("panel", "judges", labels, "judges that aren't panels themselves")
-        again = "to ask one judge several times, evaluate with repeats=3"
-        if len(labels) < _FEWEST:
-            raise ParameterError("panel", "judges", labels, f"two or more; {again}")
+        if len(labels) < 2:
+            raise ParameterError("panel", "judges", labels, f"two or more; {ASK_AGAIN}")
         label, times = Counter(labels).most_common(1)[0]
         if times > 1:
-            raise ParameterError("panel", "judges", labels, f"{label} once; {again}")
+            raise ParameterError("panel", "judges", labels, f"{label} once; {ASK_AGAIN}")
 
     @property
     def members(self) -> tuple[Judge, ...]:
@@ -111,16 +109,16 @@ class Panel:
 
     @property
     def note(self) -> str | None:
-        """What the judges have to say of themselves."""
+        """The notes of the judges, each once."""
         notes = dict.fromkeys(filter(None, (about(judge).note for judge in self.members)))
         return "; ".join(notes) or None
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
-        """Whether all who are asked can answer."""
+        """Whether all judges that are asked can answer."""
         return all(about(judge).answers(question, prompt) for judge in self.members_for(question))
 
     def members_for(self, question: Question) -> tuple[Judge, ...]:
-        """Who is asked: the first to extract, everyone otherwise."""
+        """The judges that are asked: the first to extract, all of them otherwise."""
         return self.members[:1] if question == "extract" else self.members
 
     def ready(self) -> None:
@@ -130,7 +128,7 @@ class Panel:
                 judge.ready()
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the first judge finds that answers.
+        """The texts of the first judge that answers.
 
         Raises:
             JudgeError: none did, or one failed in a way that ends the run.
@@ -150,7 +148,7 @@ class Panel:
     async def verify(
         self, prompt: Prompt, items: Sequence[str], fields: Fields, verdicts: Sequence[str]
     ) -> list[Verdict]:
-        """What was decided on every item, with the votes."""
+        """The panel's verdict on every item, with the votes."""
 
         async def verified(judge: Judge) -> list[Verdict]:
             judged = await judge.verify(prompt, items, fields, verdicts)
@@ -187,7 +185,7 @@ class Panel:
         return Grade(median, answers.with_failures(f"no majority, so the median of {listing}"))
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
-        """The candidate of most judges; a tie where as many say something else."""
+        """The candidate of most judges; a tie where no answer is the most frequent."""
         answers = await self._ask(lambda judge: judge.choose(prompt, candidates, fields))
         listing = "; ".join(
             f"{by}: {_named(choice)} ({choice.reason})" for by, choice in answers.received.items()
@@ -198,109 +196,98 @@ class Panel:
         return Choice(None, answers.with_failures(f"no majority, so a tie: {listing}"))
 
     async def _ask(self, ask: Callable[[Judge], Awaitable[T]]) -> _Answers[T]:
-        """The answers of all judges, who are asked at once.
+        """The answers of all judges, asked at once.
 
         Raises:
             JudgeError: no more than half of the judges answered, or one failed in a way that ends
                 the run.
         """
-        received: dict[str, T] = {}
-        failed: dict[str, str] = {}
 
-        async def attempt(judge: Judge) -> tuple[T | None, JudgeError | None]:
+        async def answer_of(judge: Judge) -> T | JudgeError:
             try:
-                return await ask(judge), None
+                return await ask(judge)
             except JudgeError as error:
                 if error.ends_the_run:
                     raise
-                return None, error
+                return error
 
-        members = self.members
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(attempt(judge)) for judge in members]
+                tasks = {judge.label: group.create_task(answer_of(judge)) for judge in self.members}
         except ExceptionGroup as errors:
             first = errors.exceptions[0]
             raise first from first.__cause__
-        voters = [judge.label for judge in members]
-        for voter, task in zip(voters, tasks, strict=True):
-            answer, error = task.result()
-            if isinstance(error, AnswerPending):
-                raise error
-            if error is not None:
-                failed[voter] = str(error)
+        received: dict[str, T] = {}
+        failed: dict[str, str] = {}
+        for judge, task in tasks.items():
+            answer = task.result()
+            if isinstance(answer, AnswerPending):
+                raise answer
+            if isinstance(answer, JudgeError):
+                failed[judge] = str(answer)
             else:
-                received[voter] = answer  # type: ignore[assignment]  # no error, so an answer
-        if 2 * len(received) <= len(members):
+                received[judge] = answer
+        if 2 * len(received) <= len(tasks):
             causes = "; ".join(failed.values())
-            raise JudgeError(
-                f"{len(failed)} of {len(members)} judges of the panel failed: {causes}"
-            )
-        return _Answers(voters, received, failed)
+            raise JudgeError(f"{len(failed)} of {len(tasks)} judges of the panel failed: {causes}")
+        return _Answers(received, failed)
 
     def _decided(
         self, answers: _Answers[list[Verdict]], place: int, item: str, words: Sequence[str]
     ) -> PanelVerdict:
-        verdicts = {judge: each[place] for judge, each in answers.received.items()}
+        verdicts = {judge: judged[place] for judge, judged in answers.received.items()}
         counts = Counter(verdict.verdict for verdict in verdicts.values())
         if self.vote == "mean":
-            weights = _shares(verdicts.values())
+            weights = _mean_weights(verdicts.values())
         else:
             first = _heaviest(counts)
             weights = {word: 1 / len(first) for word in first}
         tied = _heaviest(weights)
         # Of tied words the one that stands last is shown, as the first is the affirmative one.
         word = max(tied, key=lambda word: words.index(word) if word in words else -1)
-        tally = ", ".join(f"{word} {n}" for word, n in counts.most_common())
-        reasons = (verdict.reason for verdict in verdicts.values() if verdict.verdict == word)
-        why = next(reasons, "")
-        head = f"{tally}{', a tie' * (len(tied) > 1)}{f': {why}' if why else ''}"
-        cast = {judge: Vote(judge, v.verdict, v.reason) for judge, v in verdicts.items()}
-        silent = {judge: Vote(judge, None, cause) for judge, cause in answers.failed.items()}
-        votes = tuple((cast | silent)[judge] for judge in answers.voters)
-        return PanelVerdict(place, item, word, answers.with_failures(head), weights, votes)
-
-
-def panel_of(judge: object, vote: Any = None) -> object:
-    """The panel of a list of judges; anything else stands for itself.
-
-    Raises:
-        ParameterError: judges that make no panel.
-    """
-    if isinstance(judge, (list, tuple)):
-        return Panel(judges=tuple(judge), vote=vote or "majority")
-    return judge
+        reason = ", ".join(f"{word} {number}" for word, number in counts.most_common())
+        if len(tied) > 1:
+            reason += ", a tie"
+        if why := next((v.reason for v in verdicts.values() if v.verdict == word), ""):
+            reason += f": {why}"
+        votes = tuple(
+            Vote(judge.label, verdict.verdict, verdict.reason)
+            if (verdict := verdicts.get(judge.label))
+            else Vote(judge.label, None, answers.failed[judge.label])
+            for judge in self.members
+        )
+        return PanelVerdict(place, item, word, answers.with_failures(reason), weights, votes)
 
 
 def _heaviest(weights: Mapping[T, float]) -> list[T]:
-    """The answers of the greatest weight, or of most votes; more than one where they are tied."""
-    most = max(weights.values())
-    return [answer for answer, weight in weights.items() if math.isclose(weight, most)]
+    """The answers of the greatest weight or with most votes: several where they are tied."""
+    largest = max(weights.values())
+    return [answer for answer, weight in weights.items() if math.isclose(weight, largest)]
 
 
-def _shares(verdicts: Iterable[Verdict]) -> dict[str, float]:
-    """The mean of the judges' fractions of each word; a plain verdict is wholly its word."""
-    each = [
-        verdict.weights if isinstance(verdict, WeighedVerdict) else {verdict.verdict: 1.0}
-        for verdict in verdicts
-    ]
-    words = dict.fromkeys(word for weights in each for word in weights)
-    return {word: sum(weights.get(word, 0.0) for weights in each) / len(each) for word in words}
+def _mean_weights(verdicts: Collection[Verdict]) -> dict[str, float]:
+    """The mean of the judges' weights of each word; a plain verdict has the weight 1."""
+    total = defaultdict[str, float](float)
+    for verdict in verdicts:
+        if isinstance(verdict, WeighedVerdict):
+            for word, weight in verdict.weights.items():
+                total[word] += weight
+        else:
+            total[verdict.verdict] += 1
+    return {word: weight / len(verdicts) for word, weight in total.items()}
 
 
 def _mixed(grades: Sequence[Grade]) -> dict[int, float]:
-    """The mean of the judges' fractions of each score; none where a judge's aren't known."""
-    each = [
-        [(float(score), weight) for score, weight in grade.weights.items()] or [(grade.score, 1.0)]
-        for grade in grades
-    ]
-    parts = [(score, weight / len(each)) for weights in each for score, weight in weights]
-    if any(score != int(score) for score, _ in parts):
+    """The mean of the judges' weights of each score; none unless all scores are whole numbers."""
+    mixed = defaultdict[float, float](float)
+    for grade in grades:
+        for score, weight in grade.weights.items():
+            mixed[score] += weight / len(grades)
+        if not grade.weights:
+            mixed[grade.score] += 1 / len(grades)
+    if any(score != int(score) for score in mixed):
         return {}
-    mixed: dict[int, float] = {}
-    for score, part in parts:
-        mixed[int(score)] = mixed.get(int(score), 0.0) + part
-    return mixed
+    return {int(score): weight for score, weight in mixed.items()}
 
 
 def _named(choice: Choice) -> str:

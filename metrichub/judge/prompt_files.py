@@ -1,4 +1,4 @@
-"""Prompts and their few-shot examples, and the files that hold them: packaged, own, translated."""
+"""Prompts and their few-shot examples: packaged, translated, and in files of the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from metrichub.errors import MetricError
 
 Question = Literal["extract", "verify", "grade", "choose"]
-"""What a judge is asked to do."""
+"""The task of a judge."""
 
 SHARED_PROMPTS = Path(__file__).parent / "prompts"
 """The prompts that come with the hub, for metrics to share."""
@@ -37,6 +37,7 @@ _REPLIES: Mapping[frozenset[str], Question] = {
     frozenset({"reason", "winner"}): "choose",
 }
 _VERDICT = {"index": int, "reason": str, "verdict": str}
+_ITEM = {"index": int, "text": str}
 
 
 class FewShot(NamedTuple):
@@ -74,10 +75,10 @@ class Prompt:
         Raises:
             MetricError: the prompt has other slots.
         """
-        if slots.keys() != (own := slots_of(self.text)):
+        if slots.keys() != (expected := slots_of(self.text)):
             raise MetricError(
-                f"the prompt {self.name!r} has the slots {', '.join(sorted(own)) or 'none'}, not "
-                f"{', '.join(sorted(slots)) or 'none'}"
+                f"the prompt {self.name!r} has the slots {', '.join(sorted(expected)) or 'none'}, "
+                f"not {', '.join(sorted(slots)) or 'none'}"
             )
         return replace(self, text=_SLOT.sub(lambda slot: slots[slot[1]], self.text))
 
@@ -91,18 +92,27 @@ class Prompt:
         Raises:
             MetricError: a file can't be read, or has no examples.
         """
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-            raise MetricError(f"the prompt {path} can't be read: {why}") from error
+        text = _read(path, "prompt")
         rule = _RULE.match(text)
         shown = read_examples(examples or path.with_name(path.stem + SUFFIX))
         return Prompt(path.stem, without_rule(text).strip(), rule[1] if rule else None, shown)
 
 
+def _read(path: Path, kind: str) -> str:
+    """The text of a file of this kind.
+
+    Raises:
+        MetricError: it can't be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise MetricError(f"the {kind} {path} can't be read: {why}") from error
+
+
 def without_rule(text: str) -> str:
-    """What a model is told of a prompt's file: all but the offline judge's rule."""
+    """The text of a prompt's file without the offline judge's rule."""
     return _RULE.sub("", text, count=1)
 
 
@@ -123,16 +133,10 @@ def prompts_of(owners: Iterable[type]) -> Mapping[str, Path]:
     return prompts
 
 
-def user_prompts(folder: str | None) -> dict[str, Path]:
-    """The prompts in a user's folder, by name."""
-    paths = sorted(Path(folder).glob("*.md")) if folder else []
-    return {path.stem: path for path in paths}
-
-
-def user_examples(folder: str | None) -> dict[str, Path]:
-    """The files of examples in a user's folder, by the names of their prompts."""
-    paths = sorted(Path(folder).glob(f"*{SUFFIX}")) if folder else []
-    return {path.name.removesuffix(SUFFIX): path for path in paths}
+def user_files(folder: str | None, suffix: str) -> dict[str, Path]:
+    """The files with a suffix in a user's folder, by the names of their prompts."""
+    paths = sorted(Path(folder).glob(f"*{suffix}")) if folder else []
+    return {path.name.removesuffix(suffix): path for path in paths}
 
 
 def in_language(path: Path, language: str) -> Path:
@@ -140,13 +144,13 @@ def in_language(path: Path, language: str) -> Path:
     return path if language == ENGLISH else path.parent / language / path.name
 
 
-def match_language(language: str, known: Collection[str]) -> str:
-    """The known language that a tag such as "zh-CN" or "en_US" names; others stay as they are.
+def match_language(language: str, languages: Collection[str]) -> str:
+    """The language of a tag such as "zh-CN" or "en_US", unless the languages have the tag itself.
 
-    A known variant, such as "pt-BR", is told from its language.
+    A language that isn't among them stays as it is.
     """
     primary = re.split("[-_]", language)[0].lower()
-    return primary if primary in known and language not in known else language
+    return primary if primary in languages and language not in languages else language
 
 
 def languages(path: Path) -> frozenset[str]:
@@ -158,12 +162,12 @@ def languages(path: Path) -> frozenset[str]:
 
 @cache
 def packaged(path: Path) -> Prompt:
-    """A prompt of the hub's or of a package, which doesn't change while they run."""
+    """The prompt in a file of metrichub or of a package, read once."""
     return Prompt.read(path)
 
 
 def template(prompt: Prompt) -> dict[str, Any]:
-    """What a model is told by a prompt, as reports save it: its text and its examples."""
+    """The text and the examples of a prompt, as reports save them."""
     examples = [
         {"fields": json.loads(example.data), "reply": json.loads(example.reply)}
         for example in prompt.examples
@@ -171,21 +175,21 @@ def template(prompt: Prompt) -> dict[str, Any]:
     return {"text": prompt.text, "examples": examples}
 
 
-def slot_problem(mine: Prompt, own: Prompt) -> str | None:
-    """What a user's prompt should be like that is blank, or whose slots aren't the metric's own.
+def slot_problem(mine: Prompt, packaged: Prompt) -> str | None:
+    """The words for a user's prompt that would do, if this one is blank or has other slots.
 
     Prompts made for other tools hold the texts in slots such as `{text}`; here texts are data, in
     a message of their own.
     """
     if not mine.text:
         return f"{mine.name}.md with an instruction in it"
-    slots = slots_of(own.text)
+    slots = slots_of(packaged.text)
     for braced in _BRACED.finditer(mine.text):
         name, slot = braced[1] or braced[2], f"{{{{{braced[1] or braced[2]}}}}}"
         if name in slots and braced[0] != slot:
             return f"{mine.name}.md with {slot} in place of {braced[0]}"
         if name not in slots:
-            fields = dict.fromkeys(_FIELD.findall(" ".join(own.text.split())))
+            fields = dict.fromkeys(_FIELD.findall(" ".join(packaged.text.split())))
             named = " and ".join(f'the field "{field}"' for field in fields)
             return (
                 f"{mine.name}.md without {braced[0]}, which nothing is filled into: the judge gets "
@@ -200,7 +204,7 @@ def slot_problem(mine: Prompt, own: Prompt) -> str | None:
 def example_problem(
     prompt: Prompt, fields: frozenset[str], verdicts: tuple[str, ...]
 ) -> str | None:
-    """Which examples would fit what is asked by a prompt, where its own don't."""
+    """The words for examples that would fit a question, if those of its prompt don't."""
     for shown in prompt.examples:
         names = json.loads(shown.data).keys() - {"items", "candidates"}
         words = {verdict["verdict"] for verdict in json.loads(shown.reply).get("verdicts", ())}
@@ -222,25 +226,16 @@ def read_examples(path: Path) -> tuple[FewShot, ...]:
     Raises:
         MetricError: the file can't be read, or a line of it isn't such an example.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
+    if not path.exists():
         return ()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-        raise MetricError(f"the examples {path} can't be read: {why}") from error
-    return tuple(_examples(path, text))
-
-
-def _examples(path: Path, text: str) -> Iterator[FewShot]:
+    examples = []
     # Not splitlines: JSON strings may hold the line separators of Unicode.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
+    for number, line in enumerate(_read(path, "examples").split("\n"), 1):
         try:
-            yield _example(line)
+            examples += [_example(line)] if line.strip() else []
         except ValueError as error:
             raise MetricError(f"the examples {path}, line {number}: {error}") from error
+    return tuple(examples)
 
 
 def _example(line: str) -> FewShot:
@@ -265,7 +260,8 @@ def _example(line: str) -> FewShot:
             "or with `reason` and `winner`"
         )
     _check_reply(fields, reply, question)
-    return FewShot(_json(fields, indent=1), _json(reply), question)
+    data = json.dumps(fields, ensure_ascii=False, indent=1)
+    return FewShot(data, json.dumps(reply, ensure_ascii=False), question)
 
 
 def _check_reply(fields: Mapping[str, Any], reply: Mapping[str, Any], question: Question) -> None:
@@ -275,7 +271,17 @@ def _check_reply(fields: Mapping[str, Any], reply: Mapping[str, Any], question: 
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
             raise ValueError("`items` has to be a list of strings")
     elif question == "verify":
-        _check_verdicts(fields.get("items"), reply["verdicts"])
+        items, verdicts = fields.get("items", ()), reply["verdicts"]
+        if not _are_objects(verdicts, _VERDICT):
+            raise ValueError(
+                "`verdicts` has to be a list of objects with index, reason and verdict"
+            )
+        if not _are_objects(items, _ITEM):
+            raise ValueError("`fields` needs `items`, a list of objects with index and text")
+        if [item["index"] for item in items] != [verdict["index"] for verdict in verdicts]:
+            raise ValueError(
+                "`verdicts` has to hold one verdict for each of `items`, in their order"
+            )
     elif not isinstance(reply["reason"], str):
         raise ValueError("`reason` has to be a string")
     elif question == "grade" and type(reply["score"]) is not int:
@@ -284,31 +290,9 @@ def _check_reply(fields: Mapping[str, Any], reply: Mapping[str, Any], question: 
         raise ValueError("`winner` has to be A, B or tie")
 
 
-def _check_verdicts(items: Any, verdicts: Any) -> None:
-    if not isinstance(verdicts, list) or not all(map(_is_verdict, verdicts)):
-        raise ValueError("`verdicts` has to be a list of objects with index, reason and verdict")
-    if not isinstance(items, list) or not all(map(_is_item, items)):
-        raise ValueError("`fields` needs `items`, a list of objects with index and text")
-    if [item["index"] for item in items] != [verdict["index"] for verdict in verdicts]:
-        raise ValueError("`verdicts` has to hold one verdict for each of `items`, in their order")
-
-
-def _is_verdict(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == _VERDICT.keys()
-        and all(type(value[name]) is kind for name, kind in _VERDICT.items())
+def _are_objects(values: Any, types: Mapping[str, type]) -> bool:
+    """Whether this is a list of objects that have these keys, with values of these types."""
+    return isinstance(values, list) and all(
+        isinstance(value, dict) and {key: type(part) for key, part in value.items()} == types
+        for value in values
     )
-
-
-def _is_item(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == {"index", "text"}
-        and type(value["index"]) is int
-        and isinstance(value["text"], str)
-    )
-
-
-def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -56,7 +56,7 @@ _NOT_IN_LABEL = (
     "form",
 )
 _ASKED = ("model", "messages", "input", "response_format", "stream")
-"""What of a request an `extra_body` leaves alone, beside the parameters that are set."""
+"""Fields of a request that `extra_body` can't change, beside those of set parameters."""
 _ENDPOINTS = ("/v1/chat/completions", "/v1/embeddings")
 _ANY = 1_000_000
 """Calls that may be in flight where no server is asked."""
@@ -121,9 +121,9 @@ class Connection:
         for name in ("extra_headers", "extra_body"):
             if (mapping := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _Frozen(mapping))
-        taken = {*_ASKED, *off_default(self)}
-        if own := [name for name in self.extra_body or () if name in taken]:
-            allowed = f"further parameters, as {listed(own)} can't be changed by it"
+        fixed = {*_ASKED, *off_default(self)}
+        if changed := [name for name in self.extra_body or () if name in fixed]:
+            allowed = f"further parameters, as {listed(changed)} can't be changed by it"
             raise ParameterError(self._name(), "extra_body", self.extra_body, allowed)
         try:
             json.dumps(self.extra_body, allow_nan=False)
@@ -191,7 +191,8 @@ class Connection:
         return "embeddings"
 
     def _folder_client(self, batch: BatchRun) -> AsyncOpenAI:
-        """A client whose answers lie in a folder; no server gets to know of it, nor a key."""
+        """A client that answers from a batch folder and contacts no server."""
+        # It imports the openai package.
         client = self._client_class()
         from metrichub.models.transport import FolderTransport, LimitedClient
 
@@ -234,7 +235,7 @@ class Connection:
         )
 
     def _key(self) -> str | None:
-        """The key, which isn't kept where it only stands in the environment."""
+        """The key, or that of the environment, which isn't kept."""
         # A key out of a file often ends in a line feed, which no header may hold.
         return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
 
@@ -244,7 +245,7 @@ class Connection:
         return bool(self.api_key or self.extra_headers or passwords_in(self.base_url or ""))
 
     def _endpoint(self) -> dict[str, str]:
-        """What of the address counts for a request beside the label: a hash of its query."""
+        """The hash of the address's query, which the key of a request needs beside the label."""
         query = urlsplit(self.base_url or "").query
         return {"query": hashlib.sha256(query.encode()).hexdigest()} if query else {}
 
@@ -255,10 +256,9 @@ class Connection:
         tokens: Callable[[], int],
         reply_tokens: Callable[[], int] = int,
     ) -> T:
-        """What the client creates for the running call, in one of the slots.
+        """The client's answer to the running call, in one of the slots.
 
-        `tokens` gives about how many are sent, and `reply_tokens` those that come back at most, or
-        about as many.
+        `tokens` estimates how many are sent, and `reply_tokens` how many come back.
 
         Raises:
             BudgetSpent: the call would pass what the run may take.
@@ -290,7 +290,7 @@ class Connection:
             raise JudgeError(f"{self.label} sent an unreadable answer: {error}") from None
 
     def _error_text(self, error: object) -> str:
-        """What an error says, on one short line; servers echo keys."""
+        """The text of an error on one short line, without secrets, which servers echo."""
         line = " ".join(str(error).split()) or type(error).__name__
         secrets = [self._key(), *passwords_in(self.base_url or "")]
         secrets += (self.extra_headers or {}).values()
@@ -303,19 +303,19 @@ class Connection:
 
 
 class _Frozen(dict[str, Any]):
-    """A mapping of a frozen dataclass: it counts as one value, which nobody changes."""
+    """A mapping that can be hashed, as a field of a frozen dataclass."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # nobody changes it
         return hash(json.dumps(self, sort_keys=True, default=repr))
 
 
 def clean(text: str) -> str:
-    """A text that has UTF-8: lone surrogates become replacement characters."""
+    """The text with replacement characters for lone surrogates, which UTF-8 can't hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def served_models(connection: Connection) -> list[str]:
-    """The names of the models that a server says it has, by one call that costs nothing.
+    """The names of the models on a server, by one call that costs nothing.
 
     Raises:
         JudgeUnavailable, JudgeError: as any call would.

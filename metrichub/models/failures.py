@@ -1,4 +1,4 @@
-"""Failures: what the errors of the openai client mean, each in one line without a secret."""
+"""Failures: the errors of the openai client in our words, each in one line without a secret."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEXT_TROUBLE = re.compile(
     re.IGNORECASE,
 )
 _UNREADABLE_CODE = "json_validate_failed"
-"""Of a server that reads the model's reply itself, and found none of the form it was asked for."""
+"""The code of a server that reads the model's reply itself, and can't."""
 _FORM_TROUBLE = re.compile("schema|response_format", re.IGNORECASE)
 _BOUNDS_TROUBLE = re.compile(r"\b((min|max)_?items|enum)\b", re.IGNORECASE)
 _ROLE_TROUBLE = re.compile(
@@ -76,23 +76,23 @@ class Refused(JudgeError):
 
 
 def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
-    """What a refused request was refused for, as far as servers say so."""
-    own = _own_words(_said(error), _texts_of(error.request.content))
+    """The error of a refused request, with its causes as far as the server names them."""
+    words = _words_of_server(_message_of(error), _texts_of(error.request.content))
     coded = error.status_code == _TOO_LARGE or {str(error.code), str(error.type)} & _TEXT_CODES
-    worded = _TEXT_TROUBLE.search(own) and not _FORM_TROUBLE.search(own)
+    worded = _TEXT_TROUBLE.search(words) and not _FORM_TROUBLE.search(words)
     refused = Refused(
         f"{who} refused the request: {text}",
         for_its_texts=bool(coded or worded),
-        for_bounds=bool(_BOUNDS_TROUBLE.search(own)),
+        for_bounds=bool(_BOUNDS_TROUBLE.search(words)),
     )
-    refused.for_roles = bool(_ROLE_TROUBLE.search(own))
+    refused.for_roles = bool(_ROLE_TROUBLE.search(words))
     return refused
 
 
-def _said(error: openai.APIStatusError) -> str:
-    """What an error says, with the reply as it came where the client finds no message in it."""
-    said = str(error)
-    return said if " - " in said else f"{said} - {error.response.text or 'an empty reply'}"
+def _message_of(error: openai.APIStatusError) -> str:
+    """The client's message, with the whole reply where the client finds no message in it."""
+    message = str(error)
+    return message if " - " in message else f"{message} - {error.response.text or 'an empty reply'}"
 
 
 def _texts_of(content: bytes) -> str:
@@ -105,13 +105,13 @@ def _texts_of(content: bytes) -> str:
     return "\n".join([*texts, *map(str, body.get("input", ()))])
 
 
-def _own_words(text: str, sent: str) -> str:
-    """The words of an error that aren't those of the request, which servers repeat in part.
+def _words_of_server(text: str, sent: str) -> str:
+    """The words of an error without those that servers repeat from the request.
 
     A word is repeated where it stands in a run of three words of the request.
     """
-    words, known = (_WORD.findall(part.replace("\\n", " ")) for part in (text, sent))
-    runs = set(zip(known, known[1:], known[2:], strict=False))
+    words, asked = (_WORD.findall(part.replace("\\n", " ")) for part in (text, sent))
+    runs = set(zip(asked, asked[1:], asked[2:], strict=False))
     repeated = {
         place + i
         for place, run in enumerate(zip(words, words[1:], words[2:], strict=False))
@@ -122,11 +122,11 @@ def _own_words(text: str, sent: str) -> str:
 
 
 def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str]) -> JudgeError:
-    """The error of the client as ours: one line, with what to do; `say` gives what it says."""
+    """The client's error as ours: one line, with what to do; `text_of` words it safely."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, who, text_of(_said(error)))
+        return _of_status(error, who, text_of(_message_of(error)))
     if isinstance(error, openai.APITimeoutError):
         seconds = seconds_of(error.request, error.__cause__)
         return ServerFailure(
@@ -144,7 +144,7 @@ def as_judge_error(error: Exception, who: str, text_of: Callable[[object], str])
 
 
 def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
-    """What the status of a reply means, which says this."""
+    """The error of a reply with a status of failure and this text."""
     import openai
 
     status = error.status_code
@@ -174,7 +174,7 @@ def _of_status(error: openai.APIStatusError, who: str, text: str) -> JudgeError:
 
 
 def _of_one_request(error: openai.APIStatusError, who: str, text: str) -> JudgeError | None:
-    """What a status means that may be one request's alone; None if it is every request's."""
+    """The error of a status that may be due to one request; None if all requests would get it."""
     if error.code == _UNREADABLE_CODE:
         return Unreadable(text)
     refused = _refused(error, who, text)
@@ -189,7 +189,7 @@ def _of_one_request(error: openai.APIStatusError, who: str, text: str) -> JudgeE
 
 
 def seconds_of(request: Any, error: object = None) -> float:
-    """The seconds that the reply to a request may take, or what an error says took too long."""
+    """The timeout of a request in seconds, or that of its connection if an error is due to it."""
     part = "connect" if type(error).__name__ == "ConnectTimeout" else "read"
     return request.extensions.get("timeout", {}).get(part) or math.inf
 

@@ -1,6 +1,6 @@
-"""The private event loop: one daemon thread a process runs all asynchronous observation.
+"""The private event loop: one daemon thread in each process runs all asynchronous observation.
 
-So a script, a notebook cell, a handler of a web server and a thread are all alike to it.
+So it works alike in scripts, notebooks, web servers and threads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _started: ContextVar[list[Future[Any]] | None] = ContextVar("started", default=N
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What the coroutine returns or raises; an interrupt here cancels it there.
+    """The result of a coroutine on the private loop; an interrupt cancels it there.
 
     Raises:
         MetricError: called on the private loop itself, which would wait for itself.
@@ -42,7 +42,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def threaded(call: Callable[[], T]) -> T:
-    """What a call gives that runs coroutines here, in a thread; cancelled, they are, too."""
+    """The result of a call in a thread; cancelling it cancels the coroutines that it runs."""
     started: list[Future[Any]] = []
     token = _started.set(started)
     try:

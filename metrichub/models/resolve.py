@@ -16,7 +16,7 @@ from metrichub.errors import JudgeUnavailable, MetrichubError, SpecError, Unknow
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
 VARIABLES = {"judge": "METRICHUB_JUDGE", "embedder": "METRICHUB_EMBEDDER"}
-"""Where a machine says who is asked in hubs that say nothing."""
+"""The environment variables that name the judge and the embedder of hubs without one."""
 _BASELINES = {
     "judge": "a word-matching baseline, to try things out",
     "embedder": "hashed n-grams, a baseline to try things out",
@@ -37,33 +37,33 @@ def judge_of(judge: Any) -> Any:
     """
     if isinstance(judge, (list, tuple)):
         return make(_installed(JUDGES, "judge").find("panel").load(), {"judges": [*judge]}, "panel")
-    return _made(judge, JUDGES, "judge") if isinstance(judge, str) else judge
+    return _service_of(judge, JUDGES, "judge") if isinstance(judge, str) else judge
 
 
 def embedder_of(embedder: Any) -> Any:
     """The embedder of a spec; an embedder stands for itself. Raises as `judge_of`."""
-    return _made(embedder, EMBEDDERS, "embedder") if isinstance(embedder, str) else embedder
+    return _service_of(embedder, EMBEDDERS, "embedder") if isinstance(embedder, str) else embedder
 
 
 RESOLVERS: Mapping[str, Callable[[Any], Any]] = {"judge": judge_of, "embedder": embedder_of}
-"""What makes a judge and an embedder of their specs."""
+"""The functions from a spec to a judge or an embedder."""
 
 
 def safe_to_show(spec: Any, resolve: Callable[[Any], Any]) -> Any:
-    """What a metric keeps of a judge or an embedder: the object of a spec that holds secrets.
+    """A judge or an embedder as a metric keeps it: the object in place of a spec with secrets.
 
-    Others stay as they are. An object shows its secrets nowhere; a spec is text.
+    An object shows its secrets nowhere; a spec is text.
     """
-    made = resolve(spec) if isinstance(spec, str) else spec
-    return made if getattr(made, "has_secrets", False) else spec
+    service = resolve(spec) if isinstance(spec, str) else spec
+    return service if getattr(service, "has_secrets", False) else spec
 
 
 class ServiceInfo(NamedTuple):
-    """What a judge or an embedder says of itself; for one that says nothing, it is a model.
+    """Facts about a judge or an embedder; the defaults are those of a model.
 
     Attributes:
         is_model: Whether it is a model.
-        note: What a reader of its scores has to know.
+        note: A note for readers of its scores.
         answers: Whether a judge can answer a question ("grade") by a prompt.
     """
 
@@ -73,7 +73,7 @@ class ServiceInfo(NamedTuple):
 
 
 def about(service: object) -> ServiceInfo:
-    """What a judge or an embedder says of itself, with what is assumed where it is silent."""
+    """The facts that a judge or an embedder gives about itself, or else the defaults."""
     described = {
         name: getattr(service, name) for name in ServiceInfo._fields if hasattr(service, name)
     }
@@ -81,10 +81,9 @@ def about(service: object) -> ServiceInfo:
 
 
 def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:
-    """The error of a metric that needs a judge or an embedder and has none: how to set one.
+    """The error of a metric without the judge or embedder that it needs, with ways to set one.
 
-    A baseline isn't offered where `only_models` will do, nor is what plugins bring, which may
-    answer no more questions.
+    With `only_models`, neither baselines nor services of plugins are named.
     """
     ways = ["\"openai(model='…')\" (a model)"]
     if not only_models:
@@ -105,7 +104,7 @@ def _of_plugins(kind: str) -> Iterator[str]:
                 yield example_call(entry.load(), entry.name)
 
 
-def _made(text: str, group: str, kind: str) -> Any:
+def _service_of(text: str, group: str, kind: str) -> Any:
     if re.search(r"key\s*=", text, re.IGNORECASE):
         raise SpecError(
             f"the spec of a {kind} can't hold a key, because every report shows it; "

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 _travelling: ContextVar[bool] = ContextVar("travelling", default=False)
-_kept: dict[str, dict[str, Any]] = {}
-"""What was left out of pickles of this process, by the token that stands for it there."""
+_left_out: dict[str, dict[str, Any]] = {}
+"""The secrets that pickles of this process lack, by the token that stands for them there."""
 _tokens: dict[str, str] = {}
 _SHORT = 3
 
@@ -33,14 +33,14 @@ def without_secrets(state: dict[str, Any], names: tuple[str, ...]) -> dict[str, 
     if _travelling.get() or not secret:
         return state
     token = _tokens.setdefault(repr(secret), os.urandom(16).hex())
-    _kept[token] = secret
+    _left_out[token] = secret
     return {**state, **dict.fromkeys(secret), "secret": token}
 
 
 def with_secrets(state: dict[str, Any]) -> dict[str, Any]:
-    """The state out of a pickle, with what this process left out of it; elsewhere without."""
+    """The state of a pickle, with its secrets if this process made it."""
     token = state.pop("secret", "")
-    return {**state, **_kept.get(token, {})}
+    return {**state, **_left_out.get(token, {})}
 
 
 def without_password(url: str) -> str:
@@ -61,7 +61,7 @@ def without_query(url: str) -> str:
 
 
 def passwords_in(url: str) -> list[str]:
-    """What of a URL must not be said: password or token, the header made of it, and the query."""
+    """The secrets of a URL: password or token, the header made of it, and the query's values."""
     parts = urlsplit(url)
     # Short ones are versions, and parts of many words.
     secrets = [value for value in query_of(url).values() if len(value) > _SHORT]

@@ -1,4 +1,4 @@
-"""Session: the calls to a model server, each made once however many ask for its answer."""
+"""Session: the calls to a model server; equal requests share one."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 @dataclass
 class Request:
-    """A question to a model: what makes it what it is, and what it would likely give.
+    """A question to a model: its content, by which answers are stored, and its likely reply.
 
-    `likely` gives the reply and the texts that would be sent, for estimates; `fits` says whether a
-    reply out of the store is of the form that is read today.
+    `likely` returns the reply and the texts that would be sent, for estimates; `fits` says whether
+    a stored reply has the form that is read today.
     """
 
     body: Mapping[str, Any]
@@ -47,14 +47,14 @@ class Request:
 
 
 Ask = Callable[[Sequence[Request]], Awaitable[Sequence[Answer]]]
-"""What makes a call for the answers to requests."""
+"""A function that makes a call for the answers to requests."""
 OpenStore = Callable[[], Store | None]
-"""What opens the store that answers are kept in, if they are."""
+"""A function that opens the call store, or returns None if answers aren't kept."""
 
 
 @dataclass
 class Session:
-    """The calls to one server with the same parameters on one event loop, and what they learned."""
+    """The calls to one server with the same parameters on one event loop, and its known limits."""
 
     connect: Callable[[], AsyncOpenAI]
     limiter: Limiter
@@ -86,10 +86,6 @@ class Session:
         """The client, made on first use: an estimate needs none, and so no key."""
         return self.connect()
 
-    async def once(self, request: Request, ask: Ask, store: OpenStore) -> str:
-        """The reply to a request; see `replies`."""
-        return (await self.replies([request], ask, store))[0]
-
     async def replies(self, requests: Sequence[Request], ask: Ask, store: OpenStore) -> list[str]:
         """The replies to different requests: stored ones, those of calls in flight, or new ones.
 
@@ -101,30 +97,37 @@ class Session:
         by_key = {key_of({**each.body, **repeat}): each for each in requests}
         if (recorded := recorded_keys()) is not None:
             recorded += by_key
-        flying = {key: self._calls[key] for key in by_key if key in self._calls}
-        known = {key: self._kept(key, by_key[key], store) for key in by_key if key not in flying}
-        replies = {key: reply for key, reply in known.items() if reply is not None}
-        missing = {key: by_key[key] for key in known if key not in replies}
+        in_flight: dict[str, Call] = {}
+        replies: dict[str, str] = {}
+        missing: dict[str, Request] = {}
+        for key, request in by_key.items():
+            if key in self._calls:
+                in_flight[key] = self._calls[key]
+            elif (reply := self._stored_reply(key, request, store)) is not None:
+                replies[key] = reply
+            else:
+                missing[key] = request
         if run:
-            run.count_reused(len(flying))
+            run.count_reused(len(in_flight))
         if missing and run and run.estimating:
             replies |= self._guessed(missing, run)
         elif missing:
             call = Call(tuple(missing), run, self.limiter, self.prices)
-            call.task = asyncio.create_task(self._made(call, missing, ask, store))
+            call.task = asyncio.create_task(self._call(call, missing, ask, store))
             # Its error is noted, though all who waited may have given up by then.
             call.task.add_done_callback(lambda task: task.cancelled() or task.exception())
-            flying |= dict.fromkeys(missing, call)
+            in_flight |= dict.fromkeys(missing, call)
             self._calls |= dict.fromkeys(missing, call)
-        if await self._landed(list(dict.fromkeys(flying.values())), run):
+        if await self._wait(list(dict.fromkeys(in_flight.values())), run):
             return await self.replies(requests, ask, store)
-        replies |= {key: call.task.result()[key] for key, call in flying.items()}
+        replies |= {key: call.task.result()[key] for key, call in in_flight.items()}
         return [replies[key] for key in by_key]
 
-    async def _landed(self, calls: Sequence[Call], run: UsageTracker | None) -> bool:
-        """Wait for calls; whether to ask again, as another run had no budget left for one.
+    async def _wait(self, calls: Sequence[Call], run: UsageTracker | None) -> bool:
+        """Wait for calls; returns whether to ask again, as another run had no budget left for one.
 
-        One that gives up takes no answer from others; what nobody waits for is given up.
+        A run that stops waiting leaves the call to others; one without a run that waits is
+        cancelled.
         """
         for call in calls:
             call.waiting.append(run)
@@ -152,10 +155,10 @@ class Session:
                     await asyncio.wait([call.task])
         return False
 
-    async def _made(
+    async def _call(
         self, call: Call, requests: Mapping[str, Request], ask: Ask, store: OpenStore
     ) -> Mapping[str, str]:
-        """The replies of a new call, by their keys, which are kept."""
+        """The replies of a new call, by their keys; they are stored."""
         running_call.set(call)
         run = call.run
         if run:
@@ -163,11 +166,11 @@ class Session:
         try:
             answers = await ask(list(requests.values()))
             for (key, request), answer in zip(requests.items(), answers, strict=True):
-                keep = partial(Store.put, key=key, model=request.model, answer=answer)
-                kept = _stored(keep, store, run)
+                put = partial(Store.put, key=key, model=request.model, answer=answer)
+                is_stored = _use_store(put, store, run)
                 if run and run.batch:
                     run.batch.paid_calls(key)
-                if run and not kept:
+                if run and not is_stored:
                     run.replies[key] = answer.reply
             return {key: answer.reply for key, answer in zip(requests, answers, strict=True)}
         except JudgeError as error:
@@ -184,10 +187,10 @@ class Session:
             if self._calls.get(key) is call:
                 del self._calls[key]
 
-    def _kept(self, key: str, request: Request, store: OpenStore) -> str | None:
-        """The reply that is stored or that the run has; a stored one of another form is dropped."""
+    def _stored_reply(self, key: str, request: Request, store: OpenStore) -> str | None:
+        """The reply in the store or the run; a stored one of another form is dropped."""
 
-        def fitting(answers: Store) -> Answer | None:
+        def get(answers: Store) -> Answer | None:
             answer = answers.get(key)
             if answer and not request.fits(answer.reply):
                 answers.drop(key)
@@ -195,7 +198,7 @@ class Session:
             return answer
 
         run = tracker_of_run()
-        answer = _stored(fitting, store, run)
+        answer = _use_store(get, store, run)
         reply = answer.reply if answer else run.replies.get(key) if run else None
         if run and reply is not None:
             calls = run.batch.paid_calls(key) if run.batch and answer else 0
@@ -206,7 +209,7 @@ class Session:
         return reply
 
     def _guessed(self, requests: Mapping[str, Request], run: UsageTracker) -> dict[str, str]:
-        """The replies that an estimate assumes, of one call for all requests."""
+        """The replies that an estimate assumes, from one call for all requests."""
         for key, request in requests.items():
             reply, sent = request.likely()
             run.replies[key] = reply
@@ -218,15 +221,15 @@ class Session:
     async def negotiated(
         self, first: Callable[[], Awaitable[T]], others: Callable[[str], Awaitable[T]]
     ) -> T:
-        """What `first` gives while no form has worked; then what `others` does.
+        """The result of `first` while no form has worked, and then that of `others`.
 
         The first request is made alone, until the server accepts it, and so is the next where the
         form is in doubt. After each that fails for another reason than its form one more is made at
         a time, so that a slow failure holds up few.
         """
-        if not self._known():
+        if not self._is_form_known():
             async with self.probing:
-                if not self._known():
+                if not self._is_form_known():
                     try:
                         return await first()
                     except JudgeError as error:
@@ -235,14 +238,14 @@ class Session:
                         raise
         return await (others(self.form) if self.form else first())
 
-    def _known(self) -> bool:
+    def _is_form_known(self) -> bool:
         return self.form is not None or (self.accepted and not self.doubted)
 
     def refusal(self, error: Refused, row: object, so: str) -> JudgeError:
-        """The error of a request that was refused in every form: its own, or that of all requests.
+        """The error of a request that was refused in every form, or one that ends the run.
 
         A server that has accepted none so far may dislike the texts of one row, whatever it says,
-        but hardly those of a second one. No row is known outside of a run.
+        but hardly those of a second one. Outside of a run, each request counts as a row.
         """
         if self.accepted or self.form is not None:
             return error
@@ -252,8 +255,8 @@ class Session:
         return JudgeUnavailable(f"{error}; {so}")
 
 
-def _stored(use: Callable[[Store], T], store: OpenStore, run: UsageTracker | None) -> T | None:
-    """What the use of the store gives, or None without one; where it fails, the run goes on."""
+def _use_store(use: Callable[[Store], T], store: OpenStore, run: UsageTracker | None) -> T | None:
+    """The result of a use of the store, or None without one; if it fails, the run goes on."""
     try:
         answers = None if run and run.without_store else store()
         return None if answers is None else use(answers)
@@ -266,7 +269,7 @@ def _stored(use: Callable[[Store], T], store: OpenStore, run: UsageTracker | Non
 
 @cache
 def _warn_once(failure: str) -> None:
-    """Say once that the call store failed."""
+    """Warn once that the call store failed."""
     logging.getLogger("metrichub").warning("%s; the run goes on without it", failure)
 
 
@@ -274,13 +277,13 @@ _sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Any]] = WeakKe
 
 
 def per_loop(owner: Any, make: Callable[[], T]) -> T:
-    """What belongs to a judge on the running loop, made on first use; equal judges share it.
+    """The object of an owner on the running loop, made on first use; equal owners share it.
 
-    A run over a batch has its own.
+    A run over a batch has objects of its own.
     """
     batch = batch_of_run()
-    mine = batch.states if batch else _sessions.setdefault(asyncio.get_running_loop(), {})
-    if owner not in mine:
-        mine[owner] = make()
-    found: T = mine[owner]
-    return found
+    objects = batch.states if batch else _sessions.setdefault(asyncio.get_running_loop(), {})
+    if owner not in objects:
+        objects[owner] = make()
+    shared: T = objects[owner]
+    return shared

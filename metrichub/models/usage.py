@@ -1,4 +1,4 @@
-"""Usage: what was asked of models and what it took, counted for each run, and its limits."""
+"""Usage: the calls, tokens and money that runs take, and their limits."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
 
 BYTES_A_TOKEN = 4
-"""What an estimate takes a token to be, in UTF-8: English prose under usual tokenizers."""
+"""The bytes of UTF-8 that an estimate counts as a token, as usual for English prose."""
 _IN_A_ROW = 20
 """Calls given up for a server's fault, without a success in between, that end a run."""
 REPAIRED = "repaired: a reply that wasn't quite the JSON that was asked for"
-"""What judges say of a row beside what they left out, once for each such reply."""
+"""The remark on a row for each reply that was repaired."""
 _sharers = 1
 
 
 class Answer(NamedTuple):
-    """A whole answer as JSON, what it took, who gave it, and how many of its replies were repaired.
+    """An answer as JSON, its tokens, the models that gave it, and how many replies were repaired.
 
-    `models` are the names of those that replied, as the server says them.
+    `models` are names as the server gives them.
     """
 
     reply: str
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 
 def spent_on(done: object) -> Answer:
-    """The tokens that an answer took, 0 where the server doesn't say, and who gave it."""
+    """The tokens and the model of a server's answer; 0 tokens if it doesn't say."""
     usage = getattr(done, "usage", None)
     tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
     names = (getattr(done, name, None) for name in ("model", "system_fingerprint"))
@@ -82,7 +82,7 @@ class Usage:
     models: Mapping[str, Mapping[str, int]] = field(default_factory=dict, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together."""
+        """The sum of both."""
         unknown = self.money is None or other.money is None
         return Usage(
             self.calls + other.calls,
@@ -118,20 +118,20 @@ class Usage:
 
 
 class Prices(NamedTuple):
-    """What a million prompt tokens and a million completion tokens cost."""
+    """The prices of a million prompt tokens and of a million completion tokens."""
 
     prompt: float
     completion: float
 
     def of(self, answer: Answer) -> float:
-        """What an answer cost."""
+        """The price of an answer."""
         prompt, completion = answer.prompt_tokens, answer.completion_tokens
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take: failed samples, calls, tokens and money; None sets no limit.
+    """The limits of a run: failed samples, calls, tokens and money; None sets no limit.
 
     Each request counts as a call, retries too. Its tokens are those of the prompt and of the reply,
     as `hub.estimate` counts them, until the server says how many there were.
@@ -159,7 +159,7 @@ class Limits:
 
 @dataclass
 class Budget:
-    """What a run took so far of what its limits allow, or holds for requests.
+    """The usage of a run within its limits, with what is held for requests in flight.
 
     `scored` counts the samples that are done in each repeat, `given_up` the calls to each judge
     that were given up in a row for its server's fault. `in_flight` counts the requests that room is
@@ -206,12 +206,14 @@ class Budget:
             )
 
     def progress(self, repeat: int) -> str:
-        """How many samples of a repeat are scored, as the end of a message; nothing if none is."""
-        if not (scored := self.scored[repeat]):
+        """The end of a message on how many samples of a repeat are scored; empty if none is."""
+        scored = self.scored[repeat]
+        if not scored:
             return ""
+        samples = "1 sample" if scored == 1 else f"{scored:,} samples"
         which = f" of repeat {repeat + 1}" if repeat else ""
         where = " in this process" if _sharers > 1 else ""
-        return f"; {scored:,} sample{'s' * (scored != 1)}{which} had been scored{where} by then"
+        return f"; {samples}{which} had been scored{where} by then"
 
     async def hold(self, answer: Answer, prices: Prices | None) -> None:
         """Hold room for a request, once those on their way leave enough: they may take less.
@@ -234,7 +236,7 @@ class Budget:
         self._count(answer, prices, 1)
 
     def settle(self, held: Answer, took: Answer, prices: Prices | None) -> None:
-        """Count what a request took in place of what was held for it."""
+        """Count a request in place of the room that was held for it."""
         self._count(held, prices, -1)
         self._count(took, prices, 1)
         self.in_flight -= 1
@@ -286,13 +288,13 @@ class UsageTracker:
     without_store: bool = False
 
     def count_reused(self, answers: int = 1) -> None:
-        """Count answers that were there already."""
+        """Count answers that were stored or shared."""
         self.usage += Usage(cached=answers)
 
     def count_spent(
         self, answer: Answer, prices: Prices | None, calls: int = 1, requests: int = 0
     ) -> None:
-        """Count what so many calls and requests took."""
+        """Count calls and requests with their answer."""
         if self.batch and self.batch.reported:
             self.usage += Usage(cached=calls)
             return
@@ -304,11 +306,11 @@ class UsageTracker:
 _tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
 _keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
 cuts_of_row: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
-"""Where judges say of a row what of its answers they left out."""
+"""The list to which judges add remarks on a row, such as texts that they left out."""
 
 
 def count_replies(asked: str, answer: Mapping[str, Any]) -> None:
-    """Count in the run who gave an answer, and in its row how many replies were repaired."""
+    """Count the models of an answer in the run, and its repaired replies in the row."""
     if (run := _tracker.get()) and (models := answer.get("models")):
         run.usage += Usage(models={asked: Counter(models)})
     if (cuts := cuts_of_row.get()) is not None:
@@ -327,7 +329,7 @@ def batch_of_run() -> BatchRun | None:
 
 
 def recorded_keys() -> list[str] | None:
-    """The list that keys of requests are added to in the running task; None where there is none."""
+    """The list to which the running task adds the keys of its requests, if there is one."""
     return _keys.get()
 
 
@@ -359,17 +361,17 @@ def record_keys() -> Iterator[list[str]]:
 
 
 def tokens_in(*texts: object) -> int:
-    """About how many tokens texts are, or anything as JSON."""
+    """The estimated number of tokens of texts, or of anything as JSON."""
     sent = "".join(json.dumps(text, ensure_ascii=False) for text in texts)
     return -(-len(sent.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def share_limits(processes: int) -> None:
-    """Let this process send its part of what is allowed a minute, as one of so many."""
+    """Set the number of processes that share the limits per minute."""
     global _sharers  # of the process, like the environment
     _sharers = processes
 
 
 def sharers() -> int:
-    """How many processes share what is allowed a minute."""
+    """The number of processes that share the limits per minute."""
     return _sharers

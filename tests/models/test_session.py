@@ -44,7 +44,7 @@ class Server:
                         raise JudgeUnavailable(name)
                     return [Answer(name)]
 
-        return await self.session.once(request(name), ask, lambda: None)
+        return (await self.session.replies([request(name)], ask, lambda: None))[0]
 
 
 def together(
@@ -99,7 +99,7 @@ def test_an_error_that_costs_one_sample_ends_no_run() -> None:
 
     async def main() -> UsageTracker:
         with track_usage() as tracker, pytest.raises(JudgeError):
-            await session_of(1).once(request("a"), ask, lambda: None)
+            await session_of(1).replies([request("a")], ask, lambda: None)
         return tracker
 
     assert asyncio.run(main()).over is None
