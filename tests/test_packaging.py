@@ -118,7 +118,7 @@ def files_below(*names):
 
 def test_the_wheel_records_the_tree_s_code_cards_and_guides_and_nothing_else(distributions):
     expected = files_below("metrichub", "metric_cards")
-    guides = files_below("docs", "examples") | {"CHANGELOG.md": ROOT / "CHANGELOG.md"}
+    guides = files_below("docs") | {"CHANGELOG.md": ROOT / "CHANGELOG.md"}
     for name, path in guides.items():
         expected[f"metrichub/docs/{name.removeprefix('docs/')}"] = path
     with zipfile.ZipFile(distributions[".whl"]) as wheel:

@@ -332,17 +332,19 @@ def _module(module: str) -> str:
 
 
 def example_report(page: Path, installed: Collection[str]) -> bool:
-    """Whether the example report is there: it is made once, where its files and metrics are."""
-    home = guides.folder()
-    folders = (home / "examples", home.parent / "examples")
-    folder = next((f for f in folders if all((f / s).is_file() for s in _SYSTEMS.values())), None)
-    if folder is None or not set(EXAMPLE_METRICS).issubset(installed):
+    """Write the example report unless the page exists; False outside a clone, without its files."""
+    folder = guides.folder().parent / "examples"
+    files = {name: folder / file for name, file in _SYSTEMS.items()}
+    if not all(file.is_file() for file in files.values()):
+        return False
+    if not set(EXAMPLE_METRICS).issubset(installed):
         return False
     if not page.exists():
         from metrichub import Hub, read
 
-        hub = Hub(list(EXAMPLE_METRICS))
-        reports = hub.evaluate_all({name: read(folder / file) for name, file in _SYSTEMS.items()})
+        reports = Hub(list(EXAMPLE_METRICS)).evaluate_all(
+            {name: read(file) for name, file in files.items()}
+        )
         (name, first), *others = reports.items()
         first.to_html(page, name=name, others=dict(others))
     return True
