@@ -22,11 +22,6 @@ def read(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def words(text: str) -> int:
-    """Return the number of words between blanks."""
-    return len(text.split())
-
-
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_file_has_forty_samples_with_the_documented_fields(name: str) -> None:
     samples = read(name)
@@ -34,42 +29,11 @@ def test_a_file_has_forty_samples_with_the_documented_fields(name: str) -> None:
     assert all(set(sample) == {*TEXTS, *LISTS} for sample in samples)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_no_text_is_empty_or_padded(name: str) -> None:
-    for sample in read(name):
-        texts = [sample[field] for field in TEXTS]
-        texts += [text for field in LISTS for text in sample[field]]
-        assert all(text and text == text.strip() for text in texts), sample["id"]
-
-
 def test_both_systems_saw_the_same_input() -> None:
     for a, b in zip(*map(read, SYSTEMS), strict=True):
         assert {k: v for k, v in a.items() if k not in OUTPUTS} == {
             k: v for k, v in b.items() if k not in OUTPUTS
         }
-
-
-def test_the_systems_differ_in_most_outputs() -> None:
-    pairs = list(zip(*map(read, SYSTEMS), strict=True))
-    for output in OUTPUTS:
-        assert sum(a[output] != b[output] for a, b in pairs) > len(pairs) / 2
-
-
-def test_passages_and_references_have_the_documented_lengths() -> None:
-    for sample in read(SYSTEMS[0]):
-        assert 60 <= words(sample["source"]) <= 160, sample["id"]
-        assert all(15 <= words(text) <= 40 for text in sample["references"]), sample["id"]
-
-
-def test_samples_have_one_two_or_three_references() -> None:
-    assert {len(sample["references"]) for sample in read(SYSTEMS[0])} == {1, 2, 3}
-
-
-def test_one_context_comes_from_the_source_and_the_others_do_not() -> None:
-    for sample in read(SYSTEMS[0]):
-        held = [context in sample["source"] for context in sample["contexts"]]
-        assert 2 <= len(held) <= 4, sample["id"]
-        assert sum(held) == 1, sample["id"]
 
 
 def test_the_readme_names_every_passage() -> None:

@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import yaml
-from packaging.requirements import Requirement
 
 from metrichub.catalog.card import Card
 from tests import import_graph
@@ -60,31 +59,6 @@ def test_every_change_of_numbers_stands_in_the_changelog() -> None:
             # - `NAME` (definition N): what changed
             entry = rf"^- `{card.name}`.*\bdefinition {number}\b"
             assert re.search(entry, said, re.MULTILINE), (card.name, number)
-
-
-def test_no_extra_installs_what_is_only_compared_with() -> None:
-    # They are under the GPL, which nobody who installs metrichub should have to think about.
-    oracles = {line for line in read("tests/oracles.txt").splitlines() if not line.startswith("#")}
-    assert oracles == {"cer==1.2.0"}
-    extras = PROJECT["project"]["optional-dependencies"].values()
-    needed = [*PROJECT["project"]["dependencies"], *(one for extra in extras for one in extra)]
-    assert not [one for one in needed if re.match(r"cer\b", one)]
-
-
-def test_the_sdist_holds_the_papers() -> None:
-    held = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    papers = {path.name for path in ROOT.glob("*.md")} | {"CITATION.cff", "LICENSE"}
-    assert papers <= set(held)
-    assert all((ROOT / name).exists() for name in held)
-
-
-def test_the_plugin_of_models_needs_this_version_of_metrichub() -> None:
-    project = tomllib.loads(read("plugins/metrichub-neural/pyproject.toml"))["project"]
-    needed = {one.name: one for one in map(Requirement, project["dependencies"])}
-    here = PROJECT["project"]["version"]
-    assert project["version"] == here
-    assert here in needed["metrichub"].specifier
-    assert "99" not in needed["metrichub"].specifier
 
 
 def test_workflows_use_pinned_actions_and_few_rights() -> None:

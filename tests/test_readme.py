@@ -53,16 +53,6 @@ def test_the_commands_run(command, tmp_path):
     assert ran.stdout
 
 
-def test_every_other_command_is_run_elsewhere():
-    # `pip install .` in test_packaging; the test command is the one that runs this test.
-    others = {c for c in COMMANDS if not c.startswith("metrichub")}
-    assert others == {
-        "pip install .",
-        "pip install '.[test]'",
-        "pytest -n auto",
-    }
-
-
 def test_the_links_lead_somewhere():
     for page in [
         *ROOT.glob("*.md"),

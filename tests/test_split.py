@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpora import repeated
 from benchmarks.exact_texts import Corpus, corpora, distinct
 from benchmarks.split import timed
 from benchmarks.split_rows import MAKERS
@@ -25,27 +24,6 @@ def test_every_installed_metric_of_ours_that_asks_nobody_is_timed() -> None:
     assert set(timed((), CORPUS, 2)) == asking_nobody
 
 
-def test_a_metric_scores_the_columns_that_are_split() -> None:
-    for metric in timed(("bleu", "distinct", "sari", "json_schema_match"), CORPUS, 3).values():
-        assert {len(column) for column in metric.columns.values()} == {3}
-        assert metric.score()
-
-
-def test_the_words_of_all_columns_are_split() -> None:
-    bleu = timed(("bleu",), CORPUS, 2)["bleu"]
-    texts = [*bleu.columns["predictions"], *bleu.columns["references"]]
-    assert bleu.split() == [text.split() for text in texts]
-
-
-def test_objects_are_split_as_json() -> None:
-    metric = timed(("recorded", "pass_at_k", "call_repetition"), CORPUS, 2)
-    columns = {name: own.columns for name, own in metric.items()}
-    assert metric["recorded"].texts == [json.dumps(n) for n in columns["recorded"]["scores"]]
-    assert metric["pass_at_k"].texts == [json.dumps(n) for n in columns["pass_at_k"]["passed"]]
-    (conversations,) = columns["call_repetition"].values()
-    assert metric["call_repetition"].texts == [json.dumps(own) for own in conversations]
-
-
 def test_generated_rows_are_distinct_and_neither_all_right_nor_all_wrong() -> None:
     for name, metric in timed([*MAKERS], CORPUS, 200).items():
         rows = {json.dumps(row) for row in zip(*metric.columns.values(), strict=True)}
@@ -53,13 +31,6 @@ def test_generated_rows_are_distinct_and_neither_all_right_nor_all_wrong() -> No
         scores = Hub(name).evaluate(metric.columns).samples()[name]["score"]
         assert not np.isnan(scores).any()
         assert scores.min() < scores.max() or name == "squad_v2_best"
-
-
-def test_repeated_texts_differ_by_a_space() -> None:
-    assert repeated(["a", "b"], 5) == ["a", "b", " a", " b", "  a"]
-    size = len(CORPUS.predictions)
-    predictions = timed(("distinct",), CORPUS, size + 1)["distinct"].columns["predictions"]
-    assert predictions[size] == " " + predictions[0]
 
 
 def test_no_two_rows_are_alike_and_further_references_come_last() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from metrichub import Card, Entry
 from metrichub.app.policy import not_offered
-from metrichub.app.problem import problem
+from metrichub.app.problem import Problem
 from metrichub.app.settings import Judging
 from metrichub.catalog.guides import ChosenMetric, MetricChoice, choices
-from metrichub.catalog.registry import Registry, registry
+from metrichub.catalog.registry import registry
 from metrichub.catalog.search import METRIC, search_index
 from metrichub.data.columns import ALIASES, TEXT, column_of, resolve
 from metrichub.errors import InputError, did_you_mean, listed
@@ -51,11 +50,7 @@ class Item:
 
 def items() -> tuple[Item, ...]:
     """All installed metrics, by name."""
-    return _items(registry())
-
-
-@lru_cache(maxsize=1)
-def _items(installed: Registry) -> tuple[Item, ...]:
+    installed = registry()
     named = (Item(installed.name_of(entry), entry) for entry in installed.entries)
     return tuple(sorted(named, key=lambda item: item.name.lower()))
 
@@ -69,10 +64,10 @@ def item_of(name: str) -> Item:
     for item in items():
         if name in (item.name, item.entry.qualified):
             if item.entry.problem:
-                raise problem(501, "CardError", item.entry.problem)
+                raise Problem(501, "CardError", item.entry.problem)
             return item
     hint = did_you_mean(name[:100], [item.name for item in items()])
-    raise problem(404, "UnknownMetric", f"no metric {name[:100]!r} is installed{hint}")
+    raise Problem(404, "UnknownMetric", f"no metric {name[:100]!r} is installed{hint}")
 
 
 def matching(search: str) -> Sequence[Item]:
@@ -80,20 +75,25 @@ def matching(search: str) -> Sequence[Item]:
     if not search.strip():
         return items()
     named = {item.name: item for item in items()}
-    found = search_index().find(search[:_LONGEST_SEARCH])
-    return [named[page.address] for page in found if page.kind == METRIC and page.address in named]
+    pages = search_index().find(search[:_LONGEST_SEARCH])
+    return [named[page.address] for page in pages if page.kind == METRIC and page.address in named]
 
 
 def facts(item: Item, judging: Judging) -> dict[str, Any]:
     """A metric as the API lists it; one whose card can't be read has a `problem` and no more."""
-    entry, name = item.entry, item.name
-    known = {"name": name, "distribution": entry.distribution, "version": entry.version}
+    entry = item.entry
+    installed = {"name": item.name, "distribution": entry.distribution, "version": entry.version}
     if entry.problem:
-        return known | {"problem": entry.problem, "unavailable": entry.problem}
+        return installed | {"problem": entry.problem, "unavailable": entry.problem}
     card = item.card
-    names = "title", "summary", "judge", "embedder", "license", "requires"
-    return known | {
-        **{name: getattr(card, name) for name in names},
+    return {
+        **installed,
+        "title": card.title,
+        "summary": card.summary,
+        "judge": card.judge,
+        "embedder": card.embedder,
+        "license": card.license,
+        "requires": card.requires,
         "inputs": item.columns,
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
         "tags": card.tags._asdict(),
@@ -104,7 +104,7 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
 
 
 def linker(item: Item) -> Callable[[str], str | None]:
-    """What turns a link in a card into an address here, or None where it leads nowhere.
+    """A function from a link in a card to an address here, or None where it leads nowhere.
 
     Other cards lead to their pages; no other file of the machine can be reached.
     """
@@ -137,7 +137,8 @@ def by_family(judging: Judging) -> dict[str, list[tuple[Item, str | None]]]:
 
 def open_metrics(judging: Judging) -> list[Item]:
     """The metrics that can be chosen here."""
-    return [item for found in by_family(judging).values() for item, reason in found if not reason]
+    families = by_family(judging).values()
+    return [item for family in families for item, reason in family if not reason]
 
 
 def needed(metrics: Iterable[Item]) -> list[str]:
@@ -145,19 +146,10 @@ def needed(metrics: Iterable[Item]) -> list[str]:
     return list(dict.fromkeys([*TEXT, *(column for item in metrics for column in item.columns)]))
 
 
-def resolved(column: str, names: Sequence[str], mapping: Mapping[str, str]) -> str | None:
-    """The name that a column has among those of a file, or None if none or several could be it."""
-    own = {column: mapping[column]} if mapping.get(column) else {}
-    try:
-        return resolve({column: ""}, names, own).get(column, column)
-    except InputError:
-        return None
-
-
 class OfferedMetric(NamedTuple):
-    """A metric that could be scored, and how far it agreed with people.
+    """A metric that may be scored, and how far it agreed with people.
 
-    `lacks` is why it can't be, or "". `asks` is "remote" if a model elsewhere is asked, "local" if
+    `lacks` is the reason why it can't be, or "". `asks` is "remote" if a model elsewhere is asked, "local" if
     one may run here.
     """
 
@@ -168,7 +160,7 @@ class OfferedMetric(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What could be scored of files: choices by key, the metrics of the likely one, and others."""
+    """The metrics for files: choices by key, the metrics of the likely one, and others."""
 
     sets: dict[str, MetricChoice]
     key: str
@@ -200,43 +192,70 @@ def propose(
     or else their columns, with the most metrics that can be used, which read the most columns.
     """
     named = {item.name: item for item in items() if not item.entry.problem}
-    columns = needed(named.values())
-    absent = {c for c in columns if any(resolved(c, own, mapping) is None for own in files)}
-
-    expected = {"reference_messages", *ALIASES["reference_messages"]}
-    calls = all(not expected.isdisjoint(own) for own in files)
+    absent = _absent(needed(named.values()), files, mapping)
+    expected_calls = {"reference_messages", *ALIASES["reference_messages"]}
+    has_calls = all(not expected_calls.isdisjoint(names) for names in files)
 
     def offered(chosen: ChosenMetric) -> OfferedMetric:
         item = named[chosen.name]
-        # Calls that were expected may stand in conversations.
-        there = {"references"} if calls and "agents" in item.card.tags.task else set()
-        lacking = [column for column in item.columns if column in absent - there]
+        lacking = [column for column in item.columns if column in absent]
+        if has_calls and "agents" in item.card.tags.task:
+            # The conversations may contain the expected calls.
+            lacking = [column for column in lacking if column != "references"]
         lacks = f"needs {listed(lacking)}" if lacking else not_offered(item.entry, judging) or ""
-        asks = "remote" if judging.asks_model(item.card) else "local" * bool(item.card.requires)
-        return OfferedMetric(item, chosen, lacks, asks)
+        if judging.asks_model(item.card):
+            return OfferedMetric(item, chosen, lacks, "remote")
+        return OfferedMetric(item, chosen, lacks, "local" if item.card.requires else "")
 
     every = choices({name: item.entry for name, item in named.items()})
     sets = {str(number): choice for number, choice in enumerate(every)}
-    metrics = {own: [offered(chosen) for chosen in sets[own].metrics] for own in sets}
-    texts = title.lower(), " ".join(name for own in files for name in own).lower()
+    metrics = {number: [offered(metric) for metric in sets[number].metrics] for number in sets}
+    names_of_columns = " ".join(name for names in files for name in names).lower()
 
-    def fit(own: str) -> tuple[bool, bool, float, int]:
-        data, usable = sets[own].data, [metric for metric in metrics[own] if not metric.lacks]
-        rated = (m.chosen.agreement.partition(":")[0].rpartition(" ")[2] for m in metrics[own])
-        hints = {data[:6], *filter(None, rated)}
-        titled, by_columns = (any(hint in text for hint in hints) for text in texts)
-        by_columns = by_columns or (data == "answers.jsonl" and "questions" not in absent)
-        by_columns = by_columns or (data == "calls.jsonl" and calls)
+    def fit(number: str) -> tuple[bool, bool, float, int]:
+        data, usable = sets[number].data, [metric for metric in metrics[number] if not metric.lacks]
+        if not usable:
+            return False, False, 0.0, 0
+        agreements = (metric.chosen.agreement.partition(":")[0] for metric in metrics[number])
+        dimensions = (agreement.rpartition(" ")[2] for agreement in agreements)
+        hints = {data[:6], *filter(None, dimensions)}
         read = {c for metric in usable for c in metric.item.columns} - {"predictions", "sources"}
-        can = bool(usable)
-        return titled and can, by_columns and can, len(usable) / len(metrics[own]), len(read)
+        return (
+            any(hint in title.lower() for hint in hints),
+            any(hint in names_of_columns for hint in hints)
+            or (data == "answers.jsonl" and "questions" not in absent)
+            or (data == "calls.jsonl" and has_calls),
+            len(usable) / len(metrics[number]),
+            len(read),
+        )
 
     key = key if key in sets else max(sets, key=fit, default="")
     likely = list(metrics.get(key, ()))
-    alike = [m for own in sets if sets[own].evaluate == sets[key].evaluate for m in metrics[own]]
     names = {metric.item.name for metric in likely}
-    further = {m.item.name: m for m in alike if m.lacks.startswith("needs ")}
-    likely += [metric for name, metric in further.items() if name not in names][:2]
-    names |= {metric.item.name for metric in likely}
+    alike = [number for number in sets if sets[number].evaluate == sets[key].evaluate]
+    # Up to two more that other columns would make possible.
+    lacking_columns = {
+        metric.item.name: metric
+        for number in alike
+        for metric in metrics[number]
+        if metric.lacks.startswith("needs ") and metric.item.name not in names
+    }
+    likely += list(lacking_columns.values())[:2]
+    names = {metric.item.name for metric in likely}
     others = [offered(ChosenMetric(name, name, "", None)) for name in named if name not in names]
     return Proposal(sets, key, likely, [metric for metric in others if not metric.lacks])
+
+
+def _absent(
+    columns: Iterable[str], files: Sequence[Sequence[str]], mapping: Mapping[str, str]
+) -> set[str]:
+    """The columns that a file doesn't have, or that several of its columns could be."""
+    absent = set()
+    for column in columns:
+        chosen = {column: mapping[column]} if mapping.get(column) else {}
+        try:
+            for names in files:
+                resolve({column: ""}, names, chosen)
+        except InputError:
+            absent.add(column)
+    return absent
