@@ -14,7 +14,7 @@ from metrichub import Hub
 from metrichub.cli import main
 from metrichub.report.html import write
 from tests.browser.conversations import ARABIC, CHINESE, POLITE, TRAVEL, clerk
-from tests.browser.reports import FEW, numbered
+from tests.browser.reports import FEW
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data"
@@ -46,10 +46,6 @@ def summaries(number: int, *ratings: str) -> dict[str, Rows]:
         own |= {"id": row["doc_id"]} | {name: row[name] for name in ratings}
         systems.setdefault(row["system"], []).append(own)
     return dict(islice(systems.items(), number))
-
-
-def one(folder: Path) -> str:
-    return page(folder, ["rouge", "bleu", "meteor"], summaries(1))
 
 
 def two(folder: Path) -> str:
@@ -143,7 +139,7 @@ def scripts(folder: Path) -> str:
 
 
 def long_texts(folder: Path) -> str:
-    """Two systems' texts of 9,000 words, and one word of 3,000 letters."""
+    """Two systems of long names: texts of 9,000 words, and one word of 3,000 letters."""
     words = (DATA / "public.txt").read_text(encoding="utf-8").split()
     text, word = " ".join((words * 2)[:9000]), "ab" * 1500
     rows = [
@@ -152,7 +148,8 @@ def long_texts(folder: Path) -> str:
         {"id": "c", "prediction": "", "reference": "short", "source": "\n\n\n"},
     ]
     worse = [row | {"prediction": row["prediction"][9:]} for row in rows]
-    return page(folder, ["rouge", "chrf"], {"whole": rows, "cut": worse})
+    start = f"organization/some-model-with-a-checkpoint-{'x' * 76}"
+    return page(folder, ["rouge", "chrf"], {f"{start}1": rows, f"{start}2": worse})
 
 
 def labelled(folder: Path) -> str:
@@ -168,37 +165,13 @@ def labelled(folder: Path) -> str:
     return page(folder, ["classification"], systems)
 
 
-def long_names(folder: Path) -> str:
-    start = "organization/some-model-of-an-instruction-tuned-family-with-a-checkpoint-"
-    names = [f"{start}{'x' * (119 - len(start))}{k}" for k in range(3)]
-    assert len(names[0]) == 120
-    systems = dict(zip(names, summaries(3).values(), strict=True))
-    return page(folder, ["rouge", "wer"], systems)
-
-
-def rows_of(size: int, wrong: int = 0) -> Rows:
-    columns = numbered(size, wrong)
-    pairs = zip(columns["predictions"], columns["references"], strict=True)
-    return [{"prediction": one, "reference": other} for one, other in pairs]
-
-
-def equal(folder: Path) -> str:
-    """Two systems that say the same, right each time: one label, no difference anywhere."""
-    rows = [{"prediction": "yes", "reference": "yes", "group": "only"} for _ in range(12)]
-    return page(folder, ["classification", "exact_match"], {"a": rows, "b": rows}, by="group")
-
-
 def unscored(folder: Path) -> str:
     """No sample has a score."""
     rows = [{"prediction": text} for text in ("", " ", "\n")]
     return page(folder, ["aun", "ttr"], {"": rows})
 
 
-def single(folder: Path) -> str:
-    return page(folder, ["rouge", "bleu", "wer"], {"": rows_of(1)})
-
-
 KINDS: tuple[Callable[[Path], str], ...] = (
-    one, two, six_in_groups, ten_rated, agreement, judged, conversations, tool_calls,
-    read_answers, scripts, long_texts, labelled, long_names, equal, unscored, single,
+    two, six_in_groups, ten_rated, agreement, judged, conversations, tool_calls,
+    read_answers, scripts, long_texts, labelled, unscored,
 )  # fmt: skip

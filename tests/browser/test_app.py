@@ -194,21 +194,6 @@ def test_another_use_of_a_column_proposes_other_metrics(page: Page, home: str) -
     expect(scored(page).locator("body")).to_contain_text("rouge1")
 
 
-def test_a_question_finds_a_metric_to_add(page: Page, home: str) -> None:
-    rows = [{**row, "contexts": ["a"]} for row in ROWS]
-    chosen(page, home, payload("a.jsonl", rows))
-    page.locator("#_others > summary").click()
-    query = page.get_by_label("Search the metrics")
-    query.fill("is my RAG answer grounded?")
-    # The three best come first.
-    best = page.locator("#_picker li:nth-child(-n+3)[data-name=faithfulness]")
-    expect(best).to_be_visible()
-    page.locator("#_picker [data-name=faithfulness] input").check()
-    query.fill("")
-    expect(best).to_have_count(0)
-    expect(page.get_by_label("faithfulness", exact=True)).to_be_checked()
-
-
 def test_a_file_over_the_limit_is_told_before_it_is_sent(page: Page, tmp_path: Path) -> None:
     large = tmp_path / "large.jsonl"
     large.write_bytes(b"x" * ((1 << 20) + 1))

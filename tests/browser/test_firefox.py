@@ -25,7 +25,7 @@ pytestmark = pytest.mark.firefox
 
 HOME = Path(__file__).parent / "firefox"
 PATHS = ("home", "card", "report", "address", "kinds", "app")
-KINDS = (kinds.ten_rated, kinds.judged, kinds.conversations, kinds.scripts, kinds.long_names)
+KINDS = (kinds.ten_rated, kinds.judged, kinds.conversations, kinds.scripts, kinds.long_texts)
 
 
 @pytest.fixture(scope="module")

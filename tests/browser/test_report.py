@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +15,6 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from metrichub import Hub, load_metric
-from metrichub.metric import Metric
 from metrichub.report.html import write
 from metrichub.report.report import Report
 from metrichub.testing import Scripted
@@ -76,28 +74,6 @@ def test_samples_are_sorted_and_opened(page: Page, tmp_path: Path) -> None:
     expect(sample).to_have_count(0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Marking(Metric):
-    """A metric that finds an error of each severity."""
-
-    def observe(self, prediction: str) -> float:
-        return 1.0
-
-    def explain(self, prediction: str) -> Mapping[str, Any]:
-        kinds = ["minor", "outside", "major", "outside", "critical"]
-        parts = zip(re.split("( )", prediction), kinds, strict=True)
-        return {"prediction": [{"text": text, "kind": kind, "length": 0} for text, kind in parts]}
-
-
-def test_errors_are_marked_by_severity(page: Page, tmp_path: Path) -> None:
-    page.goto(shown(tmp_path, Hub(Marking()).evaluate(predictions=["Teh cat meowde"])))
-    marks = opened(page, 0).locator("mark").all()
-    titles = [mark.get_attribute("title") for mark in marks]
-    assert titles == ["minor error", "major error", "critical error"]
-    style = "mark => getComputedStyle(mark).borderBottomStyle"
-    assert [mark.evaluate(style) for mark in marks] == ["dotted", "solid", "double"]
-
-
 def test_a_large_report_turns_its_pages_and_is_searched(page: Page, tmp_path: Path) -> None:
     report = Hub(["wer", "token_f1"]).evaluate(**numbered(50_000))
     page.goto(shown(tmp_path, report, explained=20))
@@ -142,17 +118,6 @@ def charts(page: Page, inside: str = "main") -> dict[str, ElementTree.Element]:
 
 def said(chart: ElementTree.Element) -> list[str]:
     return [one.text or "" for one in chart.iter("{http://www.w3.org/2000/svg}text")]
-
-
-def test_a_page_is_loaded_when_its_samples_are_there(page: Page, two: str) -> None:
-    # Unpacking takes half a second more.
-    page.add_init_script(
-        "const text = Response.prototype.text;"
-        "const later = () => new Promise(done => setTimeout(done, 500));"
-        "Response.prototype.text = async function () { await later(); return text.call(this); };"
-    )
-    page.goto(two, wait_until="load")
-    assert page.locator("#table tbody tr").count() == 10
 
 
 def test_a_browser_that_cannot_unpack_the_samples_says_so(page: Page, two: str) -> None:
@@ -209,36 +174,6 @@ def test_the_status_filters_what_is_unscored(page: Page, tmp_path: Path) -> None
         assert rows(page) == left
 
 
-def test_a_sample_of_three_systems_and_eleven_references_fits_on_a_screen(
-    page: Page, tmp_path: Path
-) -> None:
-    words = [f"word{k}" for k in range(45)]
-    references = [[" ".join(words[k:]) for k in range(11)]] * 2
-    hub = Hub(["rouge", "bleu", "wer", "abstractness"])
-    one, *others = (
-        hub.evaluate(predictions=[" ".join([*words[k:], "x"])] * 2, references=references)
-        for k in range(3)
-    )
-    named = {f"b{k}": other for k, other in enumerate(others)}
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(shown(tmp_path, one, name="a", others=named, trials=9))
-    output = page.get_by_label("Output", exact=True)
-    expect(output.locator("option:checked")).to_have_text("rouge1")
-    sample = opened(page, 1)
-    box = sample.bounding_box()
-    assert box
-    assert box["height"] < 800
-    # What one reads first is there, all else a click away.
-    side = sample.locator(".side").first
-    assert "rouge1 " in side.inner_text()
-    assert "rouge1_recall" not in side.inner_text()
-    side.get_by_text("All 15 outputs").click()
-    assert "rouge1_recall" in side.inner_text()
-    # An output that was chosen is read first too.
-    output.select_option("rouge1_recall")
-    expect(opened(page, 1).locator(".side > .figures").first).to_contain_text("rouge1_recall")
-
-
 @pytest.mark.parametrize(
     ("metric", "place", "marked"), [("rouge", 3, "z ~~y x w~~"), ("bleu", 2, "п **z**")]
 )
@@ -288,25 +223,6 @@ def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Pat
     sample = opened(page, 2)
     for said in ("doesn't contain the texts", "substitutions 2"):
         expect(sample).to_contain_text(said)
-
-
-def test_the_claims_of_a_judge_stand_with_verdict_and_reason(page: Page, tmp_path: Path) -> None:
-    report = Hub("faithfulness(judge='offline')").evaluate(
-        predictions=["The cat sat on the mat. Dogs fly south."],
-        contexts=[["The cat sat on the mat."]],
-    )
-    page.goto(shown(tmp_path, report))
-    table = opened(page, 0).locator("table")
-    # A row's place and a weight of one say nothing more.
-    assert table.locator("th").all_inner_texts() == ["item", "verdict", "reason"]
-    # On a phone it is a table, too.
-    page.set_viewport_size({"width": 390, "height": 800})
-    tops = "made => [...made.rows].map(row => new Set([...row.cells].map(c => c.offsetTop)).size)"
-    assert table.evaluate(tops) == [1, 1, 1]
-    first, second = (row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all())
-    assert first[:2] == ["The cat sat on the mat.", "yes"]
-    assert second[0] == "Dogs fly south."
-    assert second[1] != "yes"
 
 
 def test_claims_are_marked_and_numbered_through_both_systems(

@@ -145,17 +145,6 @@ def test_rows_are_sorted_by_any_system_a_difference_or_the_range(page: Page, thr
         assert adjusted == "exact"
 
 
-def test_each_difference_is_offered_once_first_that_of_the_two_compared(
-    page: Page, tmp_path: Path
-) -> None:
-    said = {"base": ["a b"], "poor": ["x y"], "good": ["a c"]}
-    page.goto(page_of(tmp_path, ["token_f1"], ["a c"], said))
-    assert page.get_by_label("Sort by").locator("option").all_inner_texts() == [
-        *("good − base", "base", "poor", "good", "poor − base"),
-        *("range of all systems", "sample number"),
-    ]
-
-
 def test_a_phone_has_one_system_at_a_time(page: Page, three: str) -> None:
     page.goto(f"{three}#view?columns=0+1+2")
     page.get_by_label("Rows").select_option("50")
@@ -177,69 +166,6 @@ def test_a_phone_has_one_system_at_a_time(page: Page, three: str) -> None:
     page.set_viewport_size({"width": 1400, "height": 800})
     expect(cells(page, 8)).to_have_count(3)
     expect(sides).to_have_count(3)
-
-
-SELECTED = """select => {
-    const made = document.createElement("button");
-    made.dataset.select = JSON.stringify(select);
-    document.querySelector("main").prepend(made);
-    made.textContent = "chart";
-    made.focus();
-}"""
-
-
-def test_what_a_chart_selects_stands_in_the_address(page: Page, three: str) -> None:
-    page.goto(three)
-    less, more = 1e-6, 1 + 1e-6
-    for select, said, end in (
-        # By system 2, samples whose number ends in 8 or 9 have all ten of eleven words wrong.
-        ({"system": 2, "low": 10 / 11 - less, "high": more}, "8 samples with wer of system 2", ""),
-        # Samples ending in 9 have one more word wrong by system 2 than by system 0, others two: a
-        # bar that isn't the last leaves its upper bound out.
-        (
-            {"pair": [0, 2], "low": 1 / 11 - less, "high": 2 / 11 - less},
-            "4 samples with wer of system 2 − system 0",
-            "below",
-        ),
-        (
-            {"pair": [0, 2], "low": 2 / 11 - less, "high": 2 / 11 + less},
-            "36 samples with wer of system 2 − system 0",
-            "at most",
-        ),
-        # A pair that the list of orders lacks is added to it.
-        ({"pair": [1, 2], "low": 0, "high": 1}, "wer of system 2 − system 1", "at most"),
-    ):
-        page.evaluate(SELECTED, {"output": 0, **select})
-        page.keyboard.press("Enter")
-        for _ in range(2):
-            expect(page.locator("#found")).to_contain_text(f"{said} at least")
-            expect(page.locator("#found")).to_contain_text(end)
-            page.reload()
-    order = page.get_by_label("Sort by")
-    expect(order).to_have_value("1-2")
-    expect(order.locator("option:checked")).to_have_text("system 2 − system 1")
-
-
-def test_a_link_opens_its_sample_on_whatever_page_and_shows_it_again(
-    page: Page, three: str
-) -> None:
-    page.goto(three)
-    page.get_by_role("button", name="Next").click()
-    far = page.locator("#table [data-sample]").last.inner_text()
-    page.goto(f"{three}#view?open={far}")
-    expect(page.locator(f"#sample-{far}")).to_be_in_viewport()
-    page.evaluate(
-        """href => {
-            const link = document.createElement("a");
-            [link.href, link.textContent] = [href, "the sample"];
-            document.querySelector("main").prepend(link);
-        }""",
-        f"#view?open={far}",
-    )
-    for _ in range(2):
-        page.evaluate("() => scrollTo(0, 0)")
-        page.get_by_role("link", name="the sample", exact=True).click()
-        expect(page.locator(f"#sample-{far}")).to_be_in_viewport()
 
 
 CODE = "def f(x):\n    y = x\n    return y"
@@ -315,29 +241,6 @@ def labelled(page: Page, tmp_path: Path) -> Page:
     write(path, systems, **FEW)
     page.goto(path.as_uri())
     return page
-
-
-@pytest.mark.parametrize("width", [1280, 1400])
-def test_tools_and_heads_have_a_line_each(labelled: Page, width: int) -> None:
-    labelled.set_viewport_size({"width": width, "height": 900})
-    labelled.evaluate("() => { document.querySelector('#more').open = false; }")
-    tools = "all => all.filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect())"
-    boxes = labelled.locator("#controls > p > :is(input, select, button), #more").evaluate_all(
-        f"all => ({tools})(all).map(b => [b.top, b.bottom])"
-    )
-    assert len(boxes) == 5
-    assert max(top for top, _ in boxes) < min(bottom for _, bottom in boxes)
-    # Those who don't see the tools hear what they are.
-    expect(labelled.get_by_role("searchbox", name="Text")).to_have_attribute(
-        "placeholder", "Search"
-    )
-    heads = labelled.locator(".brief").first.locator("thead th")
-    heights = heads.evaluate_all(
-        "all => all.map(e => e.firstChild.getBoundingClientRect?.().height)"
-    )
-    assert max(height for height in heights if height) < 25
-    wide = "e => e.parentElement.scrollWidth - e.parentElement.clientWidth"
-    assert labelled.locator(".brief").first.evaluate(wide) <= 0
 
 
 def test_labels_are_right_or_wrong_in_a_line_with_text_and_reference(labelled: Page) -> None:

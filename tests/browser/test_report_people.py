@@ -159,18 +159,6 @@ def test_charts_keep_their_texts_apart_and_inside_whatever_the_font(
     expect(page.locator("#scatter")).not_to_have_attribute("viewBox", before or "")
 
 
-def test_a_plot_of_many_samples_has_few_points(page: Page, tmp_path: Path) -> None:
-    size = 20_000
-    report = Hub("wer").evaluate(rated(size, stars=[(i % 10) // 2 for i in range(size)]))
-    page.goto(shown(tmp_path, report, explained=2))
-    unfold(page)
-    expect(page.locator("#drawn")).to_contain_text("of 20,000 rated samples are drawn.")
-    # An even choice.
-    expect(page.locator("#scatter .point")).to_have_count(2000)
-    page.get_by_role("button", name="Largest disagreements").click()
-    expect(page.locator("#table .shares")).to_have_count(10)
-
-
 def test_a_page_of_agreement_begins_with_where_they_disagree(page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(agreement(tmp_path))

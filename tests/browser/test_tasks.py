@@ -197,19 +197,6 @@ def test_why_17_lost_is_read_copied_and_saved(report: Page) -> None:
     assert Path(saved.value.path()).read_text("utf-8").startswith("sample,id,")
 
 
-def test_biggest_win_a_over_b_is_found_and_known_to_a_loaded_page(report: Page) -> None:
-    choose(report, Output="cer", Which_is_better="model_a better than model_b")
-    for _ in range(2):
-        found(report, "model_a better than model_b on cer")
-        # cer of B minus that of A: more errors, so more of them first.
-        differences = losses(report)
-        assert differences == sorted(differences, reverse=True)
-        assert differences[-1] > 0
-        order = report.get_by_label("Sort by").locator("option:checked")
-        expect(order).to_have_text("model_b − model_a")
-        report.reload()
-
-
 def test_tables_are_copied_with_a_clipboard_and_without(report: Page) -> None:
     report.get_by_role("button", name="Copy as LaTeX").click()
     text = copied(report)
