@@ -52,14 +52,6 @@ def test_the_first_release_records_the_repository_and_needs_it() -> None:
     assert found["urls"]["Issues"] == "https://git.example/o/m/issues"
 
 
-def test_a_citation_has_one_version_and_one_day() -> None:
-    citation = 'cff-version: 1.2.0\nversion: 0.1.0\ndate-released: "2029-01-01"\ntitle: x\n'
-    now = 'cff-version: 1.2.0\nversion: 0.2.0\ndate-released: "2030-01-31"\ntitle: x\n'
-    assert release.citation_of(citation, NEW, DAY) == now
-    there = yaml.safe_load(release.citation_of(citation, NEW, DAY, "https://git.example/o/m"))
-    assert there["repository-code"] == "https://git.example/o/m"
-
-
 def test_what_was_unreleased_becomes_the_version_s() -> None:
     changelog = "# Changelog\n\n## Unreleased\n\n### Added\n\n- a.\n\n## 0.1.0\n\nFirst.\n"
     assert release.changelog_of(changelog, NEW, DAY) == (
@@ -229,16 +221,3 @@ def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> No
     # The site has the plugin's cards, and names it as what can be installed now.
     assert (out / "site" / "metric_cards" / "bertscore" / "index.html").exists()
     assert "pip install metrichub-neural" in (out / "site" / "elsewhere.html").read_text("utf-8")
-    # The tests of what it changed pass on the commit that is tagged.
-    tests = ("tests/test_project_files.py", "tests/test_hints.py")
-    ok(
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-n0",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-        cwd=repository,
-    )

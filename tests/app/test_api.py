@@ -205,11 +205,6 @@ def test_what_is_not_there_and_a_wrong_method_are_refused_in_json(client: TestCl
     assert (answer.status_code, answer.json()["error"]) == (405, "NotAllowed")
 
 
-def test_a_request_that_asks_too_much_is_refused() -> None:
-    with calling(ServerSettings(limits=ServerLimits(body=20))) as client:
-        assert refused(client, 413, metrics=["bleu"], **CATS)["error"] == "TooLarge"
-
-
 def test_a_pattern_that_runs_away_costs_only_its_own_request() -> None:
     # 2 to the power of 40 ways to cut the text into runs of "a", none of which a "b" follows.
     runaway = {"metrics": ["regex_match"], "predictions": ["a" * 40 + "!"], "patterns": ["(a+)+b"]}

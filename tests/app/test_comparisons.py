@@ -17,9 +17,8 @@ pytest.importorskip("python_multipart", reason="the extra app is not installed")
 
 from starlette.testclient import TestClient
 
-from metrichub.app.settings import ServerLimits, ServerSettings
 from tests import commands
-from tests.app_client import calling, run_of, words
+from tests.app_client import run_of, words
 
 REFERENCES = ("a b c d", "e f g h", "i j k l", "m n o p")
 # The first system has all words, the second lacks one of each four.
@@ -129,11 +128,3 @@ def test_columns_can_be_chosen_for_all_files_at_once(client: TestClient) -> None
     address, _ = sent(client, files, "wer", **chosen)
     found = client.get(f"{address}/scores.json").json()["scores"]
     assert (found["a"]["wer"]["score"], found["b"]["wer"]["score"]) == (0, 0.5)
-
-
-def test_more_files_than_allowed_are_refused() -> None:
-    files = [("file", (f"{i}.jsonl", lines(FULL))) for i in range(3)]
-    with calling(ServerSettings(limits=ServerLimits(systems=2))) as client:
-        answer = client.post("/", data={"metric": "wer"}, files=files)
-    assert answer.status_code == 400
-    assert "a form may have up to 2 files" in words(answer.text)

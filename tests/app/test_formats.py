@@ -127,8 +127,3 @@ def test_what_is_broken_is_said(client: TestClient, name: str, content: bytes, s
     said = scored(client, name, content)
     assert says in said
     assert "upload-" not in said
-
-
-def test_a_parquet_file_with_too_many_columns_is_refused(client: TestClient) -> None:
-    table = pyarrow.table({f"c{i}": ["a"] for i in range(1001)})
-    assert "1,001 columns are too many" in scored(client, "a.parquet", parquet(table))

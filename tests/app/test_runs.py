@@ -149,14 +149,6 @@ def test_a_wrong_or_missing_metric_is_chosen_without_sending_the_files_again(
         assert "exact_match" in words(page)
 
 
-def test_a_column_that_two_names_could_be_can_be_chosen(client: TestClient) -> None:
-    text = json.dumps({"prediction": "a", "target": "a", "gold": "b"})
-    address, page = run(client, text)
-    assert "could both be references" in words(page)
-    chosen = {"metric": "wer", "as.prediction": "predictions", "as.gold": "references"}
-    assert "1.000" in scored_again(client, address, **chosen, **{"as.target": ""})
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -265,12 +257,6 @@ def test_ids_of_runs_cannot_be_guessed_and_states_tell_samples_and_stage(
     assert len(ids) == 2
     state = client.get(f"{addresses[0]}/state").json()
     assert state == {"state": "done", "done": 0, "total": None, "told": "Writing …"}
-
-
-def test_intervals_of_a_hub_with_a_failed_metric_are_no_defect(client: TestClient) -> None:
-    text = json.dumps({"prediction": "", "contexts": ["a"]})
-    _, page = run(client, text, "a.jsonl", ["faithfulness"])
-    assert "1 unanswered" in words(page)
 
 
 def test_a_file_without_a_place_is_refused_before_any_of_it_is_read() -> None:

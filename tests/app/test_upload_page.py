@@ -186,34 +186,6 @@ def test_more_files_than_a_run_may_have_are_refused_and_the_others_stay() -> Non
     assert sentence(page) == "Two systems, the same 10 samples"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("a.csv", "prediction,gold\nx,y\n"), ("a.json", '[{"prediction": "x", "gold": "y"}]')],
-)
-def test_columns_are_found_in_every_format(client: TestClient, name: str, text: str) -> None:
-    fields = Form(read(client, (name, text))).fields
-    assert (fields["as.prediction"], fields["as.gold"]) == ("predictions", "references")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "says"),
-    [
-        ("a.jsonl", "", "a.jsonl: the file is empty"),
-        ("a.jsonl", bytes(range(256)), "the text isn't UTF-8"),
-        ("a.txt", "a", "a.txt: the name has to end in .jsonl"),
-        ("a.json", '{"a": 1}\n{"a": 1}', "; if the file is JSON Lines, rename it to end in .jsonl"),
-        ("../../a.jsonl", "{", "a.jsonl:1: broken JSON"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_said_at_once(
-    client: TestClient, name: str, text: str | bytes, says: str
-) -> None:
-    page = read(client, (name, text))
-    assert says in words(page)
-    assert "/tmp" not in page
-    assert "<aside" not in page
-
-
 def test_the_search_is_that_of_the_command_line(client: TestClient) -> None:
     question = "is my RAG answer grounded?"
     found = client.get("/api/metrics", params={"search": question}).json()["metrics"]

@@ -99,13 +99,6 @@ def test_fractions_reach_a_module_as_they_are(write: Write) -> None:
     assert found["squares"]["score"] == expected["mse"]
 
 
-def test_several_modules_of_numbers_share_a_hub_and_a_report(write: Write, tmp_path: Path) -> None:
-    hub = Hub([bridge.load(accuracy(write)), bridge.load(accuracy(write, "second"))])
-    report = hub.evaluate(predictions=[1, 0], references=[1, 1])
-    report.save(tmp_path / "report.html")
-    assert report["some_accuracy"] == report["second"] == {"score": 0.5, "accuracy": 0.5}
-
-
 def test_numbers_of_a_file_are_read(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,13 +160,6 @@ def test_lists_of_numbers_are_what_a_module_of_several_labels_takes(write: Write
         Hub(bridge.load(path))(predictions=[1, 0], references=[1, 0])
 
 
-def test_lists_of_lists_reach_a_module(write: Write) -> None:
-    nested = both(f"datasets.Sequence(datasets.Sequence({TEXT}))")
-    path = write("nested", "return sum(len(b) for a in predictions for b in a)", features=nested)
-    columns = {"predictions": [[["a", "b"], ["c"]]], "references": [[["a"]]]}
-    assert Hub(bridge.load(path))(**columns) == {"nested": {"score": 3}}
-
-
 def test_objects_reach_a_module_that_asks_for_them(write: Write) -> None:
     path = squad(write)
     predictions = [{"id": "1", "prediction_text": "a"}, {"id": "2", "prediction_text": "b"}]
@@ -224,14 +210,6 @@ def test_an_option_of_compute_belongs_to_the_spec(write: Write, value: Any) -> N
         Hub(bridge.load(path)).evaluate(predictions=[1], references=[1], average=value)
     # A column of that name stays with the report.
     Hub(bridge.load(path)).evaluate(predictions=[1], references=[1], average=["macro"])
-
-
-def test_an_option_of_our_metrics_belongs_to_their_spec() -> None:
-    words = r"max_order is a parameter of bleu, .*: bleu\(max_order=2\)"
-    with pytest.raises(InputError, match=words):
-        Hub("bleu")(predictions=["a"], references=["a"], max_order=2)
-    with pytest.raises(InputError, match=words):
-        bridge.module("bleu").compute(predictions=["a"], references=["a"], max_order=2)
 
 
 def test_a_module_that_needs_the_network_for_a_helper_is_there_itself(write: Write) -> None:

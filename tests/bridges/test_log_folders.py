@@ -96,20 +96,6 @@ def test_python_matches_the_samples_of_logs_by_their_ids(tmp_path: Path) -> None
         known = compare_all(expected).compare("large", "small")["acc"]["score"]
         assert test.difference == known.difference
         assert test.p == pytest.approx(known.p, abs=0.01)
-    path.write_text("\n".join(lines[2:]), encoding="utf-8")
-    with pytest.raises(InputError, match="small lacks 2 of the 36 samples of large"):
-        Hub().evaluate_all(tmp_path / "logs", as_recorded=True, samples=False)
-    common = Hub().evaluate_all(tmp_path / "logs", as_recorded=True, common=True)
-    assert {report.size for report in common.values()} == {34}
-    path.write_text("\n".join(lines), encoding="utf-8")
-    # A table beside logs is no log, and hides none.
-    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), path.parent / "a.parquet")
-    assert {r.size for r in Hub().evaluate_all(tmp_path / "logs", as_recorded=True).values()} == {
-        36
-    }
-    for options in ({"where": {"a": "b"}}, {"as_recorded": True}):
-        with pytest.raises(InputError, match="needs the path of a tool's logs, not"):
-            Hub("wer").evaluate_all({"a": [{"x": 1}]}, **options)
 
 
 def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:
@@ -155,17 +141,6 @@ def test_tasks_and_filters_are_chosen_by_conditions() -> None:
     assert len({results(model, "sums")["exact_match,strict-match"] for model in MODELS}) == 2
     found = document("score", LM_EVAL, "--as-recorded", "--where", "model=small")
     assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
-
-
-def test_tasks_without_the_chosen_samples_are_left_out_and_named() -> None:
-    ran = run(
-        *("compare", str(LM_EVAL), "--as-recorded", "--where", "filter=flexible-extract"), *JSON
-    )
-    assert "note: left out tasks without samples with filter=flexible-extract: facts" in ran.stderr
-    scores = json.loads(ran.stdout)["scores"]
-    for model in MODELS:
-        own = results(model, "sums")["exact_match,flexible-extract"]
-        assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
 
 
 TOGETHER = "metrics score the samples of facts and sums together; to choose one task: where"
@@ -350,6 +325,7 @@ def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
 
 def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
     shutil.copytree(LM_EVAL / "small", tmp_path / "small")
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "a.parquet")
     (tmp_path / "settings.json").write_text('{"a": 1}', encoding="utf-8")
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     shutil.copytree(LM_EVAL / "large", tmp_path / ".cache")

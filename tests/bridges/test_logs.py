@@ -16,7 +16,6 @@ import pytest
 import metrichub
 from metrichub import FileError, Hub, read
 from metrichub.bridges.inspect_logs import Archive
-from metrichub.data.files import read_batches
 from tests.commands import run
 
 FOLDER = Path(__file__).parent / "logs"
@@ -70,14 +69,6 @@ def without_messages(path: Path) -> dict[str, Any]:
 
 def test_a_log_of_inspect_is_read_without_inspect() -> None:
     assert without_messages(LOG) == CAPITALS
-
-
-def test_a_log_is_read_a_few_samples_at_a_time() -> None:
-    batches = list(read_batches(LOG, characters=1))
-    assert [batch.start for batch in batches] == list(range(6))
-    assert [batch.share for batch in batches] == pytest.approx([i / 6 for i in range(1, 7)])
-    ids = [value for batch in batches for value in batch["id"]]
-    assert ids == CAPITALS["id"]
 
 
 def test_a_json_log_of_inspect_gives_the_same(tmp_path: Path) -> None:

@@ -181,11 +181,6 @@ def test_a_log_of_lm_eval_without_its_results_says_less(tmp_path: Path) -> None:
     assert list(described(plain.rename(path)).recorded) == ["acc"]
 
 
-def test_a_share_of_lm_eval_has_an_interval_for_few_samples() -> None:
-    report = recorded(one("samples_last_word_*.jsonl", LM_EVAL), "acc", None)
-    assert report.intervals()["acc"]["score"].method == "Wilson"
-
-
 def test_the_choices_of_lm_eval_can_be_scored_again() -> None:
     found = read(FOLDER / "samples_choices.jsonl")
     first = rows(FOLDER / "samples_choices.jsonl")[0]
@@ -207,19 +202,35 @@ def test_one_likelihood_a_sample_has_no_predictions() -> None:
     assert found["references"] == [" mat", " spring", " late"]
 
 
-def test_choices_whose_ends_are_alike_are_told_by_their_beginnings(tmp_path: Path) -> None:
-    # As Winogrande asks: the choice stands in the context, and what follows is the same.
-    row = rows(FOLDER / "samples_choices.jsonl")[0]
-    row["arguments"] = {
-        f"gen_args_{number}": {"arg_0": f"The {name}", "arg_1": " is too large."}
-        for number, name in enumerate(("cup", "box"))
-    }
-    row |= {"target": "1", "filtered_resps": [["-2.0", "False"], ["-1.0", "False"]]}
+@pytest.mark.parametrize(
+    ("requests", "choices", "prediction"),
+    [
+        # As Winogrande asks: the choice stands in the context, and what follows is the same.
+        (
+            {("The cup", " is too large."): -2.0, ("The box", " is too large."): -1.0},
+            ["The cup", "The box"],
+            "The box",
+        ),
+        # For acc_mutual_info, each choice is asked for again without the question.
+        (
+            {("Is it?", " yes"): -2.0, ("Is it?", " no"): -1.0, ("", " yes"): -0.1, ("", " no"): 0},
+            ["yes", "no"],
+            "no",
+        ),
+    ],
+)
+def test_choices_of_lm_eval_are_read_from_its_requests(
+    tmp_path: Path, requests: dict[tuple[str, str], float], choices: list[str], prediction: str
+) -> None:
+    row = rows(FOLDER / "samples_choices.jsonl")[0] | {"target": "1"}
+    row["arguments"] = [list(request) for request in requests]
+    row["filtered_resps"] = [[str(likelihood), "False"] for likelihood in requests.values()]
     path = tmp_path / "s.jsonl"
     path.write_text(json.dumps(row), encoding="utf-8")
-    found = read(path)
-    assert (found["choices"], found["predictions"]) == ([["The cup", "The box"]], ["The box"])
-    assert found["references"] == ["The box"]
+    samples = read(path)
+    assert samples["choices"] == [choices]
+    assert samples["predictions"] == samples["references"] == [prediction]
+    assert len(samples["likelihoods"][0]) == 2
 
 
 def test_answers_in_which_a_filter_finds_nothing_are_empty() -> None:
@@ -230,21 +241,6 @@ def test_answers_in_which_a_filter_finds_nothing_are_empty() -> None:
     assert found["predictions"] == ["" if text == "[invalid]" else text for text in own]
     # The whole replies are beside what the filter left.
     assert [len(replies) for replies in found["resps"]] == [3] * 6
-
-
-def test_choices_asked_for_again_without_the_question_count_once(tmp_path: Path) -> None:
-    # For acc_mutual_info, the harness adds a request with an empty context for each choice.
-    row = rows(FOLDER / "samples_choices.jsonl")[0]
-    row["arguments"] |= {
-        f"gen_args_{number + 2}": {"arg_0": "", "arg_1": text}
-        for number, text in enumerate((" yes", " no"))
-    }
-    row["filtered_resps"] += [["-0.01", "False"], ["-0.02", "False"]]
-    path = tmp_path / "s.jsonl"
-    path.write_text(json.dumps(row), encoding="utf-8")
-    found = read(path)
-    assert (found["choices"], found["predictions"]) == ([["yes", "no"]], ["no"])
-    assert len(found["likelihoods"][0]) == 2
 
 
 HELM = FOLDER / "helm" / "simple_mcqa"

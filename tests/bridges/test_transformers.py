@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrichub import Hub, MissingColumn, ParameterError
+from metrichub import Hub, MissingColumn
 from metrichub.bridges.transformers import compute_metrics
 from tests.bridges import guide
 from tests.bridges.hosts import needs
@@ -193,11 +193,6 @@ def test_no_score_stays_nan(tokenizer: Any) -> None:
     assert math.isnan(found["rouge"]) == math.isnan(
         Hub("rouge")(predictions=["the"], references=[""])["rouge"]["score"]
     )
-
-
-def test_outputs_are_checked_at_once(tokenizer: Any) -> None:
-    with pytest.raises(ParameterError, match="outputs='most' is not allowed"):
-        compute_metrics("bleu", tokenizer, outputs="most")  # type: ignore[arg-type]  # a wrong word
 
 
 def test_the_line_of_the_guide(model: Any, tokenizer: Any, samples: Any, tmp_path: Path) -> None:

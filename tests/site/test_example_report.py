@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,17 +19,6 @@ from tests.site_cards import toy
 
 pytestmark = pytest.mark.site
 
-# Whoever asks for a socket fails, so that a page is made without the network or not at all.
-PROGRAM = """
-import socket, sys
-from pathlib import Path
-def refuse(*given, **named):
-    raise OSError("no network")
-socket.socket.connect = socket.getaddrinfo = refuse
-from metrichub.site.site_pages import EXAMPLE_METRICS as METRICS, example_report
-assert example_report(Path(sys.argv[1]), METRICS)
-"""
-
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -44,15 +30,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(path: Path) -> str:
     return path.read_text(encoding="utf-8")
-
-
-def test_another_process_without_a_network_makes_the_same_bytes(page: str, tmp_path: Path) -> None:
-    # Sets are in another order there.
-    environment = {**os.environ, "PYTHONHASHSEED": "7"}
-    run = [sys.executable, "-c", PROGRAM, str(tmp_path / "again.html")]
-    made = subprocess.run(run, env=environment, capture_output=True, check=False)
-    assert made.returncode == 0, made.stderr.decode()
-    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
 def test_the_page_holds_the_texts_of_both_systems_and_no_folder(path: Path, page: str) -> None:

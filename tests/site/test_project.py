@@ -51,16 +51,6 @@ def test_metrics_of_one_name_have_pages_under_their_qualified_names(site: Path) 
     }
 
 
-def test_a_built_in_keeps_its_name_beside_a_plugin_s(site: Path) -> None:
-    ours = toy(site, "bleu", package="toy_ours", distribution="metrichub")
-    theirs = toy(site, "bleu", package="toy_theirs", distribution="theirs")
-    docs = write(site, ours, theirs)
-    assert {path.parent.name for path in docs.glob("metric_cards/*/*.md")} == {
-        "bleu",
-        "theirs-bleu",
-    }
-
-
 def test_an_entry_point_of_any_name_gets_a_page_inside_the_project(site: Path) -> None:
     toy(site, "deep")
     names = ("../../up", "/etc/x", "Ü", "a b", "a-b", "A.B", "")
@@ -161,12 +151,6 @@ def test_a_clone_has_its_plugin_s_cards_installed_or_not(site: Path) -> None:
     assert with_plugin(both) is both
     strangers = Registry((toy(site, "one"),))
     assert with_plugin(strangers) is strangers
-
-
-def test_the_reference_comes_in_the_order_of_use_and_errors_last(site: Path) -> None:
-    titles = [next(iter(page)) for page in tabs(write(site))["Reference"]]
-    assert titles[:5] == ["Hub", "Report", "Metrics", "Data", "Judges and embedders"]
-    assert titles[-1] == "Errors"
 
 
 def test_prompts_are_pages_word_for_word_and_links_out_of_the_folder_are_not_read(
