@@ -55,6 +55,11 @@ def items() -> tuple[Item, ...]:
     return tuple(sorted(named, key=lambda item: item.name.lower()))
 
 
+def _readable() -> list[Item]:
+    """The metrics whose cards can be read, by name."""
+    return [item for item in items() if not item.entry.problem]
+
+
 def item_of(name: str) -> Item:
     """The installed metric of this name.
 
@@ -86,14 +91,9 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
     if entry.problem:
         return installed | {"problem": entry.problem, "unavailable": entry.problem}
     card = item.card
-    return {
-        **installed,
-        "title": card.title,
-        "summary": card.summary,
-        "judge": card.judge,
-        "embedder": card.embedder,
-        "license": card.license,
-        "requires": card.requires,
+    names = ("title", "summary", "judge", "embedder", "license", "requires")
+    return installed | {
+        **{name: getattr(card, name) for name in names},
         "inputs": item.columns,
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
         "tags": card.tags._asdict(),
@@ -108,8 +108,7 @@ def linker(item: Item) -> Callable[[str], str | None]:
 
     Other cards lead to their pages; no other file of the machine can be reached.
     """
-    readable = (other for other in items() if not other.entry.problem)
-    pages = {other.entry.folder.resolve(): other.url for other in readable}
+    pages = {other.entry.folder.resolve(): other.url for other in _readable()}
 
     def link(href: str) -> str | None:
         parts = urlsplit(href)
@@ -128,10 +127,9 @@ def linker(item: Item) -> Callable[[str], str | None]:
 def by_family(judging: Judging) -> dict[str, list[tuple[Item, str | None]]]:
     """The metrics of each family, families by name, each with the reason if it isn't offered."""
     families: dict[str, list[tuple[Item, str | None]]] = {}
-    for item in items():
-        if not item.entry.problem:
-            family = families.setdefault(item.card.tags.family or "other", [])
-            family.append((item, not_offered(item.entry, judging)))
+    for item in _readable():
+        family = families.setdefault(item.card.tags.family or "other", [])
+        family.append((item, not_offered(item.entry, judging)))
     return dict(sorted(families.items()))
 
 
@@ -149,8 +147,8 @@ def needed(metrics: Iterable[Item]) -> list[str]:
 class OfferedMetric(NamedTuple):
     """A metric that may be scored, and how far it agreed with people.
 
-    `lacks` is the reason why it can't be, or "". `asks` is "remote" if a model elsewhere is asked, "local" if
-    one may run here.
+    `lacks` is the reason why it can't be, or "". `asks` is "remote" if a model elsewhere is asked,
+    "local" if one may run here.
     """
 
     item: Item
@@ -191,7 +189,7 @@ def propose(
     That is the first of those whose example or dimension of quality the title of the files names,
     or else their columns, with the most metrics that can be used, which read the most columns.
     """
-    named = {item.name: item for item in items() if not item.entry.problem}
+    named = {item.name: item for item in _readable()}
     absent = _absent(needed(named.values()), files, mapping)
     expected_calls = {"reference_messages", *ALIASES["reference_messages"]}
     has_calls = all(not expected_calls.isdisjoint(names) for names in files)
@@ -203,9 +201,10 @@ def propose(
             # The conversations may contain the expected calls.
             lacking = [column for column in lacking if column != "references"]
         lacks = f"needs {listed(lacking)}" if lacking else not_offered(item.entry, judging) or ""
-        if judging.asks_model(item.card):
-            return OfferedMetric(item, chosen, lacks, "remote")
-        return OfferedMetric(item, chosen, lacks, "local" if item.card.requires else "")
+        asks = "local" if item.card.requires else ""
+        return OfferedMetric(
+            item, chosen, lacks, "remote" if judging.asks_model(item.card) else asks
+        )
 
     every = choices({name: item.entry for name, item in named.items()})
     sets = {str(number): choice for number, choice in enumerate(every)}

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from metrichub.app.problem import Problem, problem
+from metrichub.app.problem import Problem
 from metrichub.app.settings import MEBIBYTE, ServerSettings
 
 HEADERS = {
@@ -92,7 +92,7 @@ class Guard:
 
 def _too_large(limit: int) -> Problem:
     shown = f"{limit // MEBIBYTE} MB" if limit >= MEBIBYTE else f"{limit} bytes"
-    return problem(413, "TooLarge", f"the request is larger than {shown}, the limit here")
+    return Problem(413, "TooLarge", f"the request is larger than {shown}, the limit here")
 
 
 def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem | None:
@@ -102,7 +102,7 @@ def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem 
     """
     host = headers.get("host", "")
     if not _is_ours(host, settings):
-        return problem(
+        return Problem(
             400,
             "ForeignHost",
             "the server doesn't know this host name; start it with --allow-host NAME",
@@ -113,7 +113,7 @@ def refused(method: str, headers: Headers, settings: ServerSettings) -> Problem 
     if site not in (None, "same-origin", "none") or (
         origin is not None and urlsplit(origin).netloc.lower() != host.lower()
     ):
-        return problem(403, "ForeignOrigin", "pages of other servers can't send requests here")
+        return Problem(403, "ForeignOrigin", "pages of other servers can't send requests here")
     return None
 
 

@@ -20,7 +20,7 @@ from metrichub.app import catalog
 from metrichub.app.guard import HEADERS
 from metrichub.app.jobs import REPORT, SAVED
 from metrichub.app.policy import not_offered
-from metrichub.app.problem import Problem, problem
+from metrichub.app.problem import Problem
 from metrichub.app.runs import Run, Runs, accepted
 from metrichub.app.uploads import ID, RATING, SYSTEM, Choices
 from metrichub.app.views import HOME, Json, Page, page
@@ -60,7 +60,7 @@ def _own(request: Request, id: str | None = None) -> Run:
     """The run of the address or of an id, if the browser that calls began it."""
     run, owner = _run(request) if id is None else _runs(request).find(id), owner_of(request)
     if not owner or run.owner != owner:
-        raise problem(403, "NotYours", "only the browser that began a run can change or delete it")
+        raise Problem(403, "NotYours", "only the browser that began a run can change or delete it")
     return run
 
 
@@ -98,7 +98,7 @@ async def _taken(request: Request, form: FormData) -> Run:
     runs, do, id = _runs(request), str(form.get("do", "")), str(form.get("run", ""))
     files, run = _files(form), _own(request, id) if id else None
     if run and not runs.is_repeatable(run):
-        raise problem(
+        raise Problem(
             422, "InputError", "this run can't be changed any more; choose its files again"
         )
     chosen = _choices(form, run)
@@ -107,7 +107,7 @@ async def _taken(request: Request, form: FormData) -> Run:
     elif run:
         begun = run
     else:
-        raise problem(422, "InputError", "choose a file, or paste samples")
+        raise Problem(422, "InputError", "choose a file, or paste samples")
     what, _, about = do.partition("-")
     if what == "score" or (chosen.metrics and not run):
         runs.start(begun, chosen)
@@ -254,7 +254,7 @@ async def post_runs(request: Request) -> Response:
             await runs.delete(run)
         return RedirectResponse("/runs", 303)
     if len(ticked) < 2 or not all(runs.path(run, SAVED).is_file() for run in ticked):
-        raise problem(422, "InputError", "tick two or more runs that are done, each of one system")
+        raise Problem(422, "InputError", "tick two or more runs that are done, each of one system")
     with runs.reserve(), ExitStack() as stack:
         # The list has the newest first; the oldest is the baseline.
         files: list[tuple[str, BinaryIO]] = []
@@ -304,7 +304,7 @@ async def file(request: Request) -> Response:
     run, name = _run(request), request.path_params["file"]
     path = _runs(request).path(run, name)
     if name not in _FILES or not path.is_file():
-        raise problem(404, "NotFound", "there is no such file")
+        raise Problem(404, "NotFound", "there is no such file")
     called = re.sub(r"[^\w.-]+", "-", "-".join(run.systems))[:60]
     is_shown = name == REPORT and "download" not in request.query_params
     headers = _REPORT_HEADERS if name == REPORT else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 
-from metrichub.errors import MetrichubError, Words
+from metrichub.errors import Words
 
 ON_PAGES: Words = {
     "choose_column": "choose the column below",
@@ -30,11 +30,6 @@ class Refusal:
     error: str
     message: str
 
-    @classmethod
-    def of(cls, error: MetrichubError) -> Refusal:
-        """The refusal that an error of the library means."""
-        return cls(type(error).__name__, error.worded(ON_PAGES))
-
 
 _STATUS = {
     "BrokenMetric": 501,
@@ -55,16 +50,11 @@ class Problem(HTTPException):
         refusal: What went wrong: a kind, such as "MissingColumn", and one readable line.
     """
 
-    def __init__(self, status: int, refusal: Refusal) -> None:
-        super().__init__(status, refusal.message)
-        self.refusal = refusal
+    def __init__(self, status: int, error: str, message: str) -> None:
+        super().__init__(status, message)
+        self.refusal = Refusal(error, message)
 
     @classmethod
     def of(cls, refusal: Refusal) -> Problem:
         """The problem of what could not be scored: 422 where the request is to blame."""
-        return cls(_STATUS.get(refusal.error, 422), refusal)
-
-
-def problem(status: int, error: str, message: str) -> Problem:
-    """A problem of the server's own."""
-    return Problem(status, Refusal(error, message))
+        return cls(_STATUS.get(refusal.error, 422), refusal.error, refusal.message)

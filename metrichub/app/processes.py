@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import anyio
 from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
-from metrichub.app.problem import Problem, Refusal, problem
+from metrichub.app.problem import Problem, Refusal
 from metrichub.app.settings import MEBIBYTE
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Workers:
         seconds: float,
         begun: Callable[[], object] = lambda: None,
     ) -> T:
-        """What the job returns in a process, which is ended if this is cancelled.
+        """The result of a job in a process, which is ended if this is cancelled.
 
         `begun` is called when the job no longer waits for others.
 
@@ -51,7 +51,7 @@ class Workers:
                 (503), or found too many others waiting (503).
         """
         if self._limiter.statistics().tasks_waiting >= self._waiting:
-            raise problem(503, "Busy", "too many requests are waiting; try again in a moment")
+            raise Problem(503, "Busy", "too many requests are waiting; try again in a moment")
         async with self._limiter:
             begun()
             try:
@@ -61,14 +61,14 @@ class Workers:
                         cancellable=True, limiter=CapacityLimiter(1),
                     )  # fmt: skip
             except TimeoutError:
-                told = f"it didn't finish within {seconds:g} seconds and was stopped; {_LESS} time"
-                raise problem(503, "TimeLimit", told) from None
+                limit = f"it didn't finish within {seconds:g} seconds and was stopped"
+                raise Problem(503, "TimeLimit", f"{limit}; {_LESS} time") from None
             except BrokenWorkerProcess:
-                most = f"{self._memory // MEBIBYTE:,} MB of memory"
-                told = f"it needed more than {most}, or crashed, and was stopped; {_LESS} memory"
-                raise problem(500, "WorkerEnded", told) from None
+                limit = f"it needed more than {self._memory // MEBIBYTE:,} MB of memory"
+                message = f"{limit}, or crashed, and was stopped; {_LESS} memory"
+                raise Problem(500, "WorkerEnded", message) from None
             except RecursionError:
-                raise problem(422, "InputError", "a value is nested too deeply") from None
+                raise Problem(422, "InputError", "a value is nested too deeply") from None
         if isinstance(result, Refusal):
             if result.error == "Defect":
                 logging.getLogger(__name__).error(result.message)
@@ -81,7 +81,7 @@ class Workers:
 def _work(
     job: Callable[..., T | Refusal], arguments: tuple[Any, ...], seconds: float, memory: int
 ) -> T | Refusal:
-    """What the job returns, in its process."""
+    """The result of a job, computed in its process."""
     # Ctrl+C goes to the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Nobody reads what libraries write past Python, and a full pipe would stop them.

@@ -21,10 +21,11 @@ from typing import Any, BinaryIO, Literal
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
+from pydantic import TypeAdapter
 
 from metrichub.app import catalog, jobs
 from metrichub.app.jobs import PROGRESS, FileJob, Summary
-from metrichub.app.problem import Problem, Refusal, problem
+from metrichub.app.problem import Problem, Refusal
 from metrichub.app.processes import Workers
 from metrichub.app.settings import MEBIBYTE, ServerSettings
 from metrichub.app.uploads import Choices, Preview, Upload, look, system_names
@@ -38,7 +39,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{24}")
 
 @dataclass(frozen=True)
 class Run:
-    """What is kept of a run.
+    """The record of a run.
 
     Attributes:
         id: Its name: 18 random bytes.
@@ -98,28 +99,30 @@ class Runs:
         Raises:
             Problem: there is none, or no longer (404).
         """
-        if id in self._active:
-            return self._active[id].run
-        run = self._read(self.folder / id) if _ID.fullmatch(id) else None
+        run = self._read(id)
         if run is None:
-            raise problem(404, "UnknownRun", "there is no such run; it was deleted or expired")
+            raise Problem(404, "UnknownRun", "there is no such run; it was deleted or expired")
         return run
 
     def all(self) -> list[Run]:
         """All runs, the newest first."""
-        kept = (self._read(path) for path in self.folder.iterdir() if _ID.fullmatch(path.name))
-        return sorted(filter(None, kept), key=lambda run: (run.begun, run.id), reverse=True)
+        runs = (self._read(path.name) for path in self.folder.iterdir())
+        return sorted(filter(None, runs), key=lambda run: (run.begun, run.id), reverse=True)
 
-    def _read(self, folder: Path) -> Run | None:
-        if folder.name in self._active:
-            return self._active[folder.name].run
+    def _read(self, id: str) -> Run | None:
+        """The run of an id, or None if there is none or its record can't be read."""
+        if id in self._active:
+            return self._active[id].run
+        folder = self.folder / id
+        if not _ID.fullmatch(id) or folder.is_symlink():
+            return None
         try:
-            run: Run = _adapter().validate_json((folder / _RECORD).read_bytes())
+            run = _adapter().validate_json((folder / _RECORD).read_bytes())
         except (OSError, ValueError):
             return None
-        run = replace(run, id=folder.name)
-        if run.ended or folder.is_symlink():
-            return None if folder.is_symlink() else run
+        run = replace(run, id=id)
+        if run.ended:
+            return run
         message = "the server stopped before this run finished; score the files again"
         return replace(run, state="failed", refusal=Refusal("Interrupted", message))
 
@@ -140,8 +143,8 @@ class Runs:
             progress |= json.loads(self.path(run, PROGRESS).read_text(encoding="utf-8"))
         stage, done, total = (progress[name] for name in ("stage", "done", "total"))
         of = f": {done:,} of {total:,} samples." if total else " …"
-        told = "Waiting for other files." if run.state == "waiting" else f"{stage.capitalize()}{of}"
-        return {"state": run.state, "done": done, "total": total, "told": told}
+        text = "Waiting for other files." if run.state == "waiting" else f"{stage.capitalize()}{of}"
+        return {"state": run.state, "done": done, "total": total, "told": text}
 
     def is_repeatable(self, run: Run) -> bool:
         """Whether its files are still there to be scored once more."""
@@ -159,7 +162,7 @@ class Runs:
             Problem: too many arrive or haven't ended (503).
         """
         if self._arriving + len(self._active) >= self.settings.limits.waiting:
-            raise problem(503, "Busy", "too many files are waiting; try again later, or stop one")
+            raise Problem(503, "Busy", "too many files are waiting; try again later, or stop one")
         self._arriving += 1
         try:
             yield
@@ -186,7 +189,7 @@ class Runs:
         size += sum(stream.seek(0, SEEK_END) for _, stream in files)
         if len(uploads) > limits.systems or size > limits.upload:
             most = f"up to {limits.systems} files, {limits.upload // MEBIBYTE:,} MB together"
-            raise problem(422, "TooLarge", f"a run may have {most}")
+            raise Problem(422, "TooLarge", f"a run may have {most}")
         if not run:
             self.path(new, "").mkdir(mode=0o700)
         try:
@@ -295,7 +298,7 @@ class Runs:
 
 
 def accepted() -> list[str]:
-    """What the names of files may end in."""
+    """The endings of names of files that can be read."""
     return [f".{format}{packed}" for format in (*formats(), "ndjson") for packed in ("", *PACKED)]
 
 
@@ -314,9 +317,9 @@ def _upload(folder: Path, number: int, name: str) -> Upload:
     """
     format = format_of(name)
     if format is None:
-        known = ", ".join(f".{suffix}" for suffix in formats())
-        allowed = f"the name has to end in {known}, each also with {' or '.join(PACKED)}"
-        raise problem(422, "FileError", f"{name}: {allowed}")
+        endings = ", ".join(f".{suffix}" for suffix in formats())
+        allowed = f"the name has to end in {endings}, each also with {' or '.join(PACKED)}"
+        raise Problem(422, "FileError", f"{name}: {allowed}")
     path = folder / f"upload-{number}.{format}{Location.of(name).packing}"
     return Upload(path, format, name)
 
@@ -331,8 +334,6 @@ def _copy(stream: BinaryIO, path: Path) -> None:
 
 
 @cache
-def _adapter() -> Any:
-    """What turns runs into JSON and back, and refuses what is none."""
-    from pydantic import TypeAdapter
-
+def _adapter() -> TypeAdapter[Run]:
+    """The reader and writer of runs as JSON."""
     return TypeAdapter(Run)

@@ -22,7 +22,7 @@ import metrichub
 from metrichub.app import catalog, pages
 from metrichub.app.guard import HEADERS, UPLOADS, Guard
 from metrichub.app.jobs import ScoreRequest, score_request
-from metrichub.app.problem import Problem, Refusal
+from metrichub.app.problem import Problem
 from metrichub.app.processes import Workers
 from metrichub.app.runs import Runs
 from metrichub.app.settings import ServerSettings
@@ -91,16 +91,16 @@ def _routes() -> list[BaseRoute]:
 async def find_metrics(request: Request, search: str = "", task: str = "") -> Any:
     """List the installed metrics: the best for a question first, or those of a task."""
     judging = request.app.state.settings.judging
-    found = [item for item in catalog.matching(search) if not task or item.is_for(task)]
-    return Json({"metrics": [catalog.facts(item, judging) for item in found]})
+    items = [item for item in catalog.matching(search) if not task or item.is_for(task)]
+    return Json({"metrics": [catalog.facts(item, judging) for item in items]})
 
 
 @router.get("/metrics/{name:path}")
 async def describe_metric(request: Request, name: str) -> Any:
     """Describe one metric, with its card in Markdown and its citation in BibTeX."""
     item = catalog.item_of(name)
-    known = catalog.facts(item, request.app.state.settings.judging)
-    return Json({**known, "citation": item.card.bibtex, "card": item.card.body})
+    facts = catalog.facts(item, request.app.state.settings.judging)
+    return Json({**facts, "citation": item.card.bibtex, "card": item.card.body})
 
 
 @router.post("/score")
@@ -121,13 +121,13 @@ async def _failed(request: Request, error: HTTPException) -> Response:
     if isinstance(error, Problem):
         return _problem(request, error)
     kinds = {404: "NotFound", 405: "NotAllowed"}
-    told = {404: "there is no such page", 405: "this address doesn't support this method"}
+    messages = {404: "there is no such page", 405: "this address doesn't support this method"}
     status, limits = error.status_code, request.app.state.settings.limits
     if request.url.path == UPLOADS:
         allowed = f"up to {limits.systems} files, and {file_size(limits.body)} of pasted text"
-        told[400] = f"a form may have {allowed}; save longer text as a file, and choose that"
-    refusal = Refusal(kinds.get(status, "BadRequest"), told.get(status, error.detail))
-    return _problem(request, Problem(status, refusal))
+        messages[400] = f"a form may have {allowed}; save longer text as a file, and choose that"
+    kind, message = kinds.get(status, "BadRequest"), messages.get(status, error.detail)
+    return _problem(request, Problem(status, kind, message))
 
 
 async def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -137,7 +137,7 @@ async def _invalid(request: Request, error: RequestValidationError) -> Response:
     where = "the body" if broken else ".".join(map(str, first["loc"][1:])) or "the body"
     is_json = request.headers.get("content-type", "").startswith("application/json")
     hint = "" if is_json else "; send it with the header Content-Type: application/json"
-    return _problem(request, Problem(422, Refusal("InvalidBody", f"{where}: {first['msg']}{hint}")))
+    return _problem(request, Problem(422, "InvalidBody", f"{where}: {first['msg']}{hint}"))
 
 
 def _problem(request: Request, error: Problem) -> Response:
@@ -152,8 +152,8 @@ def _problem(request: Request, error: Problem) -> Response:
 
 
 async def _defect(request: Request, _: Exception) -> Response:
-    """The answer where the program is wrong; what exactly stands on the server's terminal."""
-    refusal = Refusal("Defect", "a defect in the program; see the server's terminal")
-    response = _problem(request, Problem(500, refusal))
+    """The answer to a request that met a defect, whose traceback is on the server's terminal."""
+    message = "a defect in the program; see the server's terminal"
+    response = _problem(request, Problem(500, "Defect", message))
     response.headers.update(HEADERS)
     return response

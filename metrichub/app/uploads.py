@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from metrichub.app.problem import Refusal
+from metrichub.app.problem import ON_PAGES, Refusal
 from metrichub.catalog.requirements import optional_package
 from metrichub.data.columns import present
 from metrichub.data.files import as_one, read_bounded
@@ -184,12 +184,11 @@ def report_texts(files: Sequence[Upload], most: int) -> list[str]:
 
 
 def refusal_of(error: MetrichubError, files: Iterable[Upload]) -> Refusal:
-    """Why files can't be read or scored, with the names that their owner knows."""
-    told = Refusal.of(error)
-    message = told.message
+    """The reason why files can't be read or scored, with the names that their owner knows."""
+    message = error.worded(ON_PAGES)
     for file in files:
         message = message.replace(str(file.path), file.shown)
-    return Refusal(told.error, message)
+    return Refusal(type(error).__name__, message)
 
 
 def look(
@@ -236,7 +235,7 @@ def _found(
         unknown = error.remedy is not None and error.remedy.action == "name_key"
         # As many samples of each are paired in their order.
         if not unknown or len({own.size for own in systems.values()}) > 1:
-            problem = Refusal.of(error).message
+            problem = error.worded(ON_PAGES)
     found = [
         FoundColumn(name, uses.get(name, ""), _shown(values[0])) for name, values in columns.items()
     ]
