@@ -68,7 +68,7 @@ def letters_of(tokenizer: Tokenizer | None, columns: Iterable[Texts]) -> ByToken
     for column in columns:
         counts = column.letters
         letters["total"] += counts.total
-        for effect, by_script in (("uncut", counts.joined), ("dropped", counts.whole)):
+        for effect, by_script in (("uncut", counts.joined), ("dropped", counts.beyond_ascii)):
             for script, number in by_script.items():
                 if treatment(tokenizer, script) == effect:
                     letters[effect][script] += number
@@ -99,7 +99,7 @@ def unread_rows(metric: Metric, tokenizer: Tokenizer | None, view: View) -> dict
     if not isinstance(texts, Texts) or metric.drops_letters():
         return {}
     dropped = dropped_scripts(tokenizer)
-    if not dropped & texts.letters.whole.keys():
+    if not dropped & texts.letters.beyond_ascii.keys():
         return {}
     lost = texts.mostly(dropped)
     if isinstance(argument, RaggedTexts):

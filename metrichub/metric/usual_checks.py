@@ -173,7 +173,7 @@ def _script(rows: Rows) -> Found:
     if rows.joined("predictions").isascii() and rows.joined("references").isascii():
         return ()
     both = [Texts([*map(_letters, texts)]) for texts in (first, second)]
-    scripts = {*both[0].letters.whole, *both[1].letters.whole} - {"Latin", "emoji"}
+    scripts = {*both[0].letters.beyond_ascii, *both[1].letters.beyond_ascii} - {"Latin", "emoji"}
     found = [False] * len(rows)
     for script in scripts:
         here, there = (texts.mostly({script}).tolist() for texts in both)

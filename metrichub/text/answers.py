@@ -134,21 +134,21 @@ def folded(text: str) -> str:
 
 
 def without_thinking(text: str) -> str:
-    """What follows a model's thinking; nothing if the thinking doesn't end."""
+    """The text after a model's thinking; nothing if the thinking doesn't end."""
     end = last(THOUGHT.finditer(text))
-    rest = text[end.end() :] if end else text
-    start = THINKING.search(rest)
-    return rest[: start.start()] if start else rest
+    answer = text[end.end() :] if end else text
+    start = THINKING.search(answer)
+    return answer[: start.start()] if start else answer
 
 
 def without_thoughts(text: str) -> str:
     """All of a text but a model's thinking, which may also stand between two parts of it."""
-    *closed, rest = THOUGHT.split(text)
-    if not closed and not THINKING.search(rest):
+    *closed, end = THOUGHT.split(text)
+    if not closed and not THINKING.search(end):
         return text
     # Servers may leave out how the thinking begins.
     spoken = [THINKING.split(part)[0] if THINKING.search(part) else "" for part in closed]
-    return "".join([*spoken, THINKING.split(rest)[0]]).strip()
+    return "".join([*spoken, THINKING.split(end)[0]]).strip()
 
 
 def boxed(text: str) -> str | None:
@@ -176,7 +176,7 @@ def last_number(text: str) -> str | None:
 
 
 def answer(text: str) -> str | None:
-    r"""What a reply gives as its answer, after any thinking; None if it gives none.
+    r"""The answer that a reply gives, after any thinking; None if it gives none.
 
     This is what the last mark that an answer follows gives: a \boxed{…}, a tag as <answer>, a key
     of JSON, "answer is" or "Answer:" in several languages, or "####". Without any mark it is the
@@ -186,7 +186,7 @@ def answer(text: str) -> str | None:
     text = _final(text)
     marks = _MARK.search(text)
     if marks or "\n" in text:
-        return next(_given(text), None)
+        return next(_marked_answers(text), None)
     return _bare(text) or None
 
 
@@ -194,8 +194,8 @@ def _final(text: str) -> str:
     return folded(without_thinking(text)).strip()
 
 
-def _given(text: str) -> Iterator[str]:
-    """What follows each mark, the last first; what looks back, as "This answer is", comes last."""
+def _marked_answers(text: str) -> Iterator[str]:
+    """The answers after all marks, the last first; "This answer is", which looks back, goes last."""
     marks = list(_MARK.finditer(text))
     spans: list[tuple[bool, re.Match[str], int]] = []
     for mark, then in zip_longest(marks, marks[1:]):
@@ -214,13 +214,13 @@ def _content(text: str, mark: re.Match[str], end: int) -> str:
         return _LATEX_TEXT.sub(r"\1", _in_box(text, mark, end) or "").strip()
     if mark["key"] and (value := _VALUE.match(text, mark.end(), end)):
         return _bare(_unescaped(value[1]) if value[1] else value[2] or value[3] or "")
-    rest = _CLOSING.split(text[mark.end() : end], maxsplit=1)[0]
+    remainder = _CLOSING.split(text[mark.end() : end], maxsplit=1)[0]
     if mark["tag"]:
-        return _bare(rest.strip())
-    rest = rest.lstrip(f"{_MARKUP}\n\r:：")
-    if displayed := _DISPLAYED.match(rest):
+        return _bare(remainder.strip())
+    remainder = remainder.lstrip(f"{_MARKUP}\n\r:：")
+    if displayed := _DISPLAYED.match(remainder):
         return _bare(displayed[1].strip())
-    line = bare_line(rest)
+    line = bare_line(remainder)
     stop = _SENTENCE.search(line)
     return _bare(line[: stop.end()] if stop else line)
 
@@ -263,7 +263,7 @@ def chosen_letter(text: str, letters: str, choices: Sequence[str] = ()) -> str |
     With `choices`, a reply that gives no letter takes the only choice whose words it repeats.
     """
     text = _WRONG.sub("", _final(text)).strip()
-    contents = list(_given(text))
+    contents = list(_marked_answers(text))
     for content in contents:
         if letter := _begun(content, letters) or _repeated(content, letters, choices):
             return letter
@@ -285,8 +285,8 @@ def _named(text: str, letters: str, marked: bool) -> set[str]:
     first, alone = _LONE_LINE.match(text), _LONE_LINE.findall(text)
     if first and alone[0].isupper() and len(alone) == 1:
         taken += alone if len(items) < 2 or first[0][-1] not in ".):" else []
-    if own := {letter for letter in taken if letter and letter in letters}:
-        return own
+    if clear := {letter for letter in taken if letter and letter in letters}:
+        return clear
     named = [] if marked else re.findall(r"\(([A-Z])\)", text)
     begun = None if marked else _BEGINS_ALONE.match(text)
     if begun and "\n" not in text:

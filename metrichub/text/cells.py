@@ -1,4 +1,4 @@
-"""What a cell holds that is a list or an object as text, as JSON, Python or numpy write them."""
+"""Lists and objects that cells hold as text, as JSON, Python or numpy write them."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ def read_cell(value: Any, *, json_objects: bool = True) -> Any:
     if text[:1] not in ("[", "{", "(", "a") or not _FORM.fullmatch(text):
         return value
     try:
-        found = DECODER.decode(text)
-        return value if isinstance(found, dict) and not json_objects else found
+        content = DECODER.decode(text)
+        return value if isinstance(content, dict) and not json_objects else content
     except DuplicateKey as error:
         problem = f"has the key {error.args[0]!r} twice"
     except (ValueError, RecursionError):
         problem = f"looks like {'an object' if text[0] == '{' else 'a list'}, but can't be read"
         try:
             # By JSON, tuples become lists, and neither sets nor bytes are read.
-            found = json.loads(json.dumps(ast.literal_eval(_as_python(text))))
+            content = json.loads(json.dumps(ast.literal_eval(_as_python(text))))
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             if not _is_meant(text):
                 return value
         else:
             # A text in parentheses isn't a list.
-            return found if isinstance(found, (list, dict)) else value
+            return content if isinstance(content, (list, dict)) else value
     raise ValueError(f"{problem}: {text[:40]!r}; write it as JSON (json.dumps)")
 
 
@@ -101,7 +101,7 @@ def _is_meant(text: str) -> bool:
 
 
 def _as_python(text: str) -> str:
-    """What Python or numpy shows, as Python reads it: with commas, and without types.
+    """Text that Python or numpy prints, as Python reads it: with commas, and without types.
 
     Raises:
         ValueError: Python shows no such thing, or would join texts that have no comma.
@@ -114,15 +114,15 @@ def _as_python(text: str) -> str:
         return _MARK if part["text"] else "None" if part["none"] else ""
 
     outline = _PART.sub(outlined, text)
-    escapes = {escape[1] for own in texts for escape in re.findall(r"\\.", own, re.DOTALL)}
+    escapes = {escape[1] for part in texts for escape in re.findall(r"\\.", part, re.DOTALL)}
     if _MARK in text or _MARK * 2 in outline or not escapes <= {*"\\'\"nrtxuU"}:
         raise ValueError(text)
-    rest = outline
+    reduced = outline
     for _ in range(_DEEPEST):
-        if any("," in group and _NEXT.search(group) for group in _GROUP.findall(rest)):
+        if any("," in group and _NEXT.search(group) for group in _GROUP.findall(reduced)):
             raise ValueError(text)
-        rest = _GROUP.sub(_MARK, rest)
-    if rest.strip() != _MARK:
+        reduced = _GROUP.sub(_MARK, reduced)
+    if reduced.strip() != _MARK:
         raise ValueError(text)
     own_texts = iter(texts)
     return re.sub(_MARK, lambda _: next(own_texts), _NEXT.sub(", ", outline))

@@ -96,10 +96,10 @@ class Texts(Sequence[str]):
         return Characters.of(self._items)
 
     def _strings(self, tokenizer: str) -> list[str]:
-        found = None
+        strings = None
         if tokenizer == "nospace":
-            found = strings_without_spaces(self.characters, inside_words(self))
-        return found or list(map(CHARACTER_STRINGS[tokenizer], self._items))
+            strings = strings_without_spaces(self.characters, inside_words(self))
+        return strings or list(map(CHARACTER_STRINGS[tokenizer], self._items))
 
     @cached_property
     def letters(self) -> ScriptCounts:

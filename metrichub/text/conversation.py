@@ -33,7 +33,7 @@ class ToolCall(TypedDict):
 
 
 class Message(TypedDict):
-    """What a system, user, assistant or tool says, calls or returns; nothing is "", [] or None.
+    """A message of a system, a user, an assistant or a tool; nothing is "", [] or None.
 
     `result_of` is the id of the call that a tool's message answers, `name` that tool or the
     speaker. `contexts` are the passages retrieved for it. `left_out` are the kinds of its parts
@@ -82,15 +82,15 @@ def written_call(entry: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _without_others(written: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """What is written under two keys, without blank texts and what isn't the call's arguments.
+    """The arguments under several keys, without blank texts and those that aren't the call's.
 
     Logs keep the schema of a tool as its parameters, and what the user said as its input.
     """
-    kept = [(key, value) for key, value in written if _meant(value) not in (None, "", {})]
-    kept = [(key, value) for key, value in kept if key != "parameters" or not _is_schema(value)]
-    if any(isinstance(_meant(value), dict) for _, value in kept):
-        kept = [(key, value) for key, value in kept if key != "input" or not _is_plain(value)]
-    return kept or [("arguments", {})]
+    pairs = [(key, value) for key, value in written if _meant(value) not in (None, "", {})]
+    pairs = [(key, value) for key, value in pairs if key != "parameters" or not _is_schema(value)]
+    if any(isinstance(_meant(value), dict) for _, value in pairs):
+        pairs = [(key, value) for key, value in pairs if key != "input" or not _is_plain(value)]
+    return pairs or [("arguments", {})]
 
 
 def _is_schema(value: object) -> bool:

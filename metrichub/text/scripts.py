@@ -67,13 +67,13 @@ class ScriptCounts:
 
     Attributes:
         total: all of them.
-        whole: those that aren't ASCII, by script.
+        beyond_ascii: those that aren't ASCII, by script.
         joined: those of scripts without spaces that stand beside another between two spaces, but
             for texts whose words somebody has set apart.
     """
 
     total: int
-    whole: dict[str, int]
+    beyond_ascii: dict[str, int]
     joined: dict[str, int]
 
     @classmethod
@@ -83,10 +83,10 @@ class ScriptCounts:
         ascii_letters = int(np.count_nonzero(kinds == _ASCII))
         if characters.is_ascii:
             return cls(ascii_letters, {}, {})
-        whole = _by_script(kinds)
+        beyond_ascii = _by_script(kinds)
         at = np.flatnonzero(kinds >= _UNSPACED)
         joined = _by_script(kinds[at][_joined(characters, at)]) if len(at) else {}
-        return cls(ascii_letters + sum(whole.values()), whole, joined)
+        return cls(ascii_letters + sum(beyond_ascii.values()), beyond_ascii, joined)
 
 
 def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
@@ -104,7 +104,7 @@ def mostly(characters: Characters, scripts: Collection[str]) -> Flags:
 
 @lru_cache(maxsize=1 << 10)
 def treatment(tokenizer: Tokenizer, script: str) -> Literal["cut", "uncut", "dropped"]:
-    """What a tokenizer does to letters of a script, seen from its tokens of an example."""
+    """How a tokenizer treats the letters of a script, seen from its tokens of an example."""
     if isinstance(tokenizer, str):
         # These were trained, or bring a dictionary, to cut what has no spaces.
         if tokenizer in SACREBLEU:

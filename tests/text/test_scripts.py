@@ -16,7 +16,7 @@ def test_letters_and_digits_are_counted_by_script() -> None:
     # a, B, 7 are ASCII, é is Latin and я of a script with spaces; 好 and the emoji stand alone.
     counts = Texts(["aB7_é я!", "中文か。", "好 😀"]).letters
     assert counts.total == 10
-    assert counts.whole == {"other": 1, "Latin": 1, "Han": 3, "kana": 1, "emoji": 1}
+    assert counts.beyond_ascii == {"other": 1, "Latin": 1, "Han": 3, "kana": 1, "emoji": 1}
     assert counts.joined == {"Han": 2, "kana": 1}
 
 
@@ -58,7 +58,7 @@ def test_every_letter_that_unicode_sets_apart_has_a_script() -> None:
 
 @pytest.mark.parametrize("script", EXAMPLES)
 def test_an_example_is_of_its_script(script: str) -> None:
-    assert Texts([EXAMPLES[script]]).letters.whole.keys() == {script}
+    assert Texts([EXAMPLES[script]]).letters.beyond_ascii.keys() == {script}
     assert treatment("chars", script) == treatment("char", script) == "cut"
     assert treatment("whitespace", script) == "uncut"
 

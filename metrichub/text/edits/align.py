@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from operator import eq, itemgetter
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import Editops, LCSseq, Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
 from metrichub.text.column import RaggedTexts, Texts
 from metrichub.text.edits.lcs import occurrences, subsequence
@@ -21,7 +21,7 @@ from metrichub.text.tokenize.tokenizers import Tokenizer
 
 
 class EditCounts(NamedTuple):
-    """What turns the reference into the prediction, each (N,)."""
+    """The edits that turn the reference into the prediction, each (N,)."""
 
     hits: Integers
     substitutions: Integers
@@ -73,16 +73,12 @@ def edit_counts(prediction: Texts, reference: Texts, tokenizer: Tokenizer) -> Ed
     predictions, references = _sequences(prediction, reference, tokenizer)
     edits = list(map(Levenshtein.editops, references, predictions))
     distance = np.fromiter(map(len, edits), np.int64, len(edits))
-    hits = np.fromiter(map(_hits, edits), np.int64, len(edits))
+    # The tokens that an alignment leaves as they are.
+    hits = np.array([sum(size for *_, size in e.as_matching_blocks()) for e in edits], np.int64)
     expected, predicted = lengths(reference, tokenizer), lengths(prediction, tokenizer)
     substitutions = expected + predicted - 2 * hits - distance
     deletions = expected - hits - substitutions
     return EditCounts(hits, substitutions, deletions, predicted - hits - substitutions)
-
-
-def _hits(operations: Editops) -> int:
-    """The tokens that an alignment leaves as they are."""
-    return sum(map(itemgetter(2), operations.as_matching_blocks()))
 
 
 def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
@@ -97,8 +93,8 @@ def fragments(prediction: Texts, source: Texts, tokenizer: str) -> Fragments:
     row = np.repeat(np.arange(len(prediction)), np.diff(texts.offsets))
     bits = int(texts.ids.max(initial=1)).bit_length()
     tokens = row << bits | texts.ids
-    known = _on_both_sides(tokens, texts.side) >= 0
-    covered = np.bincount(row[known & (texts.side == 0)], minlength=len(prediction))
+    shared = _on_both_sides(tokens, texts.side) >= 0
+    covered = np.bincount(row[shared & (texts.side == 0)], minlength=len(prediction))
     inside = np.flatnonzero(texts.left > 1)
     pairs = np.full(len(row), -1)
     pairs[inside] = _on_both_sides(
@@ -215,10 +211,10 @@ def _union_hits(prediction: list[list[int]], reference: list[list[int]]) -> int:
     for sentence, times in Counter(map(tuple, reference)).items():
         places = occurrences(sentence)
         numbers = {number for token in places for number in holders.get(token, ())}
-        on_path, whole = 0, sum(where for token, where in places.items() if token in holders)
+        on_path, every = 0, sum(where for token, where in places.items() if token in holders)
         for number in numbers:
             on_path |= subsequence(places, len(sentence), candidates[number])
-            if on_path == whole:
+            if on_path == every:
                 break
         for i, token in enumerate(sentence):
             hit[token] += times * (on_path >> i & 1)

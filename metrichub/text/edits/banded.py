@@ -110,14 +110,14 @@ def _rows(texts: Sequence[str], reference: str, band: Band) -> Iterator[Costs]:
     above[:, 1 : band.last[0, 0] + 2] = columns[: band.last[0, 0] + 1]
     yield above
     for row, (low, high) in enumerate(np.hstack(band)[1:].tolist()):
-        own, inside = slice(low, high + 1), slice(low + 1, high + 2)
+        cells, inside = slice(low, high + 1), slice(low + 1, high + 2)
         costs = here[:, inside]
-        differ = words[:, row, None] != letters[own]
-        np.minimum(above[:, own] + differ, above[:, inside] + 1, out=costs)
+        differ = words[:, row, None] != letters[cells]
+        np.minimum(above[:, cells] + differ, above[:, inside] + 1, out=costs)
         # An insertion costs what lies between two columns: less that, the least so far counts.
-        costs -= columns[own]
+        costs -= columns[cells]
         np.minimum.accumulate(costs, axis=1, out=costs)
-        costs += columns[own]
+        costs += columns[cells]
         here[:, low] = far
         above, here = here, above
         yield above

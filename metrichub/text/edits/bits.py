@@ -50,7 +50,7 @@ class Tables(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What the rows of the tables cost, the one before the words first, (H+1, W, K) each.
+    """The costs of the rows of the tables, the one before the words first, (H+1, W, K) each.
 
     `vp` has the columns that cost more than the one before, `no_vn` those that don't cost less.
     Of the cells of a word, `d0` has those that cost as much as the one before both words, `no_hp`
@@ -128,13 +128,13 @@ def paths(tables: Tables, cells: Cells) -> Paths:
     walk = np.zeros((height, 2, words, pairs), np.uint64)
     spare = np.empty((words, pairs), np.uint64)
     for row, count in reversed([*enumerate(tables.counts)]):
-        own, step = here[:, :count], spare[:, :count]
+        part, step = here[:, :count], spare[:, :count]
         cell, left = walk[row, :, :, :count]
-        _add(own, inserted[row, :, :count], cell)
+        _add(part, inserted[row, :, :count], cell)
         np.bitwise_and(cell, stops[row, :, :count], out=cell)
         np.bitwise_and(cell, paired[row, :, :count], out=step)
         _add(cell, step, left)
-        own[:] = left
+        part[:] = left
     cell, left = walk.swapaxes(0, 1)
     hits = cell & tables.mirrored
     wrong: Flags = np.logical_not(hits.any(axis=1))
@@ -148,14 +148,14 @@ def shift_candidates(tables: Tables, paths: Paths, longest: int) -> Words:
     """
     run = tables.mirrored.copy()
     marks = np.where(paths.wrong[:, None], run, 0), run & paths.missed
-    known = 1
-    while known < longest:
+    filled = 1
+    while filled < longest:
         # Of the words behind as many as are known: a row further on for each column.
         for mark in marks:
-            mark[:-known] |= run[:-known] & _shift(mark[known:], known)
-        run[:-known] &= _shift(run[known:], known)
-        run[-known:] = 0
-        known *= 2
+            mark[:-filled] |= run[:-filled] & _shift(mark[filled:], filled)
+        run[:-filled] &= _shift(run[filled:], filled)
+        run[-filled:] = 0
+        filled *= 2
     wrong, missed = marks
     both: Words = wrong & missed
     return both
@@ -166,14 +166,14 @@ def swapped_distances(tables: Tables, cells: Cells, swaps: Swaps) -> Integers:
     left = tables.heights[swaps.pair] - swaps.first
     # Heights that 16 bits hold are sorted by their digits.
     order = np.argsort(-left.astype(np.int16), kind="stable")
-    found = np.empty(len(order), np.int64)
+    edits = np.empty(len(order), np.int64)
     start = 0
     while start < len(order):
         size = 1 + PORTION // int(left[order[start]] * tables.same.shape[1])
         some = order[start : start + size]
-        found[some] = _swapped(tables, cells, Swaps(*(column[some] for column in swaps)))
+        edits[some] = _swapped(tables, cells, Swaps(*(column[some] for column in swaps)))
         start += size
-    return found
+    return edits
 
 
 def _swapped(tables: Tables, cells: Cells, swaps: Swaps) -> Integers:
@@ -227,7 +227,7 @@ def _next_row(same: Words, above: Words, here: Words, spare: Words) -> None:
 
 
 def _last_cells(heights: Integers, widths: Integers, vp: Words, no_vn: Words) -> Integers:
-    """What the last cell of each table costs, by its last row, (W, K)."""
+    """The cost of the last cell of each table, by its last row, (W, K)."""
     unused = np.clip(SIZE * np.arange(1, len(vp) + 1)[:, None] - widths, 0, SIZE)
     inside = np.where(unused < SIZE, _ALL >> np.minimum(unused, SIZE - 1).astype(np.uint64), 0)
     rises, falls = np.bitwise_count(vp & inside), np.bitwise_count(~no_vn & inside)
@@ -248,9 +248,9 @@ def _add(first: Words, second: Words | np.uint64, out: Words) -> Words:
     if out.shape[-2] > 1:
         carries = out < second
         for word in range(1, out.shape[-2]):
-            carry, own = carries[..., word - 1, :], out[..., word, :]
-            own += carry
-            carries[..., word, :] |= own < carry
+            carry, row = carries[..., word - 1, :], out[..., word, :]
+            row += carry
+            carries[..., word, :] |= row < carry
     return out
 
 

@@ -94,11 +94,11 @@ def _edits(texts: InternedIds, rows: Integers, goal: Integers) -> Integers:
         edits = pairs.made + pairs.distance
     for pair in left.tolist():
         words, reference = texts.strings[2 * rows[pair] : 2 * rows[pair] + 2]
-        made = tried = 0
+        shifts = tried = 0
         if pairs:
-            words, made, tried = pairs.moved(pair, words), pairs.made[pair], pairs.tried[pair]
+            words, shifts, tried = pairs.moved(pair, words), pairs.made[pair], pairs.tried[pair]
         after = search(words, reference, int(goal[pair]), int(tried))
-        edits[pair] = made + len(after.shifts) + after.distance
+        edits[pair] = shifts + len(after.shifts) + after.distance
     return edits
 
 
@@ -158,21 +158,21 @@ class _Searches:
         heights, widths = np.diff(texts.segments).reshape(-1, 2)[rows].T
         places, limits = take_rows(texts.offsets, rows)
         ids, sizes, place = texts.ids[places], np.diff(limits), positions_within(limits)
-        own = place < np.repeat(heights, sizes)
+        predicted = place < np.repeat(heights, sizes)
         # Every word of a pair has its place in a table, where the columns with it are noted.
         tables = offsets_of(np.maximum.reduceat(ids, limits[:-1]) + 1)
         keys = ids + np.repeat(tables[:-1], sizes)
-        columns = (place - np.repeat(heights, sizes))[~own]
+        columns = (place - np.repeat(heights, sizes))[~predicted]
         numbers = -(-int(widths.max()) // SIZE)
         noted = np.zeros((2, numbers * tables[-1]), np.uint64)
         for table, bits in zip(noted, (columns, SIZE * numbers - 1 - columns), strict=True):
             number, bit = np.divmod(bits, SIZE)
-            np.add.at(table, number * tables[-1] + keys[~own], _ONE << bit.astype(np.uint64))
+            np.add.at(table, number * tables[-1] + keys[~predicted], _ONE << bit.astype(np.uint64))
         count = int(heights.sum())
         bits = np.zeros((2, numbers, count + 1), np.uint64)
-        bits[:, :, :-1] = noted.reshape(2, numbers, -1).take(keys[own], axis=2)
+        bits[:, :, :-1] = noted.reshape(2, numbers, -1).take(keys[predicted], axis=2)
         order = np.full((heights[0], len(rows)), count)
-        order[place[own], np.repeat(np.arange(len(rows)), heights)] = np.arange(count)
+        order[place[predicted], np.repeat(np.arange(len(rows)), heights)] = np.arange(count)
         return cls(heights, widths, goal, bits, order, *np.zeros((3, len(rows)), np.int64))
 
     def search(self) -> Integers:
@@ -198,11 +198,11 @@ class _Searches:
             self.tried[chosen] += number
             best, gain = _best(tables, cells, tries, distance)
             chosen = self._make(chosen[best.pair], gain, best.swaps(tables.heights))
-        rest = np.concatenate(left)
-        unsure = rest[self._unsure(rest)]
+        pairs = np.concatenate(left)
+        unsure = pairs[self._unsure(pairs)]
         self.made[unsure] = self.tried[unsure] = 0
         self.order[:, unsure] = np.sort(self.order[:, unsure], axis=0)
-        return rest
+        return pairs
 
     def moved(self, pair: int, words: str) -> str:
         """The words of a pair after the shifts that were made."""
@@ -283,35 +283,35 @@ def _runs(
     longest = np.minimum(longest, np.where(partner >= start, partner - start, LONGEST))
     longest[np.abs(place - start) > FARTHEST] = 0
     wrong, lacking = np.zeros((2, len(pair)), np.bool_)
-    found, number = [np.zeros((4, 0), np.int64)], np.zeros(len(spare), np.int64)
+    runs, number = [np.zeros((4, 0), np.int64)], np.zeros(len(spare), np.int64)
     for length in range(1, LONGEST + 1):
-        kept = (longest >= length) & (number < spare)[pair]
-        pair, start, place, longest = (each[kept] for each in (pair, start, place, longest))
+        enough = (longest >= length) & (number < spare)[pair]
+        pair, start, place, longest = (each[enough] for each in (pair, start, place, longest))
         if not len(pair):
             break
         word, (half, bit) = start + length - 1, mirrored(place + length - 1, len(way.missed))
         same = (tables.mirrored[word, half, pair] >> bit & _ONE) > 0
         longest[~same] = 0
-        wrong = wrong[kept] | way.wrong[word, pair]
-        lacking = lacking[kept] | ((way.missed[half, pair] >> bit & _ONE) > 0)
+        wrong = wrong[enough] | way.wrong[word, pair]
+        lacking = lacking[enough] | ((way.missed[half, pair] >> bit & _ONE) > 0)
         chosen = same & wrong & lacking
-        own = np.stack((pair, start, place, np.full(len(pair), length)))[:, chosen]
-        number += np.bincount(own[0], minlength=len(number))
-        found.append(own)
-    return np.concatenate(found, axis=1), number
+        run = np.stack((pair, start, place, np.full(len(pair), length)))[:, chosen]
+        number += np.bincount(run[0], minlength=len(number))
+        runs.append(run)
+    return np.concatenate(runs, axis=1), number
 
 
 def _starts(runs: Words) -> tuple[Integers, Integers, Integers]:
     """The pair of each mirrored bit, (H, W, K), and where its run starts in both texts."""
     _, numbers, pairs = runs.shape
     at = np.flatnonzero(runs)
-    rest, bits, flat = runs.ravel()[at], [np.zeros(0, np.uint8)], [at[:0]]
+    words, bits, flat = runs.ravel()[at], [np.zeros(0, np.uint8)], [at[:0]]
     while len(at):
-        others = rest & (rest - _ONE)
-        bits.append(np.bitwise_count((rest ^ others) - _ONE))
+        others = words & (words - _ONE)
+        bits.append(np.bitwise_count((words ^ others) - _ONE))
         flat.append(at)
         several = others > 0
-        rest, at = others[several], at[several]
+        words, at = others[several], at[several]
     number, pair = np.divmod(np.concatenate(flat), pairs)
     start, number = np.divmod(number, numbers)
     return pair, start, SIZE * (numbers - number) - 1 - np.concatenate(bits)

@@ -88,11 +88,11 @@ def search(words: str, reference: str, goal: int = 0, tried: int = 0) -> Made:
 
     At a distance of `goal` or below, no further shift matters; so many were `tried` before.
     """
-    places, made, band = occurrences(reference), list[Shift](), None
+    places, done, band = occurrences(reference), list[Shift](), None
     distance = Levenshtein.distance(words, reference)
     if beam_excess(distance, len(words), len(reference)) > 0:
         band = sacrebleu_band(np.array([len(words)]), np.array([len(reference)]))
-    while distance > goal or (band and not made):
+    while distance > goal or (band and not done):
         rows = [places.get(word, 0) for word in words]
         path = _path(rows, len(reference))
         if band and not _inside(path, band):
@@ -108,9 +108,9 @@ def search(words: str, reference: str, goal: int = 0, tried: int = 0) -> Made:
         if not tries:
             break
         gain, length, start, target, words = max(tries)
-        made.append(Shift(-start, length - start, -target))
+        done.append(Shift(-start, length - start, -target))
         distance -= gain
-    return Made(made, distance)
+    return Made(done, distance)
 
 
 def _path(rows: Sequence[int], width: int) -> Path:
@@ -169,7 +169,7 @@ def _shifts(rows: Sequence[int], path: Path, most: int) -> tuple[set[tuple[int, 
     targets = [0] * (path.columns[0] + 1)
     for row, (before, after) in enumerate(pairwise(path.columns), 1):
         targets += [row] * (after - before)
-    found, number = set(), 0
+    shifts, number = set(), 0
     for start, place, shortest, longest in _runs(rows, path):
         partner = targets[place + 1] - 1
         if partner >= start:
@@ -177,10 +177,10 @@ def _shifts(rows: Sequence[int], path: Path, most: int) -> tuple[set[tuple[int, 
         for length in range(shortest, longest + 1):
             behind = {*targets[place : place + length + 1]}
             number += len(behind)
-            found.update([(length, -start, -target) for target in behind])
+            shifts.update([(length, -start, -target) for target in behind])
         if number >= most:
             break
-    return found, number
+    return shifts, number
 
 
 def _runs(rows: Sequence[int], path: Path) -> Iterator[tuple[int, int, int, int]]:
@@ -243,12 +243,12 @@ def _beamed(
     best = tries[0]
     if _inside(_path([places.get(word, 0) for word in best.words], len(reference)), band):
         return [best]
-    found: list[_Try] = []
+    better: list[_Try] = []
     for start in range(0, len(tries), PORTION):
-        if found and max(found) >= tries[start]:
+        if better and max(better) >= tries[start]:
             break
         portion = tries[start : start + PORTION]
         after = beamed_distances([text.words for text in portion], reference, band)
         gains = zip(portion, after, strict=True)
-        found += [one._replace(gain=before - edits) for one, edits in gains if edits < before]
-    return found
+        better += [t._replace(gain=before - edits) for t, edits in gains if edits < before]
+    return better

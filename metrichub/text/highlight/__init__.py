@@ -67,9 +67,9 @@ def novel(
     """
     predicted = token_spans(prediction, tokenizer, lower=lower)
     texts = [text.lower() if lower else text for text in others]
-    known = {gram for text in texts for gram in _grams(tokens_of(text, tokenizer), order)}
+    present = {gram for text in texts for gram in _grams(tokens_of(text, tokenizer), order)}
     grams = list(_grams(predicted.tokens, order))
-    return novel_where(predicted, [gram not in known for gram in grams], order)
+    return novel_where(predicted, [gram not in present for gram in grams], order)
 
 
 def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step:
@@ -121,14 +121,14 @@ def shared_by_both(
         token_spans(text, tokenizer, lower=lower) for text in (prediction, reference)
     )
     here, counts = _matched(predicted.tokens, [expected.tokens], orders)
-    there, others = _matched(expected.tokens, [predicted.tokens], orders)
+    matched, others = _matched(expected.tokens, [predicted.tokens], orders)
     ngrams = [
         row | {"in_reference": other["in_prediction"]}
         for row, other in zip(counts, others, strict=True)
     ]
     return {
         "prediction": _segments(predicted, here, orders[-1]),
-        "reference": _segments(expected, there, orders[-1]),
+        "reference": _segments(expected, matched, orders[-1]),
         "ngrams": ngrams,
     }
 
@@ -138,16 +138,16 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
     predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
     first, second = numbered(predicted, expected)
     path = subsequence(occurrences(second), len(second), first)
-    there = [path >> i & 1 for i in range(len(second))]
-    common = iter([token for token, matched in zip(second, there, strict=True) if matched])
+    hits = [path >> i & 1 for i in range(len(second))]
+    common = iter([token for token, matched in zip(second, hits, strict=True) if matched])
     here, awaited = [], next(common, None)
     for token in first:
         here.append(int(token == awaited))
         awaited = next(common, None) if token == awaited else awaited
     return {
         "prediction": _segments(predicted, here, 1),
-        "reference": _segments(expected, there, 1),
-        "shared": sum(there),
+        "reference": _segments(expected, hits, 1),
+        "shared": sum(hits),
         "in_prediction": len(first),
         "in_reference": len(second),
     }
@@ -277,12 +277,12 @@ def aligned_after_shifts(prediction: str, reference: str, tokenizer: str) -> Ste
     from metrichub.text.edits.shifts import shifts_made
 
     predicted, expected = token_spans(prediction, tokenizer), token_spans(reference, tokenizer)
-    made = shifts_made(*intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings)
+    pair = intern_both(Texts([prediction]), Texts([reference]), tokenizer).strings
     words, shifts = list(predicted.tokens), []
-    for shift in made:
+    for shift in shifts_made(*pair):
         shifts.append(" ".join(words[shift.start : shift.end]))
         words = shift(words)
-    moved = token_spans(" ".join(words), "whitespace") if made else predicted
+    moved = token_spans(" ".join(words), "whitespace") if shifts else predicted
     alignment = _alignment(moved, expected)
     return {"shifted": shifts, **alignment, "edits": alignment["edits"] + len(shifts)}
 

@@ -103,7 +103,7 @@ def _spans(
 
 
 def _view(text: str, lowered: bool, dropped: str) -> tuple[str, Sequence[int]]:
-    """What a tokenizer reads of a text, and the place of each of its characters there."""
+    """The text as a tokenizer reads it, and the place of each of its characters in the original."""
     view = text.lower() if lowered else text
     places: Sequence[int] = range(len(text))
     if len(view) != len(text):

@@ -86,9 +86,9 @@ def _longer(
     `numbers` are those of the n-grams that start at every place, 0 for none or a single one.
     """
     inside = text[:-order] == text[order:]
-    known = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
-    at = np.flatnonzero(inside & known)
-    return numbers[at] << bits | words[at + order], at, np.flatnonzero(inside & ~known)
+    numbered = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
+    at = np.flatnonzero(inside & numbered)
+    return numbers[at] << bits | words[at + order], at, np.flatnonzero(inside & ~numbered)
 
 
 def _limits(starts: Flags, group: Integers) -> Integers:

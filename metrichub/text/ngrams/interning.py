@@ -77,7 +77,7 @@ def intern_both(
     # Tokenizers that cut alike share tokens, and so these; the names of both count as taken.
     both = first.items.tokens(tokenizer), second.items.tokens(tokenizer)
     key = ("joint", first.offsets.tobytes(), second.offsets.tobytes(), *both)
-    return first.items.cached(key, lambda: _join(first, second, *both))
+    return first.items.cached(key, lambda: _join(first, second, Tokens.joined(*both)))
 
 
 def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
@@ -120,19 +120,15 @@ def _ragged(column: Texts | RaggedTexts) -> RaggedTexts:
     )
 
 
-def _join(first: RaggedTexts, second: RaggedTexts, own: Tokens, others: Tokens) -> InternedIds:
+def _join(first: RaggedTexts, second: RaggedTexts, tokens: Tokens) -> InternedIds:
     rows = np.concatenate((first.rows, second.rows))
     order = np.argsort(rows, kind="stable")
-    sides = np.concatenate((np.zeros(len(first.rows), np.int64), _numbers(second)))
-    tokens = Tokens.joined(own, others)
+    zeros = np.zeros(len(first.rows), np.int64)
+    sides = np.concatenate((zeros, positions_within(second.offsets) + 1))
     places, segments = take_rows(tokens.offsets, order)
     offsets = segments[offsets_of(first.counts + second.counts)]
     ids = _small_numbers(tokens, np.repeat(rows, tokens.lengths), places, offsets)
     return InternedIds(ids, offsets, segments, sides[order])
-
-
-def _numbers(texts: RaggedTexts) -> Integers:
-    return positions_within(texts.offsets) + 1
 
 
 def _small_numbers(tokens: Tokens, rows: Integers, places: Integers, offsets: Integers) -> Integers:
@@ -160,9 +156,9 @@ def _small_numbers(tokens: Tokens, rows: Integers, places: Integers, offsets: In
 
 def _dictionary_numbers(tokens: Tokens, rows: Integers, places: Integers) -> Integers:
     strings = [token for row in tokens.all_strings() for token in row]
-    known: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    by_row: defaultdict[int, dict[str, int]] = defaultdict(dict)
     numbers = [
-        known[row].setdefault(strings[place], len(known[row]) + 1)
+        by_row[row].setdefault(strings[place], len(by_row[row]) + 1)
         for row, place in zip(rows[places].tolist(), places.tolist(), strict=True)
     ]
     return np.array(numbers, np.int64)

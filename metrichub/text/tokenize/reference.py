@@ -58,7 +58,7 @@ def international(text: str) -> list[str]:
 
 
 def whitespace_words(text: str) -> list[str]:
-    """What stands between white space."""
+    """The words between white space."""
     return text.split()
 
 
@@ -129,7 +129,7 @@ def squad(text: str) -> list[str]:
 
 
 def jiwer_words(text: str) -> list[str]:
-    """What stands between spaces and runs of white space; a lone tab stays in its word."""
+    """The words between spaces and runs of white space; a lone tab stays in its word."""
     return [word for word in re.sub(r"\s\s+", " ", text).strip().split(" ") if word]
 
 

@@ -63,7 +63,7 @@ class TextColumn(Protocol):
         ...
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returns, made on the first call with this key."""
+        """The result of `make`, which is called only the first time for each key."""
         ...
 
     def lower(self) -> TextColumn:
@@ -191,10 +191,6 @@ def _rouge_words(texts: TextColumn) -> Tokens:
     return runs(characters, ROUGE.of(characters) == WORD)
 
 
-def _rouge_stems(texts: TextColumn) -> Tokens:
-    return texts.tokens("rouge").map(reference.rouge_stem)
-
-
 def _letters(texts: TextColumn) -> Tokens:
     characters = texts.lower().characters
     classes = LETTERS.of(characters)
@@ -204,10 +200,6 @@ def _letters(texts: TextColumn) -> Tokens:
 def _mixed_words(texts: TextColumn) -> Tokens:
     classes = MIXED.of(texts.characters)
     return runs(texts.characters, classes != GAP, around(classes == ALONE))
-
-
-def _letter_stems(texts: TextColumn) -> Tokens:
-    return texts.tokens("unicode").map(reference.rouge_stem)
 
 
 def _thirteen_a(texts: TextColumn) -> Tokens:
@@ -336,8 +328,8 @@ TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "none": _words,
     "whitespace": _words,
     "rouge": _rouge_words,
-    "rouge-stem": _rouge_stems,
-    "unicode-stem": _letter_stems,
+    "rouge-stem": lambda texts: texts.tokens("rouge").map(reference.rouge_stem),
+    "unicode-stem": lambda texts: texts.tokens("unicode").map(reference.rouge_stem),
     "unicode": _letters,
     "squad": _squad,
     "bag": _bag,

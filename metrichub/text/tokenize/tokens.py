@@ -135,8 +135,8 @@ class Tokens:
         first, everyone = first_equal(self.hashes), np.arange(len(self.starts))
         first = np.where(self.same(first, everyone), first, everyone)
         chosen = first == everyone
-        known = _images(function)
-        images = [known[token] for token in self._slices(np.flatnonzero(chosen))]
+        image_of = _images(function)
+        images = [image_of[token] for token in self._slices(np.flatnonzero(chosen))]
         limits = offsets_of(_counts(images))
         mapped = Tokens(b"".join(images), limits[:-1], limits[1:], np.arange(len(limits)))
         place = (np.cumsum(chosen) - 1)[first]
@@ -185,7 +185,7 @@ class Tokens:
 
 
 class _Images(dict[bytes, bytes]):
-    """What a function makes of tokens; emptied when it holds too many."""
+    """The results of a function of tokens; emptied when it holds too many."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
