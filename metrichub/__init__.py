@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from metrichub.catalog.registry import Entry as Entry
     from metrichub.data.conversations import conversation as conversation
     from metrichub.data.files import read_batches as read_batches
+    from metrichub.data.inputs import Data as Data
     from metrichub.data.logs import read as read
-    from metrichub.data.tabular import Data as Data
     from metrichub.errors import AmbiguousMetric as AmbiguousMetric
     from metrichub.errors import BrokenMetric as BrokenMetric
     from metrichub.errors import BudgetSpent as BudgetSpent
@@ -80,7 +80,7 @@ _HOMES = {
         "data.conversations": "conversation",
         "data.files": "read_batches",
         "data.logs": "read",
-        "data.tabular": "Data",
+        "data.inputs": "Data",
         "models.openai_embedder": "OpenAIEmbedder",
         "errors": (
             "AmbiguousMetric BrokenMetric BudgetSpent CardError CellError DoubtfulScore FileError "

@@ -20,9 +20,8 @@ from typing import (
 
 from metrichub.data.batch import BLOCK_CHARACTERS, Batch
 from metrichub.data.columns import column_of
-from metrichub.data.inputs import batches_of, check_options, is_stream, objects_of
+from metrichub.data.inputs import Data, batches_of, check_options, is_stream, objects_of
 from metrichub.data.samples import Reading, Samples
-from metrichub.data.tabular import Data
 from metrichub.data.values import TextOf, names_of
 from metrichub.errors import (
     DOUBTS,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from metrichub.agreement.agreement import Agreement
-    from metrichub.data.tabular import Data
+    from metrichub.data.inputs import Data
 
 
 def agreement_of(

@@ -11,7 +11,7 @@ from metrichub.errors import ParameterError
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.preference_votes import Votes
-    from metrichub.data.tabular import Data
+    from metrichub.data.inputs import Data
 
 _OF_RATINGS = ("level", "cut", "yes_from", "threshold")
 _Labels = tuple[Sequence[Any] | None, Sequence[Any] | None]

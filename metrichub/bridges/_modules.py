@@ -101,7 +101,7 @@ def _json_of(value: Any) -> str:
     return text
 
 
-_JSON = Objects(_json_of, whole=True)
+_JSON = Objects(_json_of, single=True)
 
 
 def _read(text: Any) -> Any:

@@ -58,8 +58,8 @@ def _choices(batch: Batch, column: Column) -> tuple[Sequence[Sequence[str]], lis
     """The choices of every sample, and the sample of every item of a column."""
     choices = batch.columns.get("choices")
     options: Sequence[Sequence[str]] = [()] * batch.size if choices is None else lists_of(choices)
-    for sample, own in enumerate(options):
-        if wrong := [choice for choice in own if not isinstance(choice, str)]:
+    for sample, listed in enumerate(options):
+        if wrong := [choice for choice in listed if not isinstance(choice, str)]:
             error = sample_error("choices", sample, f"holds {what(wrong[0])}, not text; give texts")
             raise error.with_remedy("choose_field", "choices", "choices.text")
     return options, np.repeat(np.arange(batch.size), column.counts).tolist()

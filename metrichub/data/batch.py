@@ -102,7 +102,7 @@ class Batch:
         *,
         keep: Iterable[str] | None = None,
         key: Sequence[str] = (),
-        known: dict[str, bool] | None = None,
+        shared: dict[str, bool] | None = None,
     ) -> Batch:
         """The batch of the columns that metrics need out of a table.
 
@@ -114,7 +114,7 @@ class Batch:
 
         `keep` names the columns that stay with the report, which are all short ones that no metric
         reads unless given; see `read_metadata`. `key` names those that tell the samples apart.
-        `known` is what the parts of one table share; see `columns.chosen_columns`.
+        `shared` is what the parts of one table have in common; see `columns.chosen_columns`.
 
         Raises:
             MissingColumn: a needed column isn't there.
@@ -132,20 +132,20 @@ class Batch:
             raise
         fallbacks = names.fallbacks(chosen, mapping)
         beside = partial(names.present, available=table.names, mapping=mapping)
-        known = {} if known is None else known
+        shared = {} if shared is None else shared
         # A path is written by a mapping, or numbers in names.
         read_as_one = {c: paths_of(n, table.names) for c, n in chosen.items() if "+" in n}
         several = {column: paths for column, paths in read_as_one.items() if paths[1:]}
         values_of = table.column if mapping or several else table.source.__getitem__
         if table.classes:
-            values_of = table.by_numbers(chosen, known).column
+            values_of = table.by_numbers(chosen, shared).column
         # A question that messages are made of may be a conversation.
-        made = ("questions",) if "messages" in fallbacks else ()
-        own = table.source if table.by_name else {}
-        unread = own.keys() - {*chosen, *chosen.values(), *made}
+        message_parts = ("questions",) if "messages" in fallbacks else ()
+        by_name = table.source if table.by_name else {}
+        unread = by_name.keys() - {*chosen, *chosen.values(), *message_parts}
         try:
-            read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, known)
-            checked = cls.of(**read, **{name: own[name] for name in own if name in unread})
+            read = names.chosen_columns(chosen, values_of, fallbacks, objects or {}, beside, shared)
+            checked = cls.of(**read, **{name: by_name[name] for name in by_name if name in unread})
         except InputError as error:
             names.check_key(error, data, chosen)
             raise
@@ -218,7 +218,7 @@ class Batch:
 
 
 class View(NamedTuple):
-    """What one metric sees of a block: its arguments by name, and the sample of every row.
+    """A metric's view of a block: its arguments by name, and the sample of every row.
 
     `sample` is (R,); None says that row i is sample i.
     """
@@ -231,8 +231,8 @@ class View(NamedTuple):
 class Block:
     """The samples from `start` to `stop` of a batch; its tokens are shared by all metrics.
 
-    `answers` may take the place of the predictions. `whole` is the block with these, which keeps
-    the texts of all other columns.
+    `answers` may take the place of the predictions. `original` is the block with the predictions,
+    which keeps the texts of all other columns.
     """
 
     def __init__(
@@ -241,10 +241,10 @@ class Block:
         start: int,
         stop: int,
         answers: Mapping[str, Column] = MappingProxyType({}),
-        whole: Block | None = None,
+        original: Block | None = None,
     ) -> None:
         self.columns, self.start, self.stop, self.answers = columns, start, stop, answers
-        self._whole = whole
+        self._original = original
         self._texts: dict[str, Any] = {}
         self._views: dict[tuple[str, ...], View] = {}
         self.answered: dict[tuple[str, bool], Block] = {}
@@ -265,7 +265,7 @@ class Block:
     def with_predictions(self, predictions: Column) -> Block:
         """The block with other predictions, which shares the texts of all other columns."""
         columns = {**self.columns, "predictions": predictions}
-        return Block(columns, self.start, self.stop, whole=self)
+        return Block(columns, self.start, self.stop, original=self)
 
     def _expand(self, inputs: tuple[str, ...]) -> View:
         single = [name for name in inputs if not names.is_plural(name)]
@@ -288,8 +288,8 @@ class Block:
 
     def _flat(self, name: str) -> Any:
         column = names.column_of(name)
-        if self._whole and column != "predictions":
-            return self._whole._flat(name)  # noqa: SLF001  # of this class
+        if self._original and column != "predictions":
+            return self._original._flat(name)  # noqa: SLF001  # of this class
         if column not in self._texts:
             items = self.columns[column].items
             self._texts[column] = Texts(items) if _is_text(items) else items

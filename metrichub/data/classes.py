@@ -23,7 +23,7 @@ def classes_of(data: object) -> Mapping[str, Classes]:
     features: Any = getattr(data, "features", None)
     metadata = getattr(getattr(data, "schema", None), "metadata", None)
     if isinstance(data, dict):
-        features = {name: own.features for name, own in data.items() if hasattr(own, "features")}
+        features = {name: v.features for name, v in data.items() if hasattr(v, "features")}
     if isinstance(metadata, dict) and b"huggingface" in metadata:
         features = json.loads(metadata[b"huggingface"]).get("info", {}).get("features")
     if not isinstance(features, Mapping) or "ClassLabel" not in str(features):
@@ -35,13 +35,13 @@ def _classes(feature: Any) -> Classes:
     """The classes in a feature, an object of `datasets`, which isn't imported here, or its JSON."""
     if isinstance(feature, list):
         return [_classes(feature[0])]
-    own = feature if isinstance(feature, dict) else vars(feature)
-    kind = own.get("_type") if own is feature else type(feature).__name__
+    fields = feature if isinstance(feature, dict) else vars(feature)
+    kind = fields.get("_type") if fields is feature else type(feature).__name__
     if kind is None:
-        return {name: _classes(member) for name, member in own.items()}
+        return {name: _classes(member) for name, member in fields.items()}
     if kind == "ClassLabel":
-        return tuple(own["names"])
-    return [_classes(own["feature"])] if "feature" in own else None
+        return tuple(fields["names"])
+    return [_classes(fields["feature"])] if "feature" in fields else None
 
 
 def classes_at(columns: Mapping[str, Classes], path: str) -> Classes:
@@ -78,7 +78,7 @@ def are_numbers(predictions: Iterable[Any], classes: Classes) -> bool | None:
     """
     while isinstance(classes, list):
         classes = classes[0]
-    lists = ([value] if (own := inner_list(value)) is None else own for value in predictions)
+    lists = ([value] if (items := inner_list(value)) is None else items for value in predictions)
     values = [value for value in chain.from_iterable(lists) if value is not None]
     names = {*classes} if isinstance(classes, tuple) else set()
     a_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)

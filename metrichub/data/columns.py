@@ -147,7 +147,7 @@ def resolve(
     """
     names = list(available)
     chosen = {
-        own if (own := column_of(column)) in needed else column_of_alias(column): name
+        plural if (plural := column_of(column)) in needed else column_of_alias(column): name
         for column, name in (mapping or {}).items()
     }
     for column, name in chosen.items():
@@ -176,9 +176,9 @@ def present(
 ) -> str | None:
     """The name under which a column is there that no metric asks for; None if it isn't there."""
     names = {column_of_alias(c): name for c, name in (mapping or {}).items()}
-    own = {c: name for c, name in names.items() if c == column or c in ALIASES}
+    relevant = {c: name for c, name in names.items() if c == column or c in ALIASES}
     try:
-        name = resolve({column: column}, available, own)[column]
+        name = resolve({column: column}, available, relevant)[column]
     except MissingColumn:
         return None
     return None if name in FALLBACKS.get(column, ()) else name
@@ -229,10 +229,10 @@ def own_names(
 def _other_way_round(column: str, name: str, names: Sequence[str]) -> str:
     """A hint for a mapping of a file's name to a column: "answer=predictions"."""
     meant = column_of_alias(name)
-    own = [known for known in names if known == column or column_of_alias(known) == column]
-    if meant not in ALIASES or not own or own[0] == meant:
+    matching = [other for other in names if other == column or column_of_alias(other) == column]
+    if meant not in ALIASES or not matching or matching[0] == meant:
         return ""
-    return f"; the name in the file goes last: {meant}={own[0]}"
+    return f"; the name in the file goes last: {meant}={matching[0]}"
 
 
 def fallbacks(
@@ -249,10 +249,9 @@ def fallbacks(
 
 
 def kind_of(name: str) -> str:
-    """What a sample has in a column of this name, as an error asks for it."""
-    return (
-        "a list of messages" if column_of_alias(name) in CONVERSATIONS else "a text ('' is valid)"
-    )
+    """The kind of value in a column of this name, as an error asks for it."""
+    conversations = column_of_alias(name) in CONVERSATIONS
+    return "a list of messages" if conversations else "a text ('' is valid)"
 
 
 def holds_passages(name: str) -> bool:
@@ -284,14 +283,14 @@ def _named(column: str, metric: str, names: list[str], chosen: Mapping[str, str]
         shared = [n for n in names if n not in roles.get(other, ())]
     singular, *others = ALIASES.get(column) or (next(_singulars(column)), *_singulars(column))
     matches: list[str] = []
-    for known in (free, shared):
-        if column in known:
-            matches = _with_numbered([column], known) if column == "references" else [column]
+    for pool in (free, shared):
+        if column in pool:
+            matches = _with_numbered([column], pool) if column == "references" else [column]
             break
-        matches = [name for name in others if name in known]
+        matches = [name for name in others if name in pool]
         rivals = [name for name in matches if name in _RETRIEVED] if singular == "context" else []
-        matches = [singular, *rivals] if singular in known else matches
-        matches = _with_numbered(matches, known) if column == "references" else matches
+        matches = [singular, *rivals] if singular in pool else matches
+        matches = _with_numbered(matches, pool) if column == "references" else matches
         if matches:
             break
     instead = FALLBACKS.get(column, ())
@@ -311,9 +310,9 @@ def _with_numbered(matches: Sequence[str], names: Iterable[str]) -> list[str]:
     """
     numbered: dict[str, list[tuple[int, str]]] = {}
     for name in names:
-        found = NUMBERED.fullmatch(name)
-        if found and column_of_alias(found[1]) == "references":
-            numbered.setdefault(found[1], []).append((int(found[2]), name))
+        match = NUMBERED.fullmatch(name)
+        if match and column_of_alias(match[1]) == "references":
+            numbered.setdefault(match[1], []).append((int(match[2]), name))
     others = [name for name in matches if name not in numbered]
     for stem, columns in numbered.items():
         several = "+".join(name for _, name in sorted(columns))
@@ -335,7 +334,8 @@ def missing_column(column: str, metric: str, names: Iterable[str]) -> MissingCol
     import difflib
 
     names = list(names)
-    others = ALIASES.get(column) or [own for own in (next(_singulars(column)),) if own != column]
+    singular = next(_singulars(column))
+    others = ALIASES.get(column) or ([singular] if singular != column else [])
     strange = [name for name in names if name not in _KNOWN]
     close = [name for name in strange if difflib.get_close_matches(name.lower(), (column, *others))]
     near = f" (is {close[0]!r} a misspelling of it?)" if close else ""
@@ -373,12 +373,12 @@ def chosen_columns(
     fallbacks: dict[str, tuple[str, ...]],
     objects: Mapping[str, TextOf],
     beside: Callable[[str], str | None],
-    known: dict[str, bool],
+    shared: dict[str, bool],
 ) -> dict[str, Sequence[Any]]:
     """The values of every chosen column, those of a fallback with one text per sample.
 
     `beside` says under which name another column is there. `fallbacks` gets all those of which
-    messages are made, and loses predictions whose metrics read conversations. `known` gets which
+    messages are made, and loses predictions whose metrics read conversations. `shared` gets which
     columns of texts hold lists, for all parts of one table.
     """
     read: dict[str, Sequence[Any]] = {}
@@ -388,19 +388,19 @@ def chosen_columns(
         if name not in read:
             read[name] = as_list(column, values_of(name))
     for column, name in chosen.items():
-        values = _with_lists(column, name, read, chosen, objects, known)
+        values = _with_lists(column, name, read, chosen, objects, shared)
         if column in CONVERSATIONS:
             expected = chosen.get("reference_messages") in _EXPECTED
             calls = expected and (column != "messages" or name == "tools_called")
-            values, made = _messages(column, name, values, values_of, beside, calls)
-            if len(made) > 1:
-                fallbacks[column] = tuple(made)
+            values, parts = _messages(column, name, values, values_of, beside, calls)
+            if len(parts) > 1:
+                fallbacks[column] = tuple(parts)
         elif column == "predictions" and column in fallbacks:
             from metrichub.data.exchanges import predictions_of
 
-            whole = getattr(objects.get(column), "conversations", False)
-            values = predictions_of(name, values, whole)
-            if whole:
+            as_conversations = getattr(objects.get(column), "conversations", False)
+            values = predictions_of(name, values, as_conversations)
+            if as_conversations:
                 del fallbacks[column]
         elif column in fallbacks:
             values = joined(values)
@@ -414,20 +414,20 @@ def _with_lists(
     read: Mapping[str, Sequence[Any]],
     chosen: Mapping[str, str],
     objects: Mapping[str, TextOf],
-    known: dict[str, bool],
+    shared: dict[str, bool],
 ) -> Sequence[Any]:
     """The values of a column, with lists and objects that are there as text."""
     values, way = read[name], objects.get(column)
-    if known.get(column) is False or str not in map(type, values):
+    if shared.get(column) is False or str not in map(type, values):
         return values
     way = _way_of_lists(way) if way else None
     if column == "references" or (way == LISTS and column in TEXT):
         if _BEGINS_AS_TEXT.match(str(values[0])):
-            known[column] = False
+            shared[column] = False
             return values
-        own = _way_of_lists(objects.get("predictions")) == LISTS
-        predictions = () if own else read.get(chosen.get("predictions", ""), ())
-        return read_lists(column, values, way, predictions, known)
+        prediction_lists = _way_of_lists(objects.get("predictions")) == LISTS
+        predictions = () if prediction_lists else read.get(chosen.get("predictions", ""), ())
+        return read_lists(column, values, way, predictions, shared)
     if column in CONVERSATIONS:
         # What isn't a conversation is said where it is read as one; a reply is a text.
         is_text = column_of_alias(name) in TEXT
@@ -459,6 +459,6 @@ def _messages(
 
     if calls or column != "messages":
         return (exchanges.read_calls if calls else exchanges.read_conversations)(column, values), ()
-    whole = column_of_alias(name) == column
-    make = exchanges.with_replies if whole else exchanges.conversations_of
+    are_conversations = column_of_alias(name) == column
+    make = exchanges.with_replies if are_conversations else exchanges.conversations_of
     return make(name, values, values_of, beside)

@@ -66,20 +66,17 @@ def conversation(value: object) -> list[Message]:
         raise ValueError(
             "isn't a conversation: a part of it has another form than in any known format"
         ) from None
-    return messages.complete()
+    return messages.done
 
 
 class _Messages:
     """The messages that were read so far. Calls are numbered; results find their call."""
 
     def __init__(self) -> None:
-        self._done: list[Message] = []
+        self.done: list[Message] = []
         self._ids: dict[str, str] = {}
         self._open: dict[str, str] = {}  # The names of calls without a result, by number.
         self._number = self._place = 0
-
-    def complete(self) -> list[Message]:
-        return self._done
 
     def read(self, entry: Mapping[str, Any]) -> None:
         """Go on with a message, or an item of OpenAI's Responses."""
@@ -88,8 +85,8 @@ class _Messages:
             entry = entry["message"]
         if isinstance(entry.get("kwargs"), Mapping) and not _is_call(entry):
             path = entry.get("id") or [""]
-            own = str(path[-1]).removesuffix("Chunk").removesuffix("Message").lower()
-            entry = {"type": own, **entry["kwargs"]}
+            class_name = str(path[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+            entry = {"type": class_name, **entry["kwargs"]}
         elif isinstance(entry.get("data"), Mapping):
             entry = {"type": entry.get("type"), **entry["data"]}
         kind = entry.get("type")
@@ -120,7 +117,7 @@ class _Messages:
         message["contexts"] = _contexts(entry)
         message["left_out"] += map(str, entry.get("left_out") or ())
         if message["calls"]:  # Anthropic's server runs a tool within the message that calls it.
-            self._done.append(message)
+            self.done.append(message)
         for part in results:
             self._result(part, _first(part, _RETURNED))
         called = [] if message["calls"] else _called(entry.get("tools_called") or [])
@@ -128,7 +125,7 @@ class _Messages:
             self._before(role, called)
         says = message["text"] or message["left_out"] or not (results or called)
         if says and not message["calls"]:
-            self._done.append(message)
+            self.done.append(message)
 
     def _fill(
         self, message: Message, content: object, listed: list[Any] | None = None
@@ -163,7 +160,7 @@ class _Messages:
         """The calls that a turn of deepeval was made with, and their outputs, as messages."""
         first = _new(role)
         first["calls"] = list(map(self._call, called))
-        self._done.append(first)
+        self.done.append(first)
         for call, source in zip(first["calls"], called, strict=True):
             if source.get("output") is not None:
                 self._returned(call["id"], source["output"])
@@ -171,9 +168,9 @@ class _Messages:
     def _call_item(self, item: Mapping[str, Any]) -> None:
         """A call that is an item by itself belongs to what the assistant said right before."""
         call = self._call(item)
-        if not self._done or self._done[-1]["role"] != "assistant":
-            self._done.append(_new("assistant"))
-        self._done[-1]["calls"].append(call)
+        if not self.done or self.done[-1]["role"] != "assistant":
+            self.done.append(_new("assistant"))
+        self.done[-1]["calls"].append(call)
         if _has_outcome(item):
             self._result(item, item.get("output"))
 
@@ -186,11 +183,11 @@ class _Messages:
         return {"id": number, "name": name, "arguments": _read_arguments(arguments)}
 
     def _result(self, entry: Mapping[str, Any], content: object) -> None:
-        """What a tool returned, for the call of its id, or else for the first one still open."""
+        """Add what a tool returned for the call of its id, or else for the first one still open."""
         keys = ("tool_call_id", "tool_use_id", "toolUseId", "call_id", "result_of", "id")
-        own = next((str(entry[key]) for key in keys if entry.get(key)), None)
+        call_id = next((str(entry[key]) for key in keys if entry.get(key)), None)
         name = _named(entry, "name", "function")
-        number = self._ids.get(own) if own else None
+        number = self._ids.get(call_id) if call_id else None
         if number is None:
             number = next((n for n, called in self._open.items() if name in (None, called)), None)
         message = self._returned(number, content)
@@ -204,7 +201,7 @@ class _Messages:
         """Go on with what the call of this number returned."""
         message = _new("tool", result_of=number, name=self._open.pop(number or "", None) or None)
         self._fill(message, content)
-        self._done.append(message)
+        self.done.append(message)
         return message
 
 
@@ -218,8 +215,8 @@ def _role(entry: Mapping[str, Any], place: int) -> Role:
     roles = [entry[key] for key in ("role", "type", "from") if entry.get(key)]
     role = next((_ROLES[role] for role in roles if role in _ROLES), None)
     if role is None:
-        known = "system, user, assistant or tool"
-        problem = f"has the role {roles[0]!r}, not {known}" if roles else "has no role"
+        valid = "system, user, assistant or tool"
+        problem = f"has the role {roles[0]!r}, not {valid}" if roles else "has no role"
         raise ValueError(f"isn't a conversation: its entry {place} {problem}")
     return role
 
@@ -243,7 +240,7 @@ def _typed(part: Any) -> Any:
         return part
     typed = {**part[key], "type": _KINDS[key]}
     if key == "toolResult" and isinstance(typed.get("content"), list):
-        typed["content"] = [own.get("json", own) for own in typed["content"]]
+        typed["content"] = [item.get("json", item) for item in typed["content"]]
     return typed
 
 
@@ -258,8 +255,8 @@ def _is_call(entry: Mapping[str, Any]) -> bool:
         kind = None  # OpenAI's type of a call, and LangChain's of what a function returned.
     if "role" in entry or "from" in entry or kind in _ROLES:
         return False
-    own = function if isinstance(function, Mapping) else entry
-    return "name" in own or "tool_name" in own or isinstance(function, str)
+    call = function if isinstance(function, Mapping) else entry
+    return "name" in call or "tool_name" in call or isinstance(function, str)
 
 
 def _has_outcome(call: Mapping[str, Any]) -> bool:
@@ -285,8 +282,8 @@ def _written(entry: object) -> tuple[str, Any]:
 
 
 def _own_id(call: Mapping[str, Any]) -> str | None:
-    own = call.get("call_id") or call.get("toolUseId") or call.get("id")
-    return str(own) if own else None
+    call_id = call.get("call_id") or call.get("toolUseId") or call.get("id")
+    return str(call_id) if call_id else None
 
 
 def _merged(part: Mapping[str, Any], listed: list[Any]) -> Mapping[str, Any]:
@@ -294,22 +291,22 @@ def _merged(part: Mapping[str, Any], listed: list[Any]) -> Mapping[str, Any]:
 
     LangChain lists the calls of the content again. In a streamed one only the list has arguments.
     """
-    own, name = _own_id(part), _written(part)[0]
+    call_id, name = _own_id(part), _written(part)[0]
     for place, call in enumerate(listed):
         called, arguments = _written(call)
         other = _own_id(call)
-        if own == other if own and other else name == called:
+        if call_id == other if call_id and other else name == called:
             del listed[place]
-            same = {"id": own or other, "name": called, "arguments": arguments}
-            return same if arguments else {**part, "id": own or other}
+            same = {"id": call_id or other, "name": called, "arguments": arguments}
+            return same if arguments else {**part, "id": call_id or other}
     return part
 
 
 def _calls_of(entry: Mapping[str, Any]) -> list[Any]:
     """The calls beside a message's content, also where older versions of LangChain have them."""
-    own, more = entry.get("function_call"), entry.get("additional_kwargs")
+    function, more = entry.get("function_call"), entry.get("additional_kwargs")
     calls = entry.get("tool_calls") or entry.get("calls")
-    calls = [own] if not calls and isinstance(own, Mapping) else calls
+    calls = [function] if not calls and isinstance(function, Mapping) else calls
     calls = [*(calls or ()), *(entry.get("invalid_tool_calls") or ())]
     return calls if calls or not isinstance(more, Mapping) else _calls_of(more)
 

@@ -40,8 +40,8 @@ def read_calls(column: str, values: Sequence[Any]) -> list[list[Message]]:
     return read_conversations(column, list(map(_calls_of_names, values)))
 
 
-def predictions_of(name: str, values: Sequence[Any], whole: bool) -> Sequence[Any]:
-    """The last answers of a column of conversations, or these if they are predictions as a `whole`.
+def predictions_of(name: str, values: Sequence[Any], as_conversations: bool) -> Sequence[Any]:
+    """The last answers of a column of conversations, or these `as_conversations`.
 
     Raises:
         MissingColumn: the column has the questions of ragas, and no conversation.
@@ -53,7 +53,7 @@ def predictions_of(name: str, values: Sequence[Any], whole: bool) -> Sequence[An
         )
         error.column = "predictions"
         raise error
-    return values if whole else last_answers("predictions", values)
+    return values if as_conversations else last_answers("predictions", values)
 
 
 def last_answers(column: str, values: Sequence[Any]) -> list[str]:
@@ -88,10 +88,10 @@ def conversations_of(
     if (name == question and not answer) or (name == answer and _hold_conversations(values)):
         return with_replies(name, values, values_of, beside)
     columns = [question, name if calling else None, answer]
-    rows = zip(*(_beside(name, values, own, values_of) for own in columns), strict=True)
+    rows = zip(*(_beside(name, values, column, values_of) for column in columns), strict=True)
     make = _with_calls if calling else _exchange
     messages = [make(sample, *row) for sample, row in enumerate(rows)]
-    return messages, [own for own in columns if own]
+    return messages, [column for column in columns if column]
 
 
 def with_replies(
@@ -110,9 +110,9 @@ def with_replies(
     if other is None or other == name:
         return rows, [name]
     replies = list(map(_reply, _beside(name, values, other, values_of)))
-    waiting = [own and bool(reply) for own, reply in zip(waiting, replies, strict=True)]
+    waiting = [waits and bool(reply) for waits, reply in zip(waiting, replies, strict=True)]
     both = zip(rows, replies, waiting, strict=True)
-    rows = [conversation([*row, *reply]) if own else row for row, reply, own in both]
+    rows = [conversation([*row, *reply]) if waits else row for row, reply, waits in both]
     return rows, [name, other] if any(waiting) else [name]
 
 
@@ -160,7 +160,7 @@ def _is_conversation(value: object) -> bool:
 
 
 def _exchange(sample: int, question: Any, calls: Any, reply: Any) -> list[Message]:
-    """What is asked, if anything is, and the reply, unless what is asked has one already."""
+    """The question, if there is one, and the reply, unless the question has one already."""
     answer = _text_of(reply)
     if answer is None:
         problem = f"can't be made of {what(reply)} as the answer; it has to be one text"
@@ -172,14 +172,14 @@ def _exchange(sample: int, question: Any, calls: Any, reply: Any) -> list[Messag
 
 
 def _with_calls(sample: int, question: Any, calls: Any, reply: Any) -> list[Message]:
-    """What is asked, the calls that were made, and the reply, if there are any."""
+    """The question, the calls that were made, and the reply, if there are any."""
     turn = {"role": "assistant", "content": _text_of(reply), "tools_called": calls}
     try:
-        made = conversation([turn])
+        messages = conversation([turn])
     except ValueError as error:
         raise sample_error("messages", sample, f"{error}; metrichub reads {FORMATS}") from None
-    said = [message for message in made if message["text"] or message["calls"]]
-    return [*_asked(sample, question), *(made if said else [])]
+    answers = [message for message in messages if message["text"] or message["calls"]]
+    return [*_asked(sample, question), *(messages if answers else [])]
 
 
 def _calls_of_names(value: Any) -> Any:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from errno import EISDIR, ELOOP, ENOENT
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from metrichub.data import huggingface
 from metrichub.data.formats import TEXT_FORMATS
@@ -50,19 +50,18 @@ Where: TypeAlias = Mapping[str, str | Sequence[str]]
 """Which samples to read: by column the value that they have, or several, as texts."""
 
 
-def read_samples(
-    path: str | Path,
-    *,
-    format: str | None = None,
-    columns: Chosen | None = None,
-    where: Where | None = None,
-    quoting: Quoting | None = None,
-) -> Samples:
+class ReadOptions(TypedDict, total=False):
+    """The options of `metrichub.read`."""
+
+    format: str | None
+    columns: Chosen | None
+    where: Where | None
+    quoting: Quoting | None
+
+
+def read_samples(path: str | Path, **options: Unpack[ReadOptions]) -> Samples:
     """The samples of one file or table, which `metrichub.read` reads too."""
-    parts = read_batches(
-        path, format=format, columns=columns, where=where, quoting=quoting, characters=sys.maxsize
-    )
-    return as_one(list(parts))
+    return as_one(list(read_batches(path, characters=sys.maxsize, **options)))
 
 
 def read_batches(
@@ -115,7 +114,7 @@ def read_chosen(
 def read_log(
     path: str | Path, *, format: str | None = None, quoting: Quoting | None = None
 ) -> Log | None:
-    """What a log of another tool says of itself, by its first row; None for any other file.
+    """The description of a log of another tool, by its first row; None for any other file.
 
     Raises:
         FileError, MissingDependency: as `read`.
@@ -132,7 +131,7 @@ def read_log(
 def read_bounded(
     path: str | Path, format: str, most: int, characters: int = BATCH_CHARACTERS
 ) -> Iterator[Samples]:
-    """What `read_batches` gives of a file from an untrusted source.
+    """The samples of a file from an untrusted source, as `read_batches` gives them.
 
     Raises:
         FileError: what `read_batches` raises; unpacked it has more than `most` bytes.
@@ -167,9 +166,9 @@ def _kind(location: Location, format: str | None) -> str:
     location.check()
     suffix = location.suffix
     what = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
-    known = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
+    suffixes = ", ".join([*_SUFFIXES, *(f".{name}" for name in file_formats())])
     error = FileError(
-        location.shown, f"{what}; known: {known}, each also with {listed(PACKED, 'or')}"
+        location.shown, f"{what}; known: {suffixes}, each also with {listed(PACKED, 'or')}"
     )
     raise error.with_remedy("name_any_format")
 
@@ -294,11 +293,11 @@ def read_texts(
     if len(systems) == 1:
         return {name: read_columns({"predictions": [p], **columns}) for name, p in systems.items()}
     # A number isn't the name of a column.
-    own = {str(i): [path] for i, path in enumerate(systems.values())}
-    (whole,) = read_columns({**own, **columns}, characters=sys.maxsize)
-    shared = {column: whole[column] for column in columns}
+    by_number = {str(i): [path] for i, path in enumerate(systems.values())}
+    (samples,) = read_columns({**by_number, **columns}, characters=sys.maxsize)
+    shared = {column: samples[column] for column in columns}
     return {
-        name: [replace(whole, path=path, columns={"predictions": whole[str(i)], **shared})]
+        name: [replace(samples, path=path, columns={"predictions": samples[str(i)], **shared})]
         for i, (name, path) in enumerate(systems.items())
     }
 

@@ -51,7 +51,7 @@ def _jsonl(source: Source, characters: int, _: Quoting | None) -> Iterator[Sampl
         if first.text.lstrip().startswith("["):
             # No line that is an object begins so: the file is one list.
             text = "\n" * (first.line - 1) + "".join([first.text, *(c.text for c in chunks)])
-            yield _whole(source, text)
+            yield _table(source, text)
             return
         if first.text.strip():
             break
@@ -79,10 +79,10 @@ def _objects(source: Source, chunks: Iterable[Chunk]) -> Iterator[_Row]:
 
 def _json(source: Source, characters: int, _: Quoting | None) -> Iterator[Samples]:
     """The whole file at once, as JSON can't be cut."""
-    yield _whole(source, source.text())
+    yield _table(source, source.text())
 
 
-def _whole(source: Source, text: str) -> Samples:
+def _table(source: Source, text: str) -> Samples:
     content = _loaded(source, text)
     if isinstance(content, dict) and str(content.get("format", "")).startswith("metrichub-report"):
         raise _other(source, "this is a saved report, not samples").with_remedy("open_report")
@@ -119,19 +119,19 @@ def _rows_in(content: dict[str, Any]) -> object:
     """
     lists = {n: rows for n, rows in content.items() if isinstance(rows, list) and rows}
     of_rows = [name for name, rows in lists.items() if all(isinstance(r, dict) for r in rows)]
-    beside = len(lists) == 1 or not all(isinstance(own, list) for own in content.values())
+    beside = len(lists) == 1 or not all(isinstance(value, list) for value in content.values())
     if len(of_rows) == 1 and beside and column_of_alias(of_rows[0]) not in ALIASES:
         return lists[of_rows[0]]
     names, rows = lists.get("columns", []), lists.get("data", [])
     named = all(isinstance(name, str) for name in names)
     if names and named and rows and all(isinstance(r, list) and len(r) == len(names) for r in rows):
         return [dict(zip(names, row, strict=True)) for row in rows]
-    if content and all(isinstance(own, dict) and own for own in content.values()):
+    if content and all(isinstance(value, dict) and value for value in content.values()):
         # pandas' to_json writes columns, by the rows' names.
         if not any(column_of_alias(name) in ALIASES for name in content):
             return [{"id": name, **row} for name, row in content.items()]
-        if len({tuple(own) for own in content.values()}) == 1:
-            return {name: [*own.values()] for name, own in content.items()}
+        if len({tuple(cells) for cells in content.values()}) == 1:
+            return {name: [*column.values()] for name, column in content.items()}
     return content
 
 
@@ -155,15 +155,16 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
         value: object = DECODER.decode(text)
     except json.JSONDecodeError as error:
         spread = line is not None and error.pos >= len(text.rstrip())
-        message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD * spread}"
+        message = f"broken JSON at column {error.colno}: {error.msg}{_SPREAD if spread else ''}"
         broken = source.error(message, line or error.lineno)
+        kind = format = ""
         if line is None and error.msg.startswith("Extra data") and text.lstrip()[0] != "[":
-            broken = _suggesting("jsonl", broken)
+            kind, format = "JSON Lines", "jsonl"
         elif line == 1 and error.pos == 0 and source.size is None:
-            broken = _suggesting("csv", broken)
+            kind, format = "CSV", "csv"
         elif spread:
-            broken = _suggesting("json", broken)
-        raise broken from None
+            kind, format = "one object", "json"
+        raise (broken.with_remedy("name_format", kind, format) if format else broken) from None
     except DuplicateKey as error:
         raise source.error(
             f"an object has the key {error.args[0]!r} twice; keep one", line
@@ -171,12 +172,6 @@ def _loaded(source: Source, text: str, line: int | None = None) -> object:
     except (ValueError, RecursionError) as error:
         raise source.error(f"this JSON can't be read: {error}", line) from error
     return value
-
-
-def _suggesting(format: str, error: FileError) -> FileError:
-    """The error, for a file that may be of another format."""
-    kinds = {"json": "one object", "jsonl": "JSON Lines", "csv": "CSV"}
-    return error.with_remedy("name_format", kinds[format], format)
 
 
 def _csv(source: Source, characters: int, quoting: Quoting | None) -> Iterator[Samples]:

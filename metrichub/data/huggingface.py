@@ -59,7 +59,7 @@ class DatasetAddress(NamedTuple):
     def __str__(self) -> str:
         """The address as `parse` reads it."""
         chosen = [f"{k}={v}" for k, v in zip(self._fields[1:], self[1:], strict=True) if v]
-        return f"{SCHEME}{self.name}{'?' * bool(chosen)}{'&'.join(chosen)}"
+        return f"{SCHEME}{self.name}?{'&'.join(chosen)}" if chosen else f"{SCHEME}{self.name}"
 
 
 def read_splits(text: str) -> dict[str, Iterator[Samples]]:
@@ -79,7 +79,7 @@ def read_splits(text: str) -> dict[str, Iterator[Samples]]:
         loaded = load_dataset(address.name, address.subset, split=address.split, streaming=True)
     splits = loaded if isinstance(loaded, Mapping) else {address.split: loaded}
     if len(splits) == 1:
-        return {text: _batches(text, *splits.values())}
+        return {text: _batches(text, next(iter(splits.values())))}
     names = {str(address._replace(split=str(name))): data for name, data in splits.items()}
     return {name: _batches(name, data) for name, data in names.items()}
 

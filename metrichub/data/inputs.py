@@ -1,4 +1,4 @@
-"""What a call was given, tables, files or columns by name, as batches; tables may come in parts."""
+"""Tables, files or columns by name, as batches; tables may come in parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from metrichub.data.batch import Batch, lists_of
 from metrichub.data.classes import classes_of
@@ -17,7 +17,6 @@ from metrichub.data.list_columns import LISTS
 from metrichub.data.location import Location
 from metrichub.data.metadata import Frame, only_split
 from metrichub.data.samples import ROWS, Reading, Samples
-from metrichub.data.tabular import Data, Tabular
 from metrichub.data.values import Objects, TextOf, check_mapping, sample_error
 from metrichub.errors import (
     FileError,
@@ -27,6 +26,32 @@ from metrichub.errors import (
     MissingDependency,
     what,
 )
+
+
+class Columnar(Protocol):
+    """Anything that gives its columns by name: a data frame, an Arrow table, a data set."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
+
+
+class ArrowStream(Protocol):
+    """Anything that gives its rows as an Arrow C stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream in a capsule."""
+
+
+class InBatches(Protocol):
+    """Anything that gives its rows by batches, such as an `IterableDataset`."""
+
+    def iter(self, batch_size: int) -> Iterator[Any]:
+        """The rows, so many at a time."""
+
+
+Tabular: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]] | Columnar
+"""A mapping of columns, a list of dicts, or a table of pandas, polars, Arrow or `datasets`."""
+Data: TypeAlias = Tabular | Iterator[Tabular] | ArrowStream | InBatches | str | Path
+"""What a hub scores: one table, one that comes in parts, or the path of a file."""
 
 _ELSEWHERE = {
     "dataset": "pass the table as the first argument: hub.evaluate(rows)",
@@ -39,12 +64,12 @@ _ELSEWHERE = {
     "cluster": "pass it to the report: report.intervals(cluster=...) or compare(cluster=...)",
     "prices": "pass prices to the judge: judge=\"openai(model='...', prices=[0.25, 2])\"",
 }
-"""What isn't an option of a call, by the name under which people try it there."""
+"""Advice for names that aren't options of a call, and that people try there."""
 _DISTRIBUTED = {
     "ray.data": "bridges.ray.evaluate_dataset",
     "pyspark.sql": "bridges.pyspark.evaluate_dataframe",
 }
-"""What scores data that lies on several machines, by the packages of its type."""
+"""The functions that score data on several machines, by the packages of its type."""
 _TOKEN = re.compile("(a|and|but|for|from|had|has|in|of|on|that|the|this|to|was|with)|[,.،。，、।]")
 """What texts have, and no answer, label or keyword is."""
 
@@ -80,10 +105,10 @@ def batches_of(
         batch = Batch.from_data(table, needed, columns, objects, keep=keep, key=key)
         yield _checked(batch, unreduced)
         return
-    known: dict[str, bool] = {}
+    shared: dict[str, bool] = {}
 
     def read(table: Any) -> Batch:
-        batch = Batch.from_data(table, needed, columns, objects, keep=keep, key=key, known=known)
+        batch = Batch.from_data(table, needed, columns, objects, keep=keep, key=key, shared=shared)
         return _checked(batch, unreduced)
 
     try:
@@ -121,14 +146,14 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
     for metric in metrics:
         text_of = getattr(metric, "text_of_objects", None)
         names = getattr(metric, "names_of_objects", {})
-        whole = text_of is not None and getattr(metric, "whole_objects", False)
+        is_single = text_of is not None and getattr(metric, "whole_objects", False)
         talks = text_of is not None and getattr(metric, "reads_conversations", False)
         several = text_of is not None and getattr(metric, "several_objects", False)
         for name in metric.inputs():
             column = column_of(name)
             way = text_of.get(column) if isinstance(text_of, Mapping) else text_of
-            if way and (whole or talks or column in names):
-                way = Objects(way, names.get(column, ()), whole, talks, several)
+            if way and (is_single or talks or column in names):
+                way = Objects(way, names.get(column, ()), is_single, talks, several)
             # A module of another library names all its columns in the plural.
             own_lists = text_of is None or several
             listed = own_lists if column == "predictions" else column not in no_lists
@@ -136,14 +161,17 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
                 lists.add(column)
             ways.setdefault(column, {}).setdefault(way, metric.name)
     common: dict[str, TextOf] = {}
-    for column, own in ways.items():
-        way, *others = own
+    for column, metric_of in ways.items():
+        way, *others = metric_of
         if way and not others:
             common[column] = way
-        elif others and (whole := [w for w in own if isinstance(w, Objects) and w.whole]):
-            text_of = partial(_shared, whole, list(own.values()))
-            talks = any(way.conversations for way in whole)
-            several = all(way.several for way in whole)
+        if not others:
+            continue
+        single = [way for way in metric_of if isinstance(way, Objects) and way.single]
+        if single:
+            text_of = partial(_shared, single, list(metric_of.values()))
+            talks = any(way.conversations for way in single)
+            several = all(way.several for way in single)
             common[column] = Objects(text_of, (), True, talks, several)
     for column in lists:
         way = common.get(column, LISTS)
@@ -152,10 +180,10 @@ def objects_of(metrics: Iterable[Any]) -> dict[str, TextOf]:
 
 
 def _shared(ways: Sequence[Objects], metrics: Sequence[str], value: object) -> Any:
-    """What an object is to all metrics, also to those that read it whole."""
+    """The text of an object for all metrics, also for those that read it as one object."""
     texts = [way.text_of(value) for way in ways]
-    alike = len(ways) == len(metrics) and all(own == texts[0] for own in texts)
-    if not alike and any(isinstance(own, str) for own in texts):
+    alike = len(ways) == len(metrics) and all(text == texts[0] for text in texts)
+    if not alike and any(isinstance(text, str) for text in texts):
         raise ValueError(
             f"is {what(value)}, which {' and '.join(metrics)} read in different ways; give text, "
             "or score each by itself"
@@ -186,26 +214,23 @@ def check_options(
         if isinstance(value, str) or not isinstance(value, Iterable):
             _check_parameter(name, value, metrics)
         if with_table or not isinstance(value, Iterable):
-            _check_typo(name, options)
+            import difflib
+
+            close = difflib.get_close_matches(name, options, n=1)
+            if close:
+                raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
 
 
 def _check_parameter(name: str, value: object, metrics: Iterable[Any]) -> None:
     for metric in metrics:
         # A module of another library knows its parameters itself.
-        known = getattr(metric, "parameter_names", None)
-        fields = known() if known else getattr(metric, "__dataclass_fields__", ())
-        if name in fields and name != "name":
+        names_of = getattr(metric, "parameter_names", None)
+        names = names_of() if names_of else getattr(metric, "__dataclass_fields__", ())
+        if name in names and name != "name":
             raise InputError(
                 f"{name} is a parameter of {metric.name}, not a column; write it in the spec: "
                 f"{metric.card.name}({name}={value!r})"
             )
-
-
-def _check_typo(name: str, options: Collection[str]) -> None:
-    import difflib
-
-    if close := difflib.get_close_matches(name, options, n=1):
-        raise InputError(f"there is no option {name!r}; did you mean {close[0]!r}?")
 
 
 def is_stream(data: object) -> bool:
@@ -233,7 +258,7 @@ def _table_batches(
     needed: Mapping[str, str],
     columns: Mapping[str, str] | None = None,
 ) -> Iterator[Batch]:
-    """What `read` makes of a table, of each part of one that comes in parts, or of a file's parts.
+    """The batches that `read` makes of a table, or of each part of one, or of a file.
 
     `needed` and `columns` are those by which it reads, so that an error finds its line in a file.
 
@@ -243,7 +268,13 @@ def _table_batches(
     _check_on_one_machine(data)
     data = only_split(data)
     if isinstance(data, (str, Path)):
-        yield from _file_batches(Reading(_samples(data), needed, columns or {}), read)
+        reading = Reading(_samples(data), needed, columns or {})
+        for samples in reading:
+            try:
+                batch = read(samples)
+            except InputError as error:
+                raise reading.located(error) from error
+            yield batch
         return
     if _parts(data) is None:
         yield read(data)
@@ -261,16 +292,6 @@ def _table_batches(
         yield Batch.of(**{name: () for name in needed})
 
 
-def _file_batches(reading: Reading, read: Callable[[Samples], Batch]) -> Iterator[Batch]:
-    """The batches of a file; an error names the line."""
-    for samples in reading:
-        try:
-            batch = read(samples)
-        except InputError as error:
-            raise reading.located(error) from error
-        yield batch
-
-
 def _samples(path: str | Path) -> Iterator[Samples]:
     from metrichub.data.files import read_batches
 
@@ -282,7 +303,7 @@ def _samples(path: str | Path) -> Iterator[Samples]:
 
 
 def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
-    """What gives the parts of data that comes in parts, in one pass; None for a table.
+    """A function that gives the parts of data that comes in parts; None for a table.
 
     Polars, DuckDB and others say that they have columns or Arrow streams, and would make all rows
     of them at once; so those that give rows batch by batch are known by the method that does.
@@ -307,7 +328,7 @@ def _parts(data: Any) -> Callable[[], Iterable[Tabular]] | None:
         return lambda: data.to_batches(batch_size=ROWS, batch_readahead=1, fragment_readahead=1)
     if hasattr(kind, "to_batches"):  # pyarrow.dataset.Scanner
         return lambda: data.to_batches()
-    return _arrow_stream(data) if hasattr(kind, "__arrow_c_stream__") else None
+    return partial(_arrow_batches, data) if hasattr(kind, "__arrow_c_stream__") else None
 
 
 def parts_of(data: Any) -> Iterator[Tabular]:
@@ -329,16 +350,13 @@ def parts_of(data: Any) -> Iterator[Tabular]:
         raise InputError(f"the rows of the {type(data).__name__} can't be read: {cause}") from error
 
 
-def _arrow_stream(data: Any) -> Callable[[], Iterable[Tabular]]:
-    def parts() -> Iterable[Tabular]:
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingDependency(f"reading a {type(data).__name__}", "pyarrow") from None
-        reader: Iterable[Tabular] = pyarrow.RecordBatchReader.from_stream(data)
-        return reader
-
-    return parts
+def _arrow_batches(data: Any) -> Iterable[Tabular]:
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingDependency(f"reading a {type(data).__name__}", "pyarrow") from None
+    reader: Iterable[Tabular] = pyarrow.RecordBatchReader.from_stream(data)
+    return reader
 
 
 def _check_word_lists(batch: Batch, metrics: Iterable[Any]) -> None:
@@ -350,12 +368,12 @@ def _check_word_lists(batch: Batch, metrics: Iterable[Any]) -> None:
         return
     names = [name for name in ("predictions", "references") if name in batch.columns]
     lists = [lists_of(batch.columns[name]) for name in names]
-    for name, own, others in zip(names, lists, lists[::-1], strict=True):
-        sample = _words_of_a_text(own, others)
+    for name, column, others in zip(names, lists, lists[::-1], strict=True):
+        sample = _words_of_a_text(column, others)
         if sample is not None:
             several = "candidates" if name == "predictions" else name
             problem = (
-                f"is a list of words or characters, read as {len(own[sample])} {several}; join "
+                f"is a list of words or characters, read as {len(column[sample])} {several}; join "
                 f"those of one text (words by blanks), or say how {several} become one score"
             )
             raise sample_error(name, sample, problem).with_remedy("reduce_in_hub")
@@ -364,22 +382,25 @@ def _check_word_lists(batch: Batch, metrics: Iterable[Any]) -> None:
 def _words_of_a_text(lists: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> int | None:
     """The first sample by which lists are words of texts, beside another column or the same."""
     items = list(chain.from_iterable(lists))
-    if len({len(own) for own in lists}) == 1 < len(lists) or any(i.split()[1:] for i in items):
+    if len({len(words) for words in lists}) == 1 < len(lists) or any(i.split()[1:] for i in items):
         return None
     pairs = list(zip(lists, others, strict=True))
     tokens = [item for item in items if _TOKEN.fullmatch(item)]
     # One of several answers may be the whole other text.
-    answers = any(len(own) > 1 and len(other) == 1 and other[0] in own for own, other in pairs)
+    answers = any(
+        len(words) > 1 and len(other) == 1 and other[0] in words for words, other in pairs
+    )
     if len({*tokens}) > 1 and 3 * len(tokens) <= 2 * len(items) and not answers:
-        return next((k for k, own in enumerate(lists) if len(own) > 1), None)
-    return next((k for k, (own, o) in enumerate(pairs) if any(_make_up(own, t) for t in o)), None)
+        return next((k for k, words in enumerate(lists) if len(words) > 1), None)
+    parts = [any(_make_up(words, text) for text in other) for words, other in pairs]
+    return parts.index(True) if True in parts else None
 
 
 def _make_up(items: Sequence[str], text: str) -> bool:
     """Whether the items, in their order, are most of a text."""
-    rest, made = text, []
+    remainder, parts = text, []
     for item in filter(str.strip, items):
-        if item in rest:
-            rest = rest.partition(item)[2]
-            made.append(item)
-    return len(made) > 2 and len("".join(made)) >= 0.6 * len("".join(text.split()))
+        if item in remainder:
+            remainder = remainder.partition(item)[2]
+            parts.append(item)
+    return len(parts) > 2 and len("".join(parts)) >= 0.6 * len("".join(text.split()))

@@ -15,7 +15,7 @@ def _same(value: Any) -> Any:
     return value
 
 
-LISTS = Objects(_same, whole=True, listed=True)
+LISTS = Objects(_same, single=True, listed=True)
 """For columns that metrics read as lists, of whatever is in them."""
 
 
@@ -39,13 +39,13 @@ def read_lists(
     values: Sequence[Any],
     way: TextOf | None,
     predictions: Sequence[Any],
-    known: dict[str, bool],
+    shared: dict[str, bool],
 ) -> Sequence[Any]:
     """The values of a column as lists if all of them are, blank ones aside; else as they are.
 
     Where half of the `predictions` are lists too, texts are compared that happen to be lists.
     `way` makes texts of objects; without it, lists are those of texts. The first rows of a table
-    decide what is `known` of its columns.
+    decide what its columns hold, in `shared`.
 
     Raises:
         InputError: a list can't be read, a later value isn't one, or it isn't clear what is meant.
@@ -53,12 +53,12 @@ def read_lists(
     kinds = (_is_list(value, way) for value in values)
     lists = list(takewhile(lambda kind: kind is not False, kinds))
     if len(lists) < len(values):
-        if known.get(column):
+        if shared.get(column):
             raise sample_error(column, len(lists), "isn't a list, unlike all before it")
-        known[column] = False
-    elif column not in known and True in lists:
-        known[column] = _are_meant(column, way, predictions)
-    return read_each(column, values, json_objects=way is not None) if known.get(column) else values
+        shared[column] = False
+    elif column not in shared and True in lists:
+        shared[column] = _are_meant(column, way, predictions)
+    return read_each(column, values, json_objects=way is not None) if shared.get(column) else values
 
 
 def _are_meant(column: str, way: TextOf | None, predictions: Sequence[Any]) -> bool:

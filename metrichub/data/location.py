@@ -195,10 +195,10 @@ class _Pieces(io.RawIOBase):
 
 
 def _without_secrets(address: str) -> str:
-    scheme, _, rest = address.partition("://")
+    scheme, _, host_and_path = address.partition("://")
     if scheme in _WEB:
-        rest = re.split("[?#]", rest, maxsplit=1)[0]
-    host, slash, name = rest.partition("/")
+        host_and_path = re.split("[?#]", host_and_path, maxsplit=1)[0]
+    host, slash, name = host_and_path.partition("/")
     return f"{scheme}://{host.rpartition('@')[2] if slash else host}{slash}{name}"
 
 

@@ -30,15 +30,15 @@ class SystemLog:
 
 def no_logs(path: str, elsewhere: bool) -> str:
     """Why no numbers can be taken from a path."""
-    known = f"metrichub reads those of {known_logs()}"
+    readable = f"metrichub reads those of {known_logs()}"
     if os.path.isdir(path):
-        return f"there are no logs in {path} ({known})"
+        return f"there are no logs in {path} ({readable})"
     name = Path(path).name
     if not elsewhere and (date := re.fullmatch(r"results_(.+)\.json", name)):
         for samples in sorted(Path(path).parent.glob(f"samples_*_{date[1]}.jsonl")):
             return f"{path} has no samples; they are beside it: give {samples}, or the folder"
     what = "isn't a file on this machine, as logs have to be" if elsewhere else "isn't a log"
-    return f"{path} {what} ({known}); name the column of numbers: -m \"recorded(column='acc')\""
+    return f"{path} {what} ({readable}); name the column of numbers: -m \"recorded(column='acc')\""
 
 
 def logs_of(path: str, as_recorded: bool, how: Mapping[str, Any]) -> dict[str, list[SystemLog]]:
@@ -49,27 +49,22 @@ def logs_of(path: str, as_recorded: bool, how: Mapping[str, Any]) -> dict[str, l
     Of several logs of a system about one task, the last by name counts, as names hold dates; the
     others are named in a warning.
     """
-    found: dict[str, dict[str, SystemLog]] = {}
+    by_system: dict[str, dict[str, SystemLog]] = {}
     for log in _logs(Path(path), as_recorded, how):
         unnamed = os.path.relpath(log.path, path) if os.path.isdir(path) else path
-        for part in _systems(log, unnamed):
-            tasks = found.setdefault(part.system, {})
+        # A log without a model is named after its file.
+        for system, where in (log.systems or {log.model or unnamed: {}}).items():
+            part = SystemLog(log, system, where)
+            tasks = by_system.setdefault(system, {})
             if before := tasks.get(log.task or ""):
-                about = f"{part.system} about {log.task or 'the same'}"
+                about = f"{system} about {log.task or 'the same'}"
                 note(f"{before.log.path} is left out, as {log.path} is a later log of {about}")
             tasks[log.task or ""] = part
-    names = sorted(found)
+    names = sorted(by_system)
     short = dict(zip(names, short_names(names, alone=len(names) < 2), strict=True))
-    return {short[name]: [found[name][task] for task in sorted(found[name])] for name in names}
-
-
-def _systems(log: Log, unnamed: str) -> Iterator[SystemLog]:
-    """The systems of a log; one without a model is called `unnamed`."""
-    if log.systems:
-        for system, where in log.systems.items():
-            yield SystemLog(log, system, where)
-    else:
-        yield SystemLog(log, log.model or unnamed, {})
+    return {
+        short[name]: [by_system[name][task] for task in sorted(by_system[name])] for name in names
+    }
 
 
 def _logs(path: Path, as_recorded: bool, how: Mapping[str, Any]) -> Iterator[Log]:

@@ -19,11 +19,11 @@ from metrichub.data.samples import Samples, conditions, samples_where
 from metrichub.errors import FileError, InputError, MissingColumn, did_you_mean, listed
 
 _OF_LOGS = ("task", "model")
-"""What conditions choose logs by, and not samples."""
+"""The names in conditions that choose logs, and not samples."""
 
 
 _Content: TypeAlias = Samples | FileError | MissingColumn | None
-"""What conditions choose of a file: samples, none, or why they can't choose."""
+"""The samples of a file that conditions choose, or none, or why they can't choose."""
 
 
 class LogSystems(NamedTuple):
@@ -64,15 +64,17 @@ def systems_of_logs(
     systems: dict[str, str | Sequence[SystemLog]] = {}
     for name, path in files.items():
         elsewhere = Location.of(path).kind != "local"
-        found = {} if elsewhere else logs_of(path, as_recorded, how)
-        if as_recorded and not found:
+        by_system = {} if elsewhere else logs_of(path, as_recorded, how)
+        if as_recorded and not by_system:
             raise InputError(no_logs(path, elsewhere))
-        if not found or (os.path.isfile(path) and len(found) == 1 and not as_recorded):
+        if not by_system or (os.path.isfile(path) and len(by_system) == 1 and not as_recorded):
             systems[name] = path
-        elif len(found) == 1:
-            systems[name] = next(iter(found.values()))
+        elif len(by_system) == 1:
+            systems[name] = next(iter(by_system.values()))
         else:
-            systems |= {s if len(files) == 1 else f"{name}/{s}": logs for s, logs in found.items()}
+            systems |= {
+                s if len(files) == 1 else f"{name}/{s}": logs for s, logs in by_system.items()
+            }
     logs = {name: logs for name, logs in systems.items() if not isinstance(logs, str)}
     if not logs:
         return LogSystems(files, {})
@@ -88,12 +90,15 @@ def systems_of_logs(
     parts = next(iter(read.values()))
     tasks = [part.log.task for part in parts]
     if rescored and len(tasks) > 1:
-        one = next((part.log.task for part in parts if "predictions" in parts[part]), tasks[0])
+        task = next((part.log.task for part in parts if "predictions" in parts[part]), tasks[0])
         note(
             f"metrics score the samples of {listed(map(str, tasks))} together; to choose one "
-            f"task: where task={one}"
+            f"task: where task={task}"
         )
-    joined = {name: _joined(parts, recorded) for name, parts in read.items()}
+    joined = {
+        name: _stacked(list(parts.values()), "task", [part.log.task for part in parts], recorded)
+        for name, parts in read.items()
+    }
     return LogSystems(
         {
             name: file if isinstance(file, str) else joined[name]
@@ -136,22 +141,12 @@ def read(
     """
     how: dict[str, Any] = {"format": format, "columns": columns, "quoting": quoting}
     if not any(how.values()) and os.path.isdir(path) and not huggingface.is_saved(Path(path)):
-        found = systems_of_logs({str(path): str(path)}, where=where, rescored=False)
-        systems = {n: own for n, own in found.systems.items() if isinstance(own, Samples)}
+        logs = systems_of_logs({str(path): str(path)}, where=where, rescored=False)
+        systems = {name: s for name, s in logs.systems.items() if isinstance(s, Samples)}
         if systems:
-            return _stacked(systems) if len(systems) > 1 else next(iter(systems.values()))
+            names = list(systems) if len(systems) > 1 else [None]
+            return _stacked(list(systems.values()), "system", names)
     return read_samples(path, where=where, **how)
-
-
-def _stacked(systems: Mapping[str, Samples]) -> Samples:
-    """The samples of all systems as one table, with the column `system`."""
-    names = dict.fromkeys(name for samples in systems.values() for name in samples)
-    columns: dict[str, list[Any]] = {
-        name: [v for own in systems.values() for v in own.get(name, [None] * own.size)]
-        for name in names
-    }
-    columns["system"] = [name for name, own in systems.items() for _ in range(own.size)]
-    return replace(next(iter(systems.values())), columns=columns, lines=None)
 
 
 def _readable(
@@ -177,15 +172,15 @@ def _readable(
             except (FileError, MissingColumn) as error:
                 contents[path] = error
     broken = {path: error for path, error in contents.items() if isinstance(error, FileError)}
-    kept: dict[str, Sequence[SystemLog]] = {
+    readable: dict[str, Sequence[SystemLog]] = {
         name: [part for part in logs if part.log.path not in broken]
         for name, logs in systems.items()
     }
     for path, reason in broken.items():
-        if Path(path) in named or not any(kept.values()):
+        if Path(path) in named or not any(readable.values()):
             raise reason
         note(f"left out {reason.args[0]}")
-    return {name: logs for name, logs in kept.items() if logs}, contents
+    return {name: logs for name, logs in readable.items() if logs}, contents
 
 
 def _read(
@@ -196,14 +191,14 @@ def _read(
     Raises:
         FileError, MissingColumn: they choose none at all.
     """
-    found: dict[SystemLog, Samples] = {}
+    chosen_samples: dict[SystemLog, Samples] = {}
     for part in chain.from_iterable(systems.values()):
-        whole = files[part.log.path]
-        if isinstance(whole, Samples):
-            chosen = next(samples_where([whole], part.where))
+        content = files[part.log.path]
+        if isinstance(content, Samples):
+            chosen = next(samples_where([content], part.where))
             if chosen.size:
-                found[part] = chosen
-    without = [part for logs in systems.values() for part in logs if part not in found]
+                chosen_samples[part] = chosen
+    without = [part for logs in systems.values() for part in logs if part not in chosen_samples]
     tasks = {part.log.task for part in without}
     first = next(iter(systems.values()))
     if tasks.issuperset(part.log.task for part in first):
@@ -217,29 +212,30 @@ def _read(
         chosen_by = f" with {conditions(where)}" if where else ""
         note(f"left out tasks without samples{chosen_by}: {listed(map(str, tasks))}")
     return {
-        name: {part: found[part] for part in logs if part.log.task not in tasks}
+        name: {part: chosen_samples[part] for part in logs if part.log.task not in tasks}
         for name, logs in systems.items()
     }
 
 
-def _joined(read: Mapping[SystemLog, Samples], columns: Iterable[str]) -> Samples:
-    """The samples of a system's logs, with the column `task` where they name tasks.
+def _stacked(
+    tables: Sequence[Samples], by: str, labels: Sequence[str | None], first: Iterable[str] = ()
+) -> Samples:
+    """Tables as one, with the label of each in the column `by`, which begins with columns `first`.
 
-    A log without one of `columns` has None there.
+    A table without a column has None there.
     """
-    sized = [
-        (samples.size, {**samples, **({"task": [task] * samples.size} if task else {})})
-        for samples, task in zip(read.values(), (part.log.task for part in read), strict=True)
+    labelled: list[Mapping[str, list[Any]]] = [
+        {**table, by: [label] * table.size} if label else table
+        for table, label in zip(tables, labels, strict=True)
     ]
-    parts = list(read.values())
-    if len(parts) == 1:
-        return replace(parts[0], columns=sized[0][1])
-    names = dict.fromkeys(chain(columns, *(values for _, values in sized)))
-    joined = {
-        name: [v for size, values in sized for v in values.get(name, [None] * size)]
-        for name in names
+    if len(tables) == 1:
+        return replace(tables[0], columns=labelled[0])
+    parts = [(table.size, columns) for table, columns in zip(tables, labelled, strict=True)]
+    columns = {
+        name: [v for size, part in parts for v in part.get(name, [None] * size)]
+        for name in dict.fromkeys(chain(first, *labelled))
     }
-    return replace(parts[0], columns=joined, lines=None)
+    return replace(tables[0], columns=columns, lines=None)
 
 
 def _same_tasks(
@@ -247,16 +243,15 @@ def _same_tasks(
 ) -> dict[str, Sequence[SystemLog]]:
     """The logs of the tasks that all systems have, or of those that were chosen."""
     every = [part for logs in systems.values() for part in logs]
-    for key, known in {
+    for key, available in {
         "task": {part.log.task for part in every if part.log.task},
         "model": {part.log.model or part.system for part in every},
     }.items():
         for value in where.get(key, ()):
-            if value not in known:
-                near = did_you_mean(value, sorted(known))
-                raise InputError(
-                    f"no log has {key}={value}{near or f' (there are: {listed(sorted(known))})'}"
-                )
+            if value not in available:
+                near = did_you_mean(value, sorted(available))
+                near = near or f" (there are: {listed(sorted(available))})"
+                raise InputError(f"no log has {key}={value}{near}")
     chosen: dict[str, dict[str, SystemLog]] = {}
     for name, logs in systems.items():
         parts = {part.log.task or "": part for part in logs if _has(part, where)}
@@ -278,12 +273,12 @@ def _same_tasks(
 
 def _has(part: SystemLog, where: Mapping[str, Sequence[str]]) -> bool:
     """Whether conditions on logs, and on what tells systems in one file apart, choose it."""
-    known = {"task": part.log.task, "model": part.log.model or part.system, **part.where}
-    return all(str(known[key]) in where[key] for key in where if key in known)
+    facts = {"task": part.log.task, "model": part.log.model or part.system, **part.where}
+    return all(str(facts[key]) in where[key] for key in where if key in facts)
 
 
 def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Mapping[str, Any]]:
-    """What is known of each column of numbers that all systems have."""
+    """The facts of each column of numbers that all systems have."""
     by_system = [_merged(logs) for logs in systems.values()]
     first, *others = by_system
     names = [name for name in first if all(name in other for other in others)]
@@ -293,8 +288,8 @@ def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Mapping[s
             shown = "; ".join(f"{n}: {listed(k)}" for n, k in zip(systems, by_system, strict=True))
             raise InputError(f"the systems have no recorded numbers in common ({shown})")
         raise InputError(f"{log.path} {no_numbers(log)}")
-    if rest := sorted(set().union(*by_system) - set(names)):
-        note(f"left out numbers that not all systems have: {listed(rest)}")
+    if partial := sorted(set().union(*by_system) - set(names)):
+        note(f"left out numbers that not all systems have: {listed(partial)}")
     for name in names:
         tasks = list(first[name])
         if len(tasks) > 1:
@@ -303,7 +298,7 @@ def _recorded(systems: Mapping[str, Sequence[SystemLog]]) -> dict[str, Mapping[s
                 f"where task={tasks[0]}"
             )
     return {
-        name: _agreed([facts for known in by_system for facts in known[name].values()])
+        name: _agreed([facts for columns in by_system for facts in columns[name].values()])
         for name in names
     }
 
@@ -333,15 +328,15 @@ def _once(part: SystemLog, samples: Samples) -> Samples:
     if not samples.keys() >= {"id", "epoch"}:
         return samples
     numbers = [samples[name] for name in part.log.recorded if name in samples]
-    first = {str(one): row for row, one in reversed([*enumerate(samples["id"])])}
-    kept = set(first.values()).union(
+    first = {str(sample): row for row, sample in reversed([*enumerate(samples["id"])])}
+    rows = set(first.values()).union(
         row for values in numbers for row, number in enumerate(values) if number is not None
     )
-    return replace(samples, lines=None).take(sorted(kept))
+    return replace(samples, lines=None).take(sorted(rows))
 
 
 def _merged(logs: Iterable[SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """What is known of each recorded column, by column and task."""
+    """The facts of each recorded column, by column and task."""
     merged: dict[str, dict[str, Mapping[str, Any]]] = {}
     for part in logs:
         for name, facts in part.log.recorded.items():
@@ -350,10 +345,10 @@ def _merged(logs: Iterable[SystemLog]) -> dict[str, dict[str, Mapping[str, Any]]
 
 
 def _agreed(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What no log contradicts; numbers are a share, or have a range, only where all say so."""
+    """The facts that no log contradicts; a share or a range only where all logs have it."""
     agreed: dict[str, Any] = {}
-    for key in dict.fromkeys(key for known in facts for key in known):
-        values = [known[key] for known in facts if key in known]
+    for key in dict.fromkeys(key for log_facts in facts for key in log_facts):
+        values = [log_facts[key] for log_facts in facts if key in log_facts]
         if all(value == values[0] for value in values) and (
             key == "better" or len(values) == len(facts)
         ):

@@ -44,7 +44,7 @@ def only_split(data: Any) -> Any:
     Raises:
         InputError: it has several.
     """
-    if not _has_splits(data):
+    if not isinstance(data, Mapping) or not any(hasattr(v, "column_names") for v in data.values()):
         return data
     if len(data) == 1:
         return next(iter(data.values()))
@@ -52,12 +52,6 @@ def only_split(data: Any) -> Any:
     raise InputError(
         f"the data has several splits: {listed(map(str, data))}; choose one, data[{first!r}], or "
         "score them all: hub.evaluate_all(data)"
-    )
-
-
-def _has_splits(data: object) -> bool:
-    return isinstance(data, Mapping) and any(
-        hasattr(value, "column_names") for value in data.values()
     )
 
 
@@ -133,19 +127,19 @@ class Frame:
         return [named(value, classes) for value in as_list(name, values)] if classes else values
 
     def objects_shown(self) -> str:
-        """What is in the columns of objects, such as the languages of texts, for a message."""
+        """The keys in columns of objects, such as the languages of texts, for a message."""
         columns = ((name, self.source[name]) for name in self.names)
-        firsts = {name: next(iter(own), None) for name, own in columns if hasattr(own, "__iter__")}
+        firsts = {name: next(iter(v), None) for name, v in columns if hasattr(v, "__iter__")}
         return "".join(
-            f"; {name} has {listed(own)}: name one, {name}.{next(iter(own))}"
-            for name, own in firsts.items()
-            if isinstance(own, Mapping) and own
+            f"; {name} has {listed(first)}: name one, {name}.{next(iter(first))}"
+            for name, first in firsts.items()
+            if isinstance(first, Mapping) and first
         )
 
-    def by_numbers(self, chosen: Mapping[str, str], known: dict[str, bool]) -> Frame:
+    def by_numbers(self, chosen: Mapping[str, str], shared: dict[str, bool]) -> Frame:
         """The table with the numbers of classes if predictions are such numbers, too.
 
-        The first part of a table decides for all, which is `known`.
+        The first part of a table decides for all, in `shared`.
 
         Raises:
             InputError: predictions of this part aren't numbers, unlike those before.
@@ -155,9 +149,9 @@ class Frame:
             return self
         name = chosen["predictions"]
         numbers = are_numbers(as_list(name, self.column(name)), classes)
-        if known.setdefault("classes", bool(numbers)) and numbers is False:
+        if shared.setdefault("classes", bool(numbers)) and numbers is False:
             raise InputError("predictions were the numbers of classes up to here, and now aren't")
-        return replace(self, classes={}) if known["classes"] else self
+        return replace(self, classes={}) if shared["classes"] else self
 
 
 def read_metadata(
@@ -184,7 +178,16 @@ def read_metadata(
         columns |= {name: _short(name, values_of, size) for name in chosen}
     for name in (name for name in names if name != "*"):
         values = named_values("keep", name, available, values_of, size)
-        columns[name] = [_checked(name, sample, value) for sample, value in enumerate(values)]
+        plain: list[Any] = []
+        for value in values:
+            try:
+                plain.append(_plain(value))
+            except TypeError:
+                raise InputError(
+                    f"{name}[{len(plain)}] is {what(value)}; only columns of numbers, of texts, or "
+                    "of lists of them can be kept"
+                ) from None
+        columns[name] = plain
     return columns
 
 
@@ -209,7 +212,11 @@ def read_questions(table: Frame, mapping: Mapping[str, str]) -> Metadata:
 
 def repeating(parts: Iterable[tuple[int, Metadata]]) -> Metadata:
     """The questions of several tables, one after another, where some have several answers."""
-    return {n: own for n, own in joined_metadata(parts).items() if len({*own}) < len(own)}
+    return {
+        n: answers
+        for n, answers in joined_metadata(parts).items()
+        if len({*answers}) < len(answers)
+    }
 
 
 def joined_metadata(parts: Iterable[tuple[int, Mapping[str, Sequence[Any] | None]]]) -> Metadata:
@@ -238,11 +245,11 @@ def _short(name: str, values_of: Callable[[str], Iterable[Any]], size: int) -> l
         values = values_of(name)
         # A column of long texts or pictures is found out without reading all of it.
         for value in as_list(name, _first(values)):
-            _kept(value, LONGEST)
-        kept = [_kept(value, LONGEST) for value in as_list(name, values)]
+            _plain(value, LONGEST)
+        plain = [_plain(value, LONGEST) for value in as_list(name, values)]
     except (TypeError, ValueError, KeyError, InputError):
         return None
-    return kept if len(kept) == size else None
+    return plain if len(plain) == size else None
 
 
 def _first(values: Any) -> Any:
@@ -252,31 +259,21 @@ def _first(values: Any) -> Any:
         return ()
 
 
-def _checked(name: str, sample: int, value: object) -> object:
-    try:
-        return _kept(value)
-    except TypeError:
-        raise InputError(
-            f"{name}[{sample}] is {what(value)}; only columns of numbers, of texts, or of lists of "
-            "them can be kept"
-        ) from None
-
-
-def _kept(value: Any, longest: float = math.inf) -> Any:
+def _plain(value: Any, longest: float = math.inf) -> Any:
     """The value in the types of JSON: a text, a number, None, or a list of them.
 
     Raises:
         ValueError: it is too long.
         TypeError: it is nothing that can be kept.
     """
-    kept = json_value(value, _refused)
-    items = kept if isinstance(kept, list) else ()
-    if isinstance(kept, dict) or {*map(type, items)} & {list, dict}:
+    plain = json_value(value, _refused)
+    items = plain if isinstance(plain, list) else ()
+    if isinstance(plain, dict) or {*map(type, items)} & {list, dict}:
         _refused(value)
-    text = kept if isinstance(kept, str) else json.dumps(kept) if items else ""
+    text = plain if isinstance(plain, str) else json.dumps(plain) if items else ""
     if len(text) > longest:
         raise ValueError(f"has {len(text)} characters")
-    return kept
+    return plain
 
 
 def _refused(value: object) -> None:
@@ -328,7 +325,7 @@ def read_keys(
 
 def _key_part(name: str, sample: int, value: Any) -> str | int | float:
     try:
-        part = _kept(value)
+        part = _plain(value)
     except TypeError:
         part = value
     # A table with a missing value somewhere holds whole numbers as fractions.

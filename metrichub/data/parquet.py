@@ -158,8 +158,8 @@ def _chosen(file: str, names: Sequence[str], paths: Sequence[str] | None) -> lis
     """The columns to read: all, or those that the paths start at."""
     first = [columns_of_path(path, names) for path in paths or ()]
     # For a column that doesn't exist, the first batch raises an error that lists all columns.
-    whole = paths is None or [] in first
-    chosen = list(names) if whole else list(chain.from_iterable(first))
+    all_columns = paths is None or [] in first
+    chosen = list(names) if all_columns else list(chain.from_iterable(first))
     check_width(file, len(chosen))
     return list(dict.fromkeys(chosen))
 

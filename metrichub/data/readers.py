@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, groupby
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from metrichub.data.samples import Samples, samples_where
 from metrichub.data.source import Source
 from metrichub.data.values import columns_of_path
-from metrichub.errors import MetrichubError
+from metrichub.errors import FileError, MetrichubError
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -31,7 +32,7 @@ _OWN = frozenset(("prediction", "predictions"))
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says of itself, as its reader's `describe` tells it.
+    """The facts of a log, as its reader's `describe` tells them.
 
     Attributes:
         path: The file.
@@ -90,7 +91,7 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
     rows: list[Row] = []
     start = size = 0
     share = None
-    try:
+    with _failures(point, source.error):
         read: Iterable[Row | None] = _opened(point, source)
         for done, row in enumerate(read, 1):
             share = done / len(read) if isinstance(read, Sized) else None
@@ -101,10 +102,6 @@ def read_file(format: str, source: Source, characters: int) -> Iterator[Samples]
             if size >= characters:
                 yield _samples(source.name, rows, None, start, share)
                 start, size, rows = start + len(rows), 0, []
-    except (MetrichubError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise source.error(_cause(point, error)) from error
     if rows:
         yield _samples(source.name, rows, None, start, share)
 
@@ -120,33 +117,27 @@ def is_log(row: Row) -> bool:
 
 
 def log_of_rows(first: Samples) -> Log | None:
-    """What a file of rows says of itself, by the first; None if no reader knows it."""
+    """The facts of a file of rows, by the first row; None if no reader knows it."""
     row = {name: values[0] for name, values in first.columns.items() if values}
     point = _reader_of(row)
     if point is None:
         return None
     reader = _row_readers()[point]
     describe = getattr(reader, "describe", None)
-    try:
+    with _failures(point, first.error):
         return Log(first.path, point.name, **(describe(row, first.path) if describe else {}))
-    except Exception as error:
-        raise first.error(_cause(point, error)) from error
 
 
 def log_of_file(format: str, source: Source) -> Log:
-    """What a file with its own suffix says of itself.
+    """The facts of a log in a file with its own suffix.
 
     Raises:
         FileError: the file, or the reader, is broken.
     """
     point = next(point for point in _entry_points() if point.name == f".{format}")
-    try:
+    with _failures(point, source.error):
         describe = getattr(_opened(point, source), "describe", dict)
         return Log(source.name, format, **describe())
-    except (MetrichubError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise source.error(_cause(point, error)) from error
 
 
 def known_logs() -> str:
@@ -163,20 +154,20 @@ def with_readers(
     """
     where = where or {}
     for first in batches:
-        whole: Iterator[Samples] = chain([first], batches)
+        table: Iterator[Samples] = chain([first], batches)
         point = _reader_of({name: values[0] for name, values in first.columns.items() if values})
         if point is not None:
             reader = _row_readers()[point]
             if hasattr(reader, "expand"):
-                whole = _translated(point, reader.expand, whole)
-                first = next(whole, first)
-                whole = chain([first], whole)
+                table = _translated(point, reader.expand, table)
+                first = next(table, first)
+                table = chain([first], table)
             before = {name: value for name, value in where.items() if columns_of_path(name, first)}
             where = {name: value for name, value in where.items() if name not in before}
             once = getattr(reader, "ALTERNATIVES", ())
             several = [n for n in once if not isinstance(before.get(n, ""), str)]
-            whole = _translated(point, reader.read, _of_one(several, samples_where(whole, before)))
-        yield from samples_where(whole, where) if where else whole
+            table = _translated(point, reader.read, _of_one(several, samples_where(table, before)))
+        yield from samples_where(table, where) if where else table
 
 
 def _of_one(names: Sequence[str], batches: Iterator[Samples]) -> Iterator[Samples]:
@@ -215,14 +206,12 @@ _Function: TypeAlias = Callable[[Iterator[Row], str], Iterable[Row]]
 def _translated(
     point: EntryPoint, function: _Function, batches: Iterator[Samples]
 ) -> Iterator[Samples]:
-    """What a function of a reader makes of the rows, in the same batches."""
+    """The rows that a function of a reader makes of others, in the same batches."""
     start = 0
     for _, group in groupby(_placed(point, function, batches), lambda placed: placed[0].start):
         placed = list(group)
         batch = placed[0][0]
-        lines = (
-            [batch.lines[number] for _, number, _ in placed] if batch.lines is not None else None
-        )
+        lines = batch.lines and [batch.lines[number] for _, number, _ in placed]
         samples = _samples(batch.path, [row for *_, row in placed], lines, start, batch.share)
         yield replace(samples, cells=batch.cells, quotes=batch.quotes)
         start += len(placed)
@@ -241,14 +230,9 @@ def _placed(
                 taken[0] = batch, number
                 yield dict(zip(batch, values, strict=True))
 
-    try:
+    with _failures(point, lambda message: taken[0][0].error(message, taken[0][1])):
         for row in function(rows(), first.path):
             yield *taken[0], row
-    except (MetrichubError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        batch, number = taken[0]
-        raise batch.error(_cause(point, error), number) from error
 
 
 def _samples(
@@ -286,11 +270,21 @@ def _name(point: EntryPoint) -> str:
     return f"{point.dist.name}/{point.name}" if point.dist else point.name
 
 
-def _cause(point: EntryPoint, error: Exception) -> str:
-    """A `ValueError` says it itself; all else is the reader's defect."""
-    if isinstance(error, ValueError):
-        return str(error)
-    return f"the reader {_name(point)} failed: {type(error).__name__}: {error}"
+@contextmanager
+def _failures(point: EntryPoint, error_of: Callable[[str], FileError]) -> Iterator[None]:
+    """Turn what a reader raises into an error of its file.
+
+    The text of a `ValueError` is the cause; anything else is the reader's defect.
+    """
+    try:
+        yield
+    except (MetrichubError, OSError, MemoryError):
+        raise
+    except ValueError as error:
+        raise error_of(str(error)) from error
+    except Exception as error:
+        message = f"the reader {_name(point)} failed: {type(error).__name__}: {error}"
+        raise error_of(message) from error
 
 
 def _warn(point: EntryPoint, error: Exception) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
@@ -94,8 +95,8 @@ class Samples(Mapping[str, list[Any]]):
         for name in columns.values():
             if not columns_of_path(name, self.columns):
                 near = did_you_mean(name.partition(".")[0], self.columns)
-                known = ", ".join(self.columns)
-                raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {known})")
+                names = ", ".join(self.columns)
+                raise MissingColumn(f"{self.path}: no column {name!r}{near} (columns: {names})")
         try:
             chosen = {
                 new: list(values_at(name, self.columns, self.columns.__getitem__, self.cells))
@@ -227,7 +228,11 @@ class Reading(Iterator[Samples]):
     def _noticed(self, batches: Iterator[Samples]) -> Iterator[Samples]:
         while samples := next(batches, None):
             self._current = samples
-            self._notice(samples)
+            self._same_names(samples)
+            self.size += samples.size
+            self.expected = self.size / samples.share if samples.share else None
+            self.columns = tuple(samples)
+            self.log = samples.path if samples.log else None
             yield samples
             # An error that comes up while the next batch is read names its own place.
             self._current = None
@@ -241,25 +246,20 @@ class Reading(Iterator[Samples]):
             missing = MissingColumn(f"{samples.path}: {error.args[0]}")
             column = error.column
             return missing.with_remedy("choose_column", column, "NAME") if column else missing
-        in_file = self._in_file(error, samples)
+        message, sample = str(error.args[0]), None
+        with suppress(InputError):
+            chosen = resolve(self._needs, samples, self._mapping)
+            if error.sample is not None and error.column is not None:
+                sample = error.sample
+                number = samples.start + sample
+                name = chosen.get(error.column, error.column)
+                message = message.replace(f"[{sample}]", f"[{number}]", 1)
+                if name in samples and samples[name][sample] is None:
+                    advice = _advice(samples, name, sample)
+                    message = f"{name!r} is missing or null in sample {number}; {advice}"
+        in_file = samples.error(message, sample)
         in_file.remedy = error.remedy
         return in_file
-
-    def _in_file(self, error: InputError, samples: Samples) -> FileError:
-        message = str(error.args[0])
-        try:
-            chosen = resolve(self._needs, samples, self._mapping)
-        except InputError:
-            return samples.error(message)
-        if error.sample is None or error.column is None:
-            return samples.error(message)
-        number = samples.start + error.sample
-        name = chosen.get(error.column, error.column)
-        message = message.replace(f"[{error.sample}]", f"[{number}]", 1)
-        if name in samples and samples[name][error.sample] is None:
-            way_out = _way_out(samples, name, error.sample)
-            message = f"{name!r} is missing or null in sample {number}; {way_out}"
-        return samples.error(message, error.sample)
 
     def place(self, sample: int | None) -> str | None:
         """The file and the line of a sample, while its batch is the one that was read last."""
@@ -269,13 +269,6 @@ class Reading(Iterator[Samples]):
         number = sample - samples.start
         inside = 0 <= number < samples.size
         return f"{samples.path}:{samples.lines[number]}" if inside else None
-
-    def _notice(self, samples: Samples) -> None:
-        self._same_names(samples)
-        self.size += samples.size
-        self.expected = self.size / samples.share if samples.share else None
-        self.columns = tuple(samples)
-        self.log = samples.path if samples.log else None
 
     def _same_names(self, samples: Samples) -> None:
         """Raise `FileError` if a name that comes up late would be read instead of the first."""
@@ -293,8 +286,8 @@ class Reading(Iterator[Samples]):
         self._chosen = chosen
 
 
-def _way_out(samples: Samples, name: str, sample: int) -> str:
-    """What to do about a missing value; in logs, a whole task may have none."""
+def _advice(samples: Samples, name: str, sample: int) -> str:
+    """Advice about a missing value; in logs, a whole task may have none."""
     if samples.log and "task" in samples:
         pairs = zip(samples["task"], samples[name], strict=True)
         others = {task for task, value in pairs if value is not None}
@@ -322,13 +315,13 @@ def check_same_samples(
     systems: Mapping[str, Samples],
     needs: Mapping[str, str],
     columns: Mapping[str, str],
-    own: Collection[str] = ("predictions",),
+    made: Collection[str] = ("predictions",),
 ) -> bool:
     """Whether ids, or a column that the metrics read, show that all systems have the same samples.
 
-    Those with ids are in the same order. The systems' `own` columns show nothing, but contexts that
-    must be equal where no other column shows it. `needs` maps each column to a metric that asks for
-    it, `columns` to its name in the files.
+    Those with ids are in the same order. The columns that systems `made` show nothing, but contexts
+    that must be equal where no other column shows it. `needs` maps each column to a metric that
+    asks for it, `columns` to its name in the files.
 
     Raises:
         FileError: a row isn't about the baseline's sample; the text names the first.
@@ -337,7 +330,7 @@ def check_same_samples(
     if len(systems) < 2:
         return shown
     first, *others = systems.values()
-    needed = {c: metric for c, metric in needs.items() if c == "contexts" or c not in own}
+    needed = {c: metric for c, metric in needs.items() if c == "contexts" or c not in made}
     for other in others:
         ids = "id" in first and "id" in other
         try:
@@ -350,8 +343,8 @@ def check_same_samples(
         pairs = [(mine[c], theirs[c]) for c in needed if c not in passages]
         advice, shown = _SAME, shown and bool(ids or pairs or passages)
         # One value for all tells no sample from another.
-        told = [n for n, _ in pairs if len({*map(str, first.column(n))}) >= min(first.size, 2)]
-        if passages and not (told or ids):
+        distinct = [n for n, _ in pairs if len({*map(str, first.column(n))}) >= min(first.size, 2)]
+        if passages and not (distinct or ids):
             unread = [
                 read_unread(mine, read_from, s, s.__getitem__, s.size) for s in (first, other)
             ]
@@ -362,8 +355,8 @@ def check_same_samples(
             _same_column(first, other, name, other_name, advice)
         if first.size != other.size:
             raise other.error(
-                f"has {other.size} sample{'s' * (other.size != 1)}, but {first.path} has "
-                f"{first.size}; {_SAME}"
+                f"has {other.size} {'sample' if other.size == 1 else 'samples'}, but {first.path} "
+                f"has {first.size}; {_SAME}"
             ).with_remedy("compare_common")
     return shown
 
@@ -398,4 +391,5 @@ def quoted_apart(*values: object) -> Iterator[str]:
         texts = [text[:at] + code + text[at + 2 :] for text, code in zip(texts, codes, strict=True)]
     start = at - _QUOTED // 2 if max(map(len, texts)) > _QUOTED and at > _QUOTED - 10 else 0
     end = start + _QUOTED
-    yield from ("…" * (start > 0) + text[start:end] + "…" * (len(text) > end) for text in texts)
+    before = "…" if start > 0 else ""
+    yield from (before + text[start:end] + ("…" if len(text) > end else "") for text in texts)

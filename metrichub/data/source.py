@@ -81,10 +81,9 @@ class Source:
 
     @contextmanager
     def read_before(self, first: Callable[[Iterator[Chunk]], T]) -> Iterator[T]:
-        """What `first` makes of all chunks, while they are still to be read.
+        """The result of `first` for all chunks, which can be read again then.
 
-        What can be read only once, such as a pipe or a compressed file, is copied to a temporary
-        file.
+        A pipe or a compressed file can be read only once, and is copied to a temporary file.
         """
         with tempfile.TemporaryFile() as copy:
             if not self.seekable:
@@ -92,9 +91,9 @@ class Source:
                 self.stream, self.size, self.packed = copy, copy.tell(), None
                 copy.seek(0)
             start = self.stream.tell()
-            found = first(self.chunks())
+            result = first(self.chunks())
             self.stream.seek(start)
-            yield found
+            yield result
 
     def lines(self) -> Iterator[str]:
         """The lines without their line breaks (LF or CRLF); all else is kept."""
@@ -125,9 +124,9 @@ class Source:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a compressed file holds; every way in which one can be broken is an `OSError`.
+    """The content of a compressed file.
 
-    It is one, too, to hold more than `most` bytes.
+    A broken file, and one with more than `most` bytes, is an `OSError`.
     """
 
     def __init__(self, packed: BinaryIO, suffix: str, most: int | None) -> None:

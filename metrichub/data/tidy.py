@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,21 +32,21 @@ def systems_in(data: Any, column: str | None) -> dict[str, Samples]:
     """The systems of one table by the values of a column, or those of a mapping."""
     if column is not None:
         return split_systems(samples_of(data), column)
-    return {str(name): samples_of(own) for name, own in data.items()}
+    return {str(name): samples_of(table) for name, table in data.items()}
 
 
 def by_task(
     data: Any,
     column: str | None,
     needed: Mapping[str, str],
-    made: Collection[str],
+    by_systems: Collection[str],
     mapping: Mapping[str, str] | None = None,
 ) -> Samples:
     """The samples with a row for each task, where the data has one for each try.
 
-    What systems have `made` of a task is a list of its tries. `column` says which rows are of one
-    task; by default it is `task_id`, if there is one. `needed` maps a column to a metric that asks
-    for it, `mapping` a column to its name in the data.
+    Columns that systems make (`by_systems`) have a list of the tries of each task. `column` says
+    which rows are of one task; by default it is `task_id`, if there is one. `needed` maps a column
+    to a metric that asks for it, `mapping` a column to its name in the data.
 
     Raises:
         MissingColumn: there is no such column.
@@ -60,9 +60,9 @@ def by_task(
     if len(rows) == samples.size:
         return replace(samples, columns={"id": [*rows], **samples})
     chosen = resolve(needed, samples, mapping)
-    own = {chosen[column] for column in made if column in chosen}
+    tried = {chosen[column] for column in by_systems if column in chosen}
     columns = {n: [[v[row] for row in at] for at in rows.values()] for n, v in samples.items()}
-    for shared in columns.keys() - own:
+    for shared in columns.keys() - tried:
         same = [all(value == tries[0] for value in tries) for tries in columns[shared]]
         if all(same):
             columns[shared] = [tries[0] for tries in columns[shared]]
@@ -71,25 +71,21 @@ def by_task(
             raise InputError(f"the tries of {name} {task} differ in {shared!r}")
     numbers = sorted({*map(len, rows.values())})
     each = f"{numbers[0]} to {numbers[-1]}" if numbers[1:] else f"{numbers[0]}"
-    tasks = f"{len(rows)} task{'s' * (len(rows) > 1)}"
+    tasks = f"{len(rows)} tasks" if len(rows) > 1 else "1 task"
     remark = f"{samples.size} rows are tries of {tasks} by {name}, {each} of each"
+    index = samples.index
+    if index is not None:
+        import pandas
+
+        index = pandas.Index([*rows], name=name)
     return Samples(
         samples.path,
         {"id": [*rows], **columns},
         log=samples.log,
         classes=samples.classes,
-        index=_index_like(samples.index, name, rows),
+        index=index,
         remarks=(*samples.remarks, remark),
     )
-
-
-def _index_like(index: Any, name: str, values: Iterable[str]) -> Any:
-    """The values as an index of pandas, if the frame had one, which its rows no longer have."""
-    if index is None:
-        return None
-    import pandas
-
-    return pandas.Index([*values], name=name)
 
 
 def samples_of(data: Any) -> Samples:
@@ -128,7 +124,7 @@ def split_systems(samples: Samples, column: str) -> dict[str, Samples]:
     if len(rows) < 2:
         shown = f", {next(iter(rows))!r}" if rows else ""
         raise InputError(f"{column!r} has one system{shown}; a comparison needs two")
-    return {name: samples.take(own) for name, own in rows.items()}
+    return {name: samples.take(places) for name, places in rows.items()}
 
 
 def _rows_by_value(option: str, samples: Samples, column: str) -> dict[str, list[int]]:
@@ -149,7 +145,7 @@ def in_order(systems: Mapping[str, Samples]) -> Mapping[str, Samples]:
         InputError: a system lacks samples of another.
     """
     ids = [samples.get("id") for samples in systems.values()]
-    return systems if None in ids or all(own == ids[0] for own in ids) else matched(systems)
+    return systems if None in ids or all(column == ids[0] for column in ids) else matched(systems)
 
 
 def matched(
@@ -172,41 +168,36 @@ def matched(
     first, *others = systems.values()
     shared = [name for name in first if all(name in other for other in others)]
     ids = [name for name in _IDENTIFY if name in shared]
-    names = key or (ids if "id" in ids else [n for n in shared if n not in mapped and _asked(n)])
-    keys = {name: _keys(samples, names) for name, samples in systems.items()}
-    counts = {name: Counter(own) for name, own in keys.items()}
-    repeated = any(max(own.values(), default=0) > 1 for own in counts.values())
+    asked = [n for n in shared if column_of_alias(NUMBERED.sub(r"\1", n)) in ASKED]
+    names = key or (ids if "id" in ids else [name for name in asked if name not in mapped])
+    keys: dict[str, list[tuple[str, ...]]] = {}
+    for name, samples in systems.items():
+        columns = [
+            named_values("key", n, samples, samples.__getitem__, samples.size) for n in names
+        ]
+        keys[name] = [tuple(map(_text, values)) for values in zip(*columns, strict=True)]
+    counts = {name: Counter(system_keys) for name, system_keys in keys.items()}
+    repeated = any(max(counter.values(), default=0) > 1 for counter in counts.values())
     if not names or (repeated and not key and "id" not in ids):
         raise InputError("nothing identifies the samples of the systems").with_remedy("name_key")
-    places = {one: place for place, one in enumerate(next(iter(counts.values())))}
-    in_all = {one for one in places if all(one in own for own in counts.values())}
+    places = {sample: place for place, sample in enumerate(next(iter(counts.values())))}
+    in_all = {sample for sample in places if all(sample in c for c in counts.values())}
     _check_equal(counts, len(in_all), common, names)
-    paired = f"rows of the same {listed(names)} are paired in their order"
     chosen: dict[str, Samples] = {}
     for name, samples in systems.items():
-        of = keys[name]
-        rows = [row for row, one in enumerate(of) if one in in_all]
-        rows.sort(key=lambda row: places[of[row]])
+        by_row = keys[name]
+        rows = [row for row, sample in enumerate(by_row) if sample in in_all]
+        rows.sort(key=lambda row: places[by_row[row]])
         taken = samples if rows == [*range(samples.size)] else samples.take(rows)
         if key and "id" not in taken:
-            taken = replace(taken, columns={"id": [" ".join(of[row]) for row in rows], **taken})
-        left_out = samples.size - len(rows)
-        remarks = [f"{left_out} of {samples.size} samples are left out, as {NOT_IN_ALL}"]
-        said = (*taken.remarks, *remarks * bool(left_out), *[paired] * repeated)
-        chosen[name] = replace(taken, remarks=said)
+            taken = replace(taken, columns={"id": [" ".join(by_row[row]) for row in rows], **taken})
+        remarks = list(taken.remarks)
+        if left_out := samples.size - len(rows):
+            remarks.append(f"{left_out} of {samples.size} samples are left out, as {NOT_IN_ALL}")
+        if repeated:
+            remarks.append(f"rows of the same {listed(names)} are paired in their order")
+        chosen[name] = replace(taken, remarks=tuple(remarks))
     return chosen
-
-
-def _asked(name: str) -> bool:
-    return column_of_alias(NUMBERED.sub(r"\1", name)) in ASKED
-
-
-def _keys(samples: Samples, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """What identifies every sample, as texts."""
-    columns = (
-        named_values("key", name, samples, samples.__getitem__, samples.size) for name in names
-    )
-    return [tuple(map(_text, values)) for values in zip(*columns, strict=True)]
 
 
 def _text(value: Any) -> str:
@@ -222,27 +213,30 @@ def _check_equal(
 ) -> None:
     """Raise `InputError` if systems have other samples, or other numbers of rows of one."""
     (name, first), *others = counts.items()
-    for other, own in others:
-        uneven = (one for one in first if one in own and first[one] != own[one])
-        if one := next(uneven, None):
+    for other, counter in others:
+        uneven = (key for key in first if key in counter and first[key] != counter[key])
+        if key := next(uneven, None):
             raise InputError(
-                f"{name} has {first[one]} rows with {_shown(names, one)}, and {other} {own[one]}; "
-                "name further columns of the key, or drop the rows that repeat"
+                f"{name} has {first[key]} rows with {_shown(names, key)}, and {other} "
+                f"{counter[key]}; name further columns of the key, or drop the rows that repeat"
             )
-    other, own = next(((n, o) for n, o in others if o.keys() != first.keys()), (name, first))
+    other, counter = next(((n, o) for n, o in others if o.keys() != first.keys()), (name, first))
     if not shared:
-        examples = _shown(names, next(iter(first))), _shown(names, next(iter(own)))
+        examples = _shown(names, next(iter(first))), _shown(names, next(iter(counter)))
         raise InputError(
             f"{name} and {other} have no sample in common: the first are {' and '.join(examples)}"
         )
-    if common or own is first:
+    if common or counter is first:
         return
-    missing, more = first.keys() - own.keys(), own.keys() - first.keys()
-    differs = [f"lacks {len(missing)} of the {len(first)} samples of {name}"] * bool(missing)
-    differs += [f"has {len(more)} that {name} lacks"] * bool(more)
-    example, are = _shown(names, min(missing or more)), "is" if shared == 1 else "are"
+    missing, more = first.keys() - counter.keys(), counter.keys() - first.keys()
+    differences = []
+    if missing:
+        differences.append(f"lacks {len(missing)} of the {len(first)} samples of {name}")
+    if more:
+        differences.append(f"has {len(more)} that {name} lacks")
     raise InputError(
-        f"{other} {' and '.join(differs)} (first: {example}); {shared} {are} in all systems"
+        f"{other} {' and '.join(differences)} (first: {_shown(names, min(missing or more))}); "
+        f"{shared} {'is' if shared == 1 else 'are'} in all systems"
     ).with_remedy("compare_common")
 
 

@@ -1,4 +1,4 @@
-"""What surrounds messages: requests, responses, runs of LangSmith, traces of OpenTelemetry."""
+"""Messages out of requests, responses, runs of LangSmith and traces of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def entries_of(source: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What an object around a conversation holds: a request, a response, a run or a trace."""
+    """The messages in an object around a conversation: a request, a response, a run or a trace."""
     if _is_span(value):
         yield from _of_spans([value])
         return
@@ -58,8 +58,8 @@ def _of_object(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _of_spans(list(spans_of(value)))
         return
     system = value.get("system") or value.get("instructions")
-    if own := value.get("systemInstruction"):  # Of Gemini.
-        system = own.get("parts") if isinstance(own, Mapping) else own
+    if instruction := value.get("systemInstruction"):  # Of Gemini.
+        system = instruction.get("parts") if isinstance(instruction, Mapping) else instruction
     if key is None and isinstance(value.get("output"), (list, tuple)):
         questions = value.get("input") or ()
         asked = [_from("user", questions)] if isinstance(questions, str) else questions
@@ -110,10 +110,12 @@ def attributes_of(span: object) -> Mapping[str, Any]:
     """The attributes of a span of OpenTelemetry that are about a conversation."""
     if not isinstance(span, Mapping):
         return {}
-    own = span.get("attributes", span)
-    if isinstance(own, (list, tuple)):
-        own = {pair["key"]: next(iter(pair["value"].values()), None) for pair in own}
-    return own if isinstance(own, Mapping) and any(k.startswith("gen_ai.") for k in own) else {}
+    attributes = span.get("attributes", span)
+    if isinstance(attributes, (list, tuple)):
+        attributes = {pair["key"]: next(iter(pair["value"].values()), None) for pair in attributes}
+    if isinstance(attributes, Mapping) and any(key.startswith("gen_ai.") for key in attributes):
+        return attributes
+    return {}
 
 
 def _is_span(entry: Mapping[str, Any]) -> bool:
@@ -124,12 +126,12 @@ def _is_span(entry: Mapping[str, Any]) -> bool:
 
 def _of_spans(spans: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The messages of the last chat, whose input repeats the earlier ones."""
-    chats = [own for own in map(attributes_of, spans) if _INPUT in own or _OUTPUT in own]
+    chats = [chat for chat in map(attributes_of, spans) if _INPUT in chat or _OUTPUT in chat]
     if not chats:
         raise ValueError(
             f"isn't a conversation: these are spans, and no span has {_INPUT} or {_OUTPUT}"
         )
-    inputs = [list(_listed(own.get(_INPUT))) for own in chats]
+    inputs = [list(_listed(chat.get(_INPUT))) for chat in chats]
     longest = max(range(len(chats)), key=lambda number: len(inputs[number]))
     if system := list(_listed(chats[longest].get(_SYSTEM))):
         yield {"role": "system", "parts": system}

@@ -21,14 +21,14 @@ _SHOWN = 8
 class Objects(NamedTuple):
     """How a column's objects become text, and under which names other tools keep them.
 
-    `whole`: whatever a sample has is one object, also a number or a list of texts.
+    `single`: whatever a sample has is one object, also a number or a list of texts.
     `conversations`: a conversation is such an object, and not read as its last answer.
     `several`: a list is several objects; `listed`: a metric asks for all of them.
     """
 
     text_of: Callable[[Any], str]
     names: tuple[str, ...] = ()
-    whole: bool = False
+    single: bool = False
     conversations: bool = False
     several: bool = False
     listed: bool = False
@@ -51,7 +51,7 @@ def as_list(name: str, values: Iterable[Any]) -> Sequence[Any]:
             f"{name} is one string; give a list with one entry per sample: {name}=[{values[:40]!r}]"
         )
     try:
-        rows = None if _is_no_column(values) else _listed_values(values)
+        rows = _listed_values(values)
     except UnicodeDecodeError:  # Arrow doesn't look at what it takes for text.
         raise InputError(f"{name} contains text that isn't UTF-8") from None
     if not isinstance(rows, (list, tuple)):
@@ -92,14 +92,11 @@ def check_mapping(columns: object) -> None:
             )
 
 
-def _is_no_column(values: object) -> bool:
-    return isinstance(values, (bytes, Mapping, set, frozenset)) or any(
-        hasattr(values, attribute) for attribute in ("columns", "column_names")
-    )
-
-
 def _listed_values(values: Any) -> object:
     """The values as a list, by what their library offers; None if there is no way to one."""
+    is_table = hasattr(values, "columns") or hasattr(values, "column_names")
+    if is_table or isinstance(values, (bytes, Mapping, set, frozenset)):
+        return None
     for method in ("to_pylist", "to_list"):
         if hasattr(values, method):
             return getattr(values, method)()
@@ -174,8 +171,8 @@ def _rare(value: Any, unknown: Callable[[Any], Any]) -> Any:
         return None if value != value else value.isoformat()  # noqa: PLR0124
     if isinstance(value, UUID):
         return str(value)
-    own = _as_mapping(value)
-    return unknown(value) if own is value else json_value(own, unknown)
+    mapping = _as_mapping(value)
+    return unknown(value) if mapping is value else json_value(mapping, unknown)
 
 
 def _is_number(value: Any) -> bool:
@@ -189,8 +186,8 @@ def column_of_path(path: str, names: Iterable[str]) -> str | None:
 
     A column of the very name wins, then the one with the most of the path's steps in its name.
     """
-    known = set(names)
-    while path not in known:
+    columns = set(names)
+    while path not in columns:
         path, dot, _ = path.rpartition(".")
         if not dot:
             return None
@@ -199,16 +196,17 @@ def column_of_path(path: str, names: Iterable[str]) -> str | None:
 
 def paths_of(path: str, names: Iterable[str]) -> list[str]:
     """The paths of several columns that are read as one, as in "ref1+ref2"; else this one."""
-    known = set(names)
+    columns = set(names)
     several = path.split("+")
-    apart = path not in known and all(column_of_path(own, known) for own in several)
+    apart = path not in columns and all(column_of_path(part, columns) for part in several)
     return several if apart else [path]
 
 
 def columns_of_path(path: str, names: Iterable[str]) -> list[str]:
     """The columns that a path starts at, of several paths all; none where there is none."""
-    known = set(names)
-    return [own for part in paths_of(path, known) if (own := column_of_path(part, known))]
+    columns = set(names)
+    starts = [column_of_path(part, columns) for part in paths_of(path, columns)]
+    return [column for column in starts if column]
 
 
 def values_at(
@@ -226,7 +224,7 @@ def values_at(
     """
     paths = paths_of(path, names)
     if len(paths) > 1:
-        read = [as_list(own, values_at(own, names, values_of)) for own in paths]
+        read = [as_list(part, values_at(part, names, values_of)) for part in paths]
         return [_several(values, cells) for values in zip(*read, strict=True)]
     column = column_of_path(path, names) or path
     values = values_of(column)
@@ -240,12 +238,13 @@ def values_at(
 
 
 def _several(values: Sequence[Any], cells: bool) -> Any:
-    """What a sample has in several columns, but for what is missing."""
+    """The values of a sample in several columns, but for those that are missing."""
     read = [cell_or_text(value) for value in values] if cells else values
-    lists = [inner_list(value) for value in read]
-    items = [own if own is not None else [v] for own, v in zip(lists, read, strict=True)]
-    there = [i for own in items for i in own if not (is_missing(i) or (cells and i == ""))]
-    return there or values[0]
+    items: list[Any] = []
+    for value in read:
+        inner = inner_list(value)
+        items += [value] if inner is None else inner
+    return [i for i in items if not (is_missing(i) or (cells and i == ""))] or values[0]
 
 
 def named_values(
@@ -283,13 +282,21 @@ def _value(value: Any, path: str, column: str, steps: Sequence[str], sample: int
 
 
 def _inside(value: Any, step: str) -> Any:
-    """What is at a key of an object, or at a place of a list; `LookupError` says what is there."""
+    """The value of a key of an object, or at a place of a list.
+
+    Raises:
+        LookupError: there is none; the text says what is there.
+    """
     value = cell_or_text(value)
     if isinstance(value, Mapping):
         if step in value:
             return value[step]
-        raise LookupError(_keys(value, step))
-    if not _is_list(value):
+        keys = [str(key) for key in value]
+        shown = keys if len(keys) <= _SHOWN else [*keys[:_SHOWN], f"{len(keys) - _SHOWN} more"]
+        has = f"has {listed(shown)}{did_you_mean(step, keys)}" if keys else "is an empty object"
+        raise LookupError(has)
+    # pandas reads lists from Parquet as arrays.
+    if not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
         raise LookupError(f"is {what(value)}")
     size = len(value)
     if not step.isdecimal():
@@ -297,19 +304,6 @@ def _inside(value: Any, step: str) -> Any:
     if int(step) >= size:
         raise LookupError(f"is a list of {size}, numbered from 0" if size else "is an empty list")
     return value[int(step)]
-
-
-def _is_list(value: object) -> bool:
-    """Whether a value is a list, a tuple or an array, such as pandas reads lists from Parquet."""
-    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
-
-
-def _keys(value: Mapping[Any, Any], step: str) -> str:
-    keys = [str(key) for key in value]
-    if not keys:
-        return "is an empty object"
-    shown = keys if len(keys) <= _SHOWN else [*keys[:_SHOWN], f"{len(keys) - _SHOWN} more"]
-    return f"has {listed(shown)}{did_you_mean(step, keys)}"
 
 
 def check_texts(name: str, values: Sequence[Any], lists: Sequence[Sequence[Any] | None]) -> None:
@@ -410,7 +404,7 @@ def _as_text(value: object, text_of: TextOf) -> Any:
     if isinstance(value, str):
         return value
     if isinstance(text_of, Objects):
-        if text_of.whole:
+        if text_of.single:
             return text_of.text_of(value)
         text_of = text_of.text_of
     items = inner_list(value)

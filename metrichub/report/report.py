@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from metrichub.agreement import Agreement, CalibratedMean, VerdictAgreement
     from metrichub.agreement.correlation import CorrelationKeywords
-    from metrichub.data.tabular import Data
+    from metrichub.data.inputs import Data
 
 AGREEMENT = "metrichub.agreement.of_report"
 
