@@ -316,8 +316,8 @@ def _paired(
 
 def _saved(files: Mapping[str, str | Samples]) -> dict[str, Report]:
     """The saved reports among the files."""
-    from metrichub.report.deserialize import load_if_report
     from metrichub.report.report import Report
+    from metrichub.report.saved import load_if_report
 
     loaded = {
         name: load_if_report(file)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.data.answer_columns import PREFIX, nothing_read
 from metrichub.data.metadata import Metadata, joined_index, joined_metadata, repeating
-from metrichub.evaluation.lengths import Lengths, joined_lengths, read_lengths, summed_lengths
+from metrichub.evaluation.lengths import Lengths, joined_lengths, summed_lengths
 from metrichub.evaluation.script_coverage import ByTokenizer
 from metrichub.models.usage import Usage
 
@@ -42,66 +41,38 @@ class Rule(Generic[V]):
 
     Attributes:
         empty: The value where nothing is known.
-        read: From what a file holds of it to the value. Without, it isn't written.
+        saved: Whether a file has it.
         join: The value of several parts together; without, numbers are added, names united, and
             mappings joined key by key.
         take: The value of the samples at some places, which may need other facts. Without, it
             belongs to all samples together, and some of them have none.
         pool: What is left of it where the samples aren't kept; without, nothing.
         rare: Whether a file has it only where it isn't empty.
+        saved_as: Its name in a file, by default its own.
     """
 
     empty: V
-    read: Callable[[Any], V] | None = None
+    saved: bool = True
     join: Callable[[Parts], V] | None = None
     take: Callable[[V, Index, Values], V] | None = None
     pool: Callable[[V], V] | None = _same
     rare: bool = False
+    saved_as: str = ""
     name: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        self.saved_as = self.saved_as or name
+
+    @property
+    def kind(self) -> Any:
+        """The type of the values: that in the brackets of `Rule[...]`."""
+        (kind,) = get_args(vars(self)["__orig_class__"])
+        return kind
 
     def __get__(self, measurement: object, owner: type) -> V:
         value: V = getattr(measurement, "facts", {}).get(self.name, self.empty)
         return value
-
-
-def counts_of(saved: Mapping[str, object]) -> Counter[str]:
-    """Numbers of samples by what is said of them, as a file holds them.
-
-    Raises:
-        ValueError: a number is none.
-    """
-    counts: Counter[str] = Counter()
-    for reason, number in saved.items():
-        if not isinstance(number, int):
-            raise ValueError(f"{reason!r} is counted as {number!r}")
-        counts[reason] = number
-    return counts
-
-
-def _each_counted(saved: Mapping[str, Mapping[str, object]]) -> dict[str, Counter[str]]:
-    return {name: counts_of(counts) for name, counts in saved.items()}
-
-
-def _usage(saved: Mapping[str, Any]) -> Usage:
-    return Usage(**{**saved, "models": _each_counted(saved.get("models", {}))})
-
-
-def _letters(saved: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ByTokenizer]:
-    for letters in (counts for by_tokenizer in saved.values() for counts in by_tokenizer.values()):
-        counts_of({"total": letters["total"]})
-        _each_counted({effect: letters[effect] for effect in ("uncut", "dropped")})
-    return saved
-
-
-def _ranges(saved: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int]]:
-    return {name: (int(low), int(high)) for name, (low, high) in saved.items()}
-
-
-def _names(saved: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(names) for name, names in saved.items()}
 
 
 def _widest(parts: Parts) -> dict[str, tuple[int, int]]:
@@ -111,10 +82,6 @@ def _widest(parts: Parts) -> dict[str, tuple[int, int]]:
             smallest, largest = widest.get(column, (low, high))
             widest[column] = (min(low, smallest), max(high, largest))
     return widest
-
-
-def _segments(saved: Sequence[tuple[int, Mapping[str, str]]]) -> Segments:
-    return [(size, dict(digests)) for size, digests in saved]
 
 
 def _segment(segments: Segments, index: Index, _: Values) -> Segments:
@@ -133,8 +100,12 @@ def _columns(columns: Metadata, index: Index, _: Values) -> Metadata:
 
 
 def _unextracted(counts: Counts, index: Index, facts: Values) -> Counts:
-    answers = {name: facts["metadata"][PREFIX + name] for name in counts}
-    return {n: sum(nothing_read(own[i]) for i in index.tolist()) for n, own in answers.items()}
+    columns = facts.get("metadata", {})
+    answers = {name: columns[PREFIX + name] for name in counts if PREFIX + name in columns}
+    return {
+        name: sum(nothing_read(values[i]) for i in index.tolist())
+        for name, values in answers.items()
+    }
 
 
 class DoubtfulRows(NamedTuple):
@@ -150,13 +121,6 @@ Heaviest = tuple[float, float, int]
 """What the sample with the most errors adds to a score, what all do, and its number."""
 Findings = Mapping[str, Mapping[str, DoubtfulRows]]
 """What checks found, by metric and check."""
-
-
-def _findings(saved: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Findings:
-    return {
-        metric: {check: DoubtfulRows(**finding) for check, finding in own.items()}
-        for metric, own in saved.items()
-    }
 
 
 def _joined_findings(parts: Parts) -> Findings:
@@ -211,25 +175,21 @@ class Facts:
     read.
     """
 
-    segments = Rule[Segments]([], read=_segments, take=_segment)
-    candidates = Rule[Mapping[str, tuple[int, int]]]({}, read=_ranges, join=_widest, take=_same)
-    usage = Rule(Usage(), read=_usage)
-    letters = Rule[Mapping[str, ByTokenizer]]({}, read=_letters)
-    mixed_forms = Rule[Names]({}, read=_names)
-    read_from = Rule[Names]({}, read=_names, take=_same)
-    blanks = Rule[Mapping[str, Counts]]({}, read=_each_counted, rare=True)
-    metadata = Rule[Metadata]({}, read=_same, join=joined_metadata, take=_columns, pool=None)
-    questions = Rule[Metadata]({}, read=_same, join=repeating, take=_columns, pool=None, rare=True)
-    lengths = Rule[Lengths | None](
-        None, read=read_lengths, join=joined_lengths, take=_rows, pool=summed_lengths
-    )
-    unextracted = Rule[Counts]({}, read=counts_of, take=_unextracted, rare=True)
-    doubts = Rule[Findings]({}, read=_findings, join=_joined_findings, rare=True)
-    heaviest = Rule[Mapping[str, Heaviest]](
-        {}, read=lambda saved: {n: tuple(h) for n, h in saved.items()}, join=_heaviest, rare=True
-    )
-    index = Rule[Any](None, join=joined_index, take=_rows, pool=None)
-    remarks = Rule[Sequence[str]]((), read=tuple, join=_each_once, take=_same, rare=True)
+    segments = Rule[Segments]([], take=_segment)
+    candidates = Rule[Mapping[str, tuple[int, int]]]({}, join=_widest, take=_same)
+    usage = Rule[Usage](Usage())
+    letters = Rule[Mapping[str, ByTokenizer]]({})
+    mixed_forms = Rule[Names]({})
+    read_from = Rule[Names]({}, take=_same)
+    blanks = Rule[Mapping[str, Counts]]({}, rare=True)
+    metadata = Rule[Metadata]({}, join=joined_metadata, take=_columns, pool=None)
+    questions = Rule[Metadata]({}, join=repeating, take=_columns, pool=None, rare=True)
+    lengths = Rule[Lengths | None](None, join=joined_lengths, take=_rows, pool=summed_lengths)
+    unextracted = Rule[Counts]({}, take=_unextracted, rare=True)
+    doubts = Rule[Findings]({}, join=_joined_findings, rare=True)
+    heaviest = Rule[Mapping[str, Heaviest]]({}, join=_heaviest, rare=True)
+    index = Rule[Any](None, saved=False, join=joined_index, take=_rows, pool=None)
+    remarks = Rule[Sequence[str]]((), join=_each_once, take=_same, rare=True)
 
 
 FACTS: Sequence[Rule[Any]] = [fact for fact in vars(Facts).values() if isinstance(fact, Rule)]

@@ -63,11 +63,6 @@ def lengths_of(batch: Batch) -> Lengths | None:
     return np.stack([words, counts], axis=1)
 
 
-def read_lengths(pairs: Sequence[Sequence[int]] | None) -> Lengths | None:
-    """The lengths that a file holds."""
-    return None if pairs is None else np.array(pairs, np.int64).reshape(-1, 2)
-
-
 def summed_lengths(lengths: Lengths | None) -> Lengths | None:
     """The sums of lengths, where the samples aren't kept."""
     return None if lengths is None else lengths.sum(axis=0, keepdims=True)

@@ -140,14 +140,6 @@ class Result(ABC):
         )
 
     @abstractmethod
-    def saved(self) -> dict[str, Any]:
-        """What a file holds of it beside the scores: arrays, rows, and what they belong to."""
-
-    @abstractmethod
-    def check(self, size: int) -> None:
-        """Raise `ValueError` if the parts don't fit together and a report of `size`."""
-
-    @abstractmethod
     def scored(self) -> NDArray[np.bool_]:
         """Which samples have a score, (N,).
 
@@ -234,7 +226,3 @@ class Result(ABC):
             f"{self.metric.name}: this report was pooled, and {what} needs its samples; "
             "use the report from before pool(), or evaluate with samples=True"
         )
-
-    def _check_sizes(self, sizes: Sequence[int], size: int) -> None:
-        if {self.count + self.unscored, *sizes} != {size}:
-            raise ValueError(f"its parts have {[size, *sizes]} samples")

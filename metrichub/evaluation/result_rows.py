@@ -256,29 +256,6 @@ class RowsResult(Result):
         left_out = {place[old]: why for old, why in self.left_out.items() if old in place}
         return self._counted(self.metric, self.signature, rows, sample, len(index), left_out)
 
-    def saved(self) -> dict[str, Any]:
-        """The rows with the sample of each, and once pooled the concluded scores."""
-        saved: dict[str, Any] = {
-            "rows": list(self.rows),
-            "sample": self.sample.tolist(),
-            "size": self.size,
-        }
-        if self.left_out:
-            left_out = self.left_out.items()
-            saved["why"] = {str(sample): u.reason for sample, u in left_out}
-            kinds = self.undefined_for.items()
-            saved["undefined_for"] = {str(sample): kind for sample, kind in kinds}
-        if self.final is None:
-            return saved
-        return saved | {"final": self.final, "notes": list(self.final_notes)}
-
-    def check(self, size: int) -> None:
-        """Raise `ValueError` if a row belongs to no sample, or there are other than `size`."""
-        inside = (self.sample >= 0) & (self.sample < size)
-        if len(inside) != len(self.rows) or not inside.all():
-            raise ValueError("its rows don't belong to its samples")
-        self._check_sizes([self.size], size)
-
     @classmethod
     def merge(cls, parts: Sequence[RowsResult], signature: Signature) -> RowsResult:
         """The result of all parts' samples, in order.

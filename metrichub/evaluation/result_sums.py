@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
 from metrichub.evaluation.signature import Signature
-from metrichub.evaluation.stats import BucketSums, GroupSums, Stats, scored_by
+from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
 from metrichub.metric import Array, Metric
 
 
@@ -177,37 +176,6 @@ class SumResult(Result):
         """The result of some samples, in the order of the index."""
         return SumResult.of(self.metric, self.signature, self._rows("a group").take(index))
 
-    def saved(self) -> dict[str, Any]:
-        """The sums, and the statistics of every sample with the reasons of those unscored."""
-        sums: dict[str, Any] = {"totals": self.totals}
-        if self.bucket_sums is not None:
-            sums["buckets"] = self.bucket_sums.arrays
-            sums["bucket_counts"] = self.bucket_sums.counts.tolist()
-            sums["by_position"] = self.bucket_sums.by_position
-        if self.rows is None:
-            return sums
-        why = {str(row): reason for row, reason in self.rows.reasons.items()}
-        saved = {"statistics": self.rows.arrays, "scored": self.rows.scored.tolist(), "why": why}
-        if self.rows.undefined_for:
-            kinds = self.rows.undefined_for.items()
-            saved["undefined_for"] = {str(row): kind for row, kind in kinds}
-        return sums | saved
-
-    def check(self, size: int) -> None:
-        """Raise `ValueError` if rows and sums differ, or there are other than `size` samples."""
-        sizes = []
-        if self.rows is not None:
-            sizes = [len(self.rows), *map(len, self.rows.arrays.values())]
-            if not _equal(self.rows.totals(), self.totals) or self.rows.count != self.count:
-                raise ValueError("the sums over its samples don't match")
-        if self.bucket_sums is not None:
-            totals = {name: array.sum(axis=0) for name, array in self.bucket_sums.arrays.items()}
-            if self.count and not _equal(totals, scored_by(self.totals)):
-                raise ValueError("the sums over its buckets don't match")
-            if self.bucket_sums.counts.sum() != self.count:
-                raise ValueError("the number of samples in its buckets doesn't match")
-        self._check_sizes(sizes, size)
-
     def notes(self) -> Sequence[str]:
         """What the metric itself says of the summed statistics."""
         with scoring_errors(self.metric):
@@ -231,10 +199,3 @@ class SumResult(Result):
             totals,
             BucketSums.merged([(part.count + part.unscored, part.bucket_sums) for part in parts]),
         )
-
-
-def _equal(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
-    return first.keys() == second.keys() and all(
-        array.shape == second[name].shape and np.allclose(array, second[name], equal_nan=True)
-        for name, array in first.items()
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,11 +35,33 @@ _SWITCHES = (({"normalized": True, "asian_support": True}, {"Han"}),)
 """Options that split scripts, by the names that sacrebleu gives them, and these scripts."""
 
 
-ByTokenizer = Mapping[str, Mapping[str, Any]]
-"""What a tokenizer does to letters, by its name: {"total": 9, "uncut": {"Han": 9}, "dropped": {}}.
+@dataclass(frozen=True)
+class LetterCounts:
+    """Letters in all, and by script those that a tokenizer joins into one token, or drops."""
 
-By script, `uncut` counts the letters that it joins into one token, `dropped` those that it drops.
-"""
+    total: int
+    uncut: Counter[str]
+    dropped: Counter[str]
+
+    def __add__(self, other: LetterCounts) -> LetterCounts:
+        """The letters of both."""
+        return LetterCounts(
+            self.total + other.total, self.uncut + other.uncut, self.dropped + other.dropped
+        )
+
+    @property
+    def lost(self) -> Counter[str]:
+        """The letters that don't count as they should, by script."""
+        return self.uncut + self.dropped
+
+    @property
+    def lost_share(self) -> float:
+        """The share of such letters."""
+        return self.lost.total() / max(self.total, 1)
+
+
+ByTokenizer = Mapping[str, LetterCounts]
+"""What tokenizers do to letters, by their names."""
 
 
 def seen_texts(view: View) -> list[Texts]:
@@ -64,15 +86,16 @@ def letters_of(tokenizer: Tokenizer | None, columns: Iterable[Texts]) -> ByToken
     """What a tokenizer does to the letters of some columns; nothing where there is none."""
     if tokenizer is None:
         return {}
-    letters: dict[str, Any] = {"total": 0, "uncut": Counter(), "dropped": Counter()}
+    total, uncut, dropped = 0, Counter[str](), Counter[str]()
     for column in columns:
         counts = column.letters
-        letters["total"] += counts.total
-        for effect, by_script in (("uncut", counts.joined), ("dropped", counts.beyond_ascii)):
-            for script, number in by_script.items():
-                if treatment(tokenizer, script) == effect:
-                    letters[effect][script] += number
-    return {tokenizer if isinstance(tokenizer, str) else tokenizer.__name__: letters}
+        total += counts.total
+        for script, number in counts.joined.items():
+            uncut[script] += number if treatment(tokenizer, script) == "uncut" else 0
+        for script, number in counts.beyond_ascii.items():
+            dropped[script] += number if treatment(tokenizer, script) == "dropped" else 0
+    name = tokenizer if isinstance(tokenizer, str) else tokenizer.__name__
+    return {name: LetterCounts(total, +uncut, +dropped)}
 
 
 def mixed_forms_of(metric: Metric, columns: Sequence[Texts]) -> tuple[str, ...]:
@@ -118,28 +141,21 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
 
     Of several tokenizers, which older reports have, the best counts.
     """
-    best = min(letters.values(), key=_lost, default=None)
+    best = min(letters.values(), key=lambda counts: counts.lost_share, default=None)
     if best is None:
         return []
-    uncut, dropped = Counter[str](best["uncut"]), Counter[str](best["dropped"])
-    lost = uncut + dropped
-    share = lost.total() / max(best["total"], 1)
-    if share <= LOST and dropped.total() - dropped[EMOJI] <= DROPPED * best["total"]:
+    dropped, lost, share = best.dropped, best.lost, best.lost_share
+    if share <= LOST and dropped.total() - dropped[EMOJI] <= DROPPED * best.total:
         return []
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
     known = [script for script in scripts if script not in (OTHER, LATIN)]
     named = ", ".join(known) + " and others" * (0 < len(known) < len(scripts))
     letters_of_them = f"{share:.1%} of the letters{f' ({named})' * bool(named)}"
-    if dropped.total() > uncut.total():
+    if dropped.total() > best.uncut.total():
         why = "were dropped by the tokenizer"
     else:
         why = "are in scripts without spaces, which the tokenizer doesn't split into words"
     return [f"{letters_of_them} {why}; {_advice(metric, scripts)}"]
-
-
-def _lost(letters: Mapping[str, Any]) -> float:
-    both = sum(letters["uncut"].values()) + sum(letters["dropped"].values())
-    return float(both / max(letters["total"], 1))
 
 
 def _advice(metric: Metric, scripts: Sequence[str]) -> str:

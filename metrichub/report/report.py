@@ -147,7 +147,7 @@ class Report(Measurement):
         Raises:
             ReportError: a metric's parameters or rows can't be written as JSON.
         """
-        from metrichub.report.serialize import save
+        from metrichub.report.saved import save
 
         save(self, path)
 
@@ -159,7 +159,7 @@ class Report(Measurement):
             ReportError: the file isn't a report, or a metric isn't available, has another
                 definition, or gives other scores than when the report was saved.
         """
-        from metrichub.report.deserialize import load
+        from metrichub.report.saved import load
 
         return cls.of(load(path, metrics))
 
@@ -374,7 +374,7 @@ class Report(Measurement):
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same statistics and signatures, whatever it took to get them."""
-        from metrichub.report.serialize import statistics
+        from metrichub.report.saved import statistics
 
         return isinstance(other, Report) and statistics(self) == statistics(other)
 

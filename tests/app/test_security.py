@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from metrichub import Hub, load_metric
 from metrichub.app.guard import refused
 from metrichub.app.settings import Judging, ServerLimits, ServerSettings
-from metrichub.report.serialize import file_text
+from metrichub.report.saved import file_text
 from tests import judge_stub, plugins, web_stub
 from tests.app_client import BASELINES, CATS, HOME, Form, calling, run_of, words
 

@@ -10,6 +10,7 @@ import numpy as np
 from metrichub import Hub, Report
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import with_facts
+from metrichub.evaluation.script_coverage import LetterCounts
 from metrichub.models.usage import Usage
 
 STEP = [{"claim": "x"}]
@@ -31,7 +32,7 @@ def full(name: str = "a") -> Report:
         ),
         usage=Usage(calls=2),
         blanks={"predictions": Counter({"NaN": 1})},
-        letters={"wer": {"none": {"total": 5, "uncut": {"Han": 2}, "dropped": {}}}},
+        letters={"wer": {"none": LetterCounts(5, Counter(Han=2), Counter())}},
         mixed_forms={"wer": (name,)},
         read_from={"predictions": (name,)},
         lengths=np.array([[2, 1], [1, 1], [2, 1]]),
@@ -81,7 +82,7 @@ def test_a_merged_measurement_has_the_parts_of_both() -> None:
     assert [run.count for run in merged.runs["wer"]] == [6, 6]
     assert merged.usage.calls == 4
     assert merged.blanks == {"predictions": {"NaN": 2}}
-    assert merged.letters == {"wer": {"none": {"total": 10, "uncut": {"Han": 4}, "dropped": {}}}}
+    assert merged.letters == {"wer": {"none": LetterCounts(10, Counter(Han=4), Counter())}}
     assert merged.mixed_forms == {"wer": ("a", "b")}
     assert merged.read_from == {"predictions": ("a", "b")}
     assert merged.metadata == {"id": ["a0", "a1", "a2", "b0", "b1", "b2"]}

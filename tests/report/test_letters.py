@@ -197,8 +197,8 @@ def test_several_references_and_candidates_count_once() -> None:
         predictions=[[CHINESE, "a"], ["b", "c"]], references=[["dog"] * 3, ["cats", "fish", "ox"]]
     )
     # 9 letters of Chinese, 3 in the other predictions, 9 and 10 in the references.
-    assert report.letters["bleu"]["13a"]["total"] == 31
-    assert report.letters["bleu"]["13a"]["uncut"] == {"Han": 9}
+    assert report.letters["bleu"]["13a"].total == 31
+    assert report.letters["bleu"]["13a"].uncut == {"Han": 9}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import pytest
 
 from metrichub import Hub, Report
 from metrichub.errors import ReportError
-from metrichub.report.deserialize import _models_named
+from metrichub.report.saved import _models_named
 from tests.toy_metrics import Overlap
 
 OLD = Path(__file__).parents[1] / "data" / "report-0.1.0.json"

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,15 +123,19 @@ def judged_claims(systems: Mapping[str, Measurement]) -> dict[str, tuple[str, st
             inputs = [f"{own.removesuffix('s')}s" for own in metric.inputs()]
             evidence = [c for c in ("contexts", "sources", "references") if c in inputs]
             parts = (part for own in trace.steps.values() for step in own for part in step.items())
-            key = next((key for key, part in parts if _are_claims(key, part)), None)
+            key = next((key for key, part in parts if part and _are_claims(key, part)), None)
             if key and "supported" in asked and "predictions" in inputs and evidence:
                 found[name] = key, evidence[0]
     return found
 
 
 def _are_claims(key: str, part: Any) -> bool:
-    items = isinstance(part, list) and part and isinstance(part[0], Mapping)
-    return bool(items) and {"item", "verdict"} <= {*part[0]} and not key.startswith("reference")
+    return (
+        isinstance(part, list)
+        and all(isinstance(claim, Mapping) and {"item", "verdict"} <= {*claim} for claim in part)
+        and all(isinstance(claim["verdict"], str | None) for claim in part)
+        and not key.startswith("reference")
+    )
 
 
 def claims_by_verdict(
@@ -143,8 +148,9 @@ def claims_by_verdict(
     key, _ = judged[metric]
     for name, report in systems.items():
         trace = report.traces.get(metric, Trace())
-        steps = (step for own in trace.steps.values() for step in own)
-        words = Counter(claim["verdict"] for step in steps for claim in step.get(key, ()))
+        parts = [step.get(key, []) for steps in trace.steps.values() for step in steps]
+        claims = chain.from_iterable(part for part in parts if _are_claims(key, part))
+        words = Counter(claim["verdict"] for claim in claims)
         counted[name] = [words[word] for word in ("yes", "idk", "no")]
     return counted
 
