@@ -30,14 +30,14 @@ class Rates(NamedTuple):
     recall: float = 0.0
 
 
-def differ_in_meaning(one: str, other: str) -> bool:
+def differ_in_meaning(first: str, other: str) -> bool:
     """Whether answers that normalization makes equal differ in signs or numbers, or are articles.
 
     "-5" and "5" do, "1.5" and "15", "C" and "C++", "A" and "The"; "1,000" and "1000" don't.
     """
-    if one.strip().lower() == other.strip().lower():
+    if first.strip().lower() == other.strip().lower():
         return False
-    return not answer_tokens(one) or _marks(one) != _marks(other)
+    return not answer_tokens(first) or _marks(first) != _marks(other)
 
 
 def _marks(text: str) -> tuple[list[str], list[str]]:

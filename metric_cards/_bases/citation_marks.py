@@ -17,5 +17,5 @@ def cited_numbers(text: str) -> Iterator[int]:
     for match in MARK.finditer(text):
         for part in _RANGE.finditer(match[1] or match[2]):
             first, last = int(part[1]), int(part[2] or part[1])
-            whole = 0 <= last - first < WIDEST
-            yield from range(first, last + 1) if whole else (first, last)
+            is_range = 0 <= last - first < WIDEST
+            yield from range(first, last + 1) if is_range else (first, last)

@@ -20,12 +20,12 @@ def read_reply(text: str | None) -> Reading:
     reading = read(text)
     if reading.problem in (None, "empty"):
         return reading
-    rest = without_thinking(text)
-    if rest != text:
-        reading = read(rest)
-    if reading.problem in (None, "empty") or ("```" not in rest and "~~~" not in rest):
+    reply = without_thinking(text)
+    if reply != text:
+        reading = read(reply)
+    if reading.problem in (None, "empty") or ("```" not in reply and "~~~" not in reply):
         return reading
-    return read(unfenced(rest))
+    return read(unfenced(reply))
 
 
 def unread_note(parsed: float, form: str = "JSON") -> Sequence[str]:
@@ -50,7 +50,7 @@ def reply_text(value: object) -> Any:
     if value is None:
         raise ValueError("is None; give JSON text or an object, or 'null' for JSON's null")
     if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {str}:
-        held = [type(read_reply(own).value) for own in value]
+        held = [type(read_reply(item).value) for item in value]
         if dict in held or list in held or {*held} == {str}:
             return list(value)
     return json_text(value)

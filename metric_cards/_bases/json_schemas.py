@@ -68,7 +68,7 @@ class Schema:
         self._validator = kind(contents, registry=REGISTRY, format_checker=checker)
 
     def judge(self, reading: Reading) -> Judgement:
-        """What of the schema a text's value satisfies; without a value, nothing."""
+        """The parts of the schema that a text's value satisfies; none without a value."""
         wrong: set[Path] = {()}
         if reading.problem is None:
             wrong = set(self._wrong(reading.value))

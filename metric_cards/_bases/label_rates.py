@@ -57,7 +57,7 @@ class LabelCounts(NamedTuple):
 def averaged_over(
     expected: Mapping[str, Sequence[int]], predicted: Mapping[str, Sequence[int]]
 ) -> dict[str, Mapping[str, Sequence[int]]]:
-    """What macro averages are over: each label, with the rows that expect it or predict it."""
+    """The labels that macro averages are over, each with the rows that expect or predict it."""
     names = {name: repr(name if len(name) <= 40 else f"{name[:37]}...") for name in expected}
     by_reference, by_prediction = (
         {f"the {kind}label {shown}": rows[name] for name, shown in names.items()}
@@ -70,10 +70,10 @@ def averaged_over(
     }
 
 
-def divided(part: Array, whole: Array) -> Array:
+def divided(part: Array, total: Array) -> Array:
     """The fractions, 0 where there is nothing to divide by."""
-    part, whole = np.broadcast_arrays(np.asarray(part, np.float64), whole)
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+    part, total = np.broadcast_arrays(np.asarray(part, np.float64), total)
+    return np.divide(part, total, out=np.zeros(part.shape), where=total != 0)
 
 
 def table_of(
@@ -84,13 +84,13 @@ def table_of(
     The first row is the head.
     """
     order = np.argsort(-(counts.predicted + counts.expected), kind="stable")
-    shown = LabelCounts(*(own[order[:_SHOWN]] for own in counts))
+    shown = LabelCounts(*(count[order[:_SHOWN]] for count in counts))
     labels = [names[place] for place in order[:_SHOWN].tolist()]
-    if rest := len(order) - len(labels):
-        labels.append(f"{rest} others")
-        others = (own[order[_SHOWN:]].sum(keepdims=True) for own in counts)
+    if hidden := len(order) - len(labels):
+        labels.append(f"{hidden} others")
+        others = (count[order[_SHOWN:]].sum(keepdims=True) for count in counts)
         shown = LabelCounts(*map(np.concatenate, zip(shown, others, strict=True)))
-    whole = (own if (own % 1).any() else own.astype(np.int64) for own in shown)
-    columns = [values.tolist() for values in (*shown.rates().values(), *whole)]
+    tables = (count if (count % 1).any() else count.astype(np.int64) for count in shown)
+    columns = [values.tolist() for values in (*shown.rates().values(), *tables)]
     head = [what, *RATES, "right", "predicted", "expected"]
     return [head, *([label, *row] for label, *row in zip(labels, *columns, strict=True))]

@@ -37,7 +37,7 @@ class LabelSums(CorpusMetric):
 
     def observe(self, prediction: str | None, references: Sequence[str]) -> Row | Unscored:
         """The row of the reference that fits best, and the first of equally good ones."""
-        rows = [self.row(prediction, own) for own in references]
+        rows = [self.row(prediction, reference) for reference in references]
         scored = [row for row in rows if not isinstance(row, Unscored)]
         if len(scored) < 2:
             return (scored or rows)[0]
@@ -66,8 +66,8 @@ class LabelSums(CorpusMetric):
             return lambda weights: scores(
                 [*(each.times(weights) for each in counts), weights @ sums]
             )
-        whole, cuts = np.hstack([*map(_dense, counts), sums]), len(names) * np.arange(1, 4)
-        return lambda weights: scores(np.split(weights @ whole, cuts, axis=1))
+        table, cuts = np.hstack([*map(_dense, counts), sums]), len(names) * np.arange(1, 4)
+        return lambda weights: scores(np.split(weights @ table, cuts, axis=1))
 
     def averaged(self, rows: Sequence[Row]) -> Mapping[str, Mapping[str, Sequence[int]]]:
         """The labels that macro averages are over."""
@@ -80,7 +80,7 @@ class LabelSums(CorpusMetric):
                     if count:
                         of[name].append(place)
         parts, outputs = averaged_over(expected, predicted), self.outputs()
-        return {output: own for output, own in parts.items() if output in outputs}
+        return {output: part for output, part in parts.items() if output in outputs}
 
     def condense(self, rows: Sequence[Row]) -> Sequence[Row]:
         """One row with the sums of all."""
@@ -89,8 +89,8 @@ class LabelSums(CorpusMetric):
         labels: dict[str, list[float]] = {}
         for row in rows:
             for name, counts in row["labels"].items():
-                own = labels.setdefault(name, [0, 0, 0])
-                own[:] = map(sum, zip(own, counts, strict=True))
+                count = labels.setdefault(name, [0, 0, 0])
+                count[:] = map(sum, zip(count, counts, strict=True))
         sums = list(map(sum, zip(*(row["sums"] for row in rows), strict=True)))
         return [{"labels": labels, "sums": sums}]
 
@@ -98,8 +98,8 @@ class LabelSums(CorpusMetric):
         """The rates of each label."""
         names, counts = _sparse(rows, self.listed())
         ones = np.ones((1, len(rows)))
-        whole = LabelCounts(*(each.times(ones)[0] for each in counts))
-        return {f"{self.counted}s": table_of(self.counted, names, whole)} if names else {}
+        totals = LabelCounts(*(each.times(ones)[0] for each in counts))
+        return {f"{self.counted}s": table_of(self.counted, names, totals)} if names else {}
 
 
 def row_of(

@@ -75,8 +75,8 @@ def label_of(text: str) -> str:
 
     1.0 is "1" by `texts_of_labels`, so that a data frame and its CSV have the same labels.
     """
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else normal(text)
+    match = _WHOLE.fullmatch(text)
+    return match[1] if match else normal(text)
 
 
 def ordered(labels: Iterable[str]) -> list[str]:

@@ -25,8 +25,8 @@ def is_in(text: str, language: str, needed_by: str, *, undetected: bool) -> bool
         raise MissingDependency(needed_by, "langdetect", INSTALL) from None
     factory = _factory()
     if language not in factory.langlist:
-        known = ", ".join(sorted(factory.langlist))
-        raise InputError(f"{needed_by}: langdetect doesn't know {language!r}; it knows {known}")
+        languages = ", ".join(sorted(factory.langlist))
+        raise InputError(f"{needed_by}: langdetect doesn't know {language!r}; it knows {languages}")
     detector = factory.create()
     detector.seed = 0
     detector.append(text)

@@ -20,11 +20,11 @@ def ways_of(column: str, *, required: bool = False) -> Mapping[str, Callable[[An
     columns, too.
     """
     way = _listed_text if column.endswith("s") else json_text
-    way = partial(_given, way) if required else way
+    way = partial(_converted, way) if required else way
     return dict.fromkeys((column, f"{column}s", f"{column}es", f"{column[:-1]}ies"), way)
 
 
-def _given(way: Callable[[Any], Any], value: Any) -> Any:
+def _converted(way: Callable[[Any], Any], value: Any) -> Any:
     if value is None:
         raise ValueError("is None; give a list, [] if there is nothing to list")
     return way(value)

@@ -133,5 +133,5 @@ def _named(text: str) -> Iterator[NamedScale]:
 
 
 def _value(number: str) -> float:
-    known = _WORDS.get(number.lower())
-    return float(number) if known is None else known
+    value = _WORDS.get(number.lower())
+    return float(number) if value is None else value

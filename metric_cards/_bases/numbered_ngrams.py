@@ -39,12 +39,12 @@ def numbered_ngrams(
     numbers = tokens
     yield Ngrams(numbers, text, np.zeros_like(tokens), order, changed)
     for length in range(2, max_order + 1):
-        whole = np.flatnonzero(left >= length)
-        context = numbers[whole]
-        longer, order, changed = _numbered(context * kinds + tokens[whole + length - 1])
+        complete = np.flatnonzero(left >= length)
+        context = numbers[complete]
+        longer, order, changed = _numbered(context * kinds + tokens[complete + length - 1])
         numbers = np.zeros_like(tokens)
-        numbers[whole] = longer
-        yield Ngrams(longer, text[whole], context, order, changed)
+        numbers[complete] = longer
+        yield Ngrams(longer, text[complete], context, order, changed)
 
 
 def _numbered(keys: Integers | Words) -> tuple[Integers, Integers, Flags]:

@@ -9,7 +9,7 @@ from metrichub.errors import InputError, what
 
 
 def own_texts(metric: str, column: str, texts: Sequence[Any]) -> list[str]:
-    """What was given, without the blank texts.
+    """The texts that were given, without blank ones.
 
     Raises:
         InputError: something in it isn't text.

@@ -1,4 +1,4 @@
-"""What corpus metrics resample with: sparse matrices, and rows that share their references."""
+"""Tools for resampling corpus metrics: sparse matrices, and rows that share references."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Sparse:
         sums = np.zeros((len(weights), rows))
         ordered = self._ordered
         if len(ordered.row):
-            for own, weight in zip(sums, weights, strict=True):
+            for row, weight in zip(sums, weights, strict=True):
                 parts = weight[ordered.column] * ordered.value
-                own[ordered.row] = np.add.reduceat(parts, ordered.starts)
+                row[ordered.row] = np.add.reduceat(parts, ordered.starts)
         return sums
 
     @cached_property
@@ -115,7 +115,7 @@ class Documents:
         """How often resamples have each document, of how often they have each row, (b, R)."""
         weights = self._rows.times(counts)
         numbers: dict[bytes, int] = {}
-        which = [numbers.setdefault(own.tobytes(), len(numbers)) for own in weights]
+        which = [numbers.setdefault(draw.tobytes(), len(numbers)) for draw in weights]
         first = np.unique(which, return_index=True)[1]
         return Different(weights[first], np.array(which))
 

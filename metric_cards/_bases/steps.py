@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,13 +26,14 @@ class Step(NamedTuple):
 
     @property
     def item(self) -> str:
-        """What a judge is shown of the step."""
-        own: Mapping[str, Any] = {"text": self.text} if self.call is None else {"call": self.call}
-        return json.dumps({"message": self.message, **own}, ensure_ascii=False)
+        """The step as a judge is shown it."""
+        shown: dict[str, Any] = {"message": self.message}
+        shown |= {"text": self.text} if self.call is None else {"call": self.call}
+        return json.dumps(shown, ensure_ascii=False)
 
     @property
     def shown(self) -> str:
-        """What people are shown of the step: its text, or the call."""
+        """The step as people are shown it: its text, or the call."""
         return self.text if self.call is None else call_text(self.call)
 
 
@@ -74,13 +75,13 @@ class StepMetric(ConversationMetric):
         asked = []
         steps: list[Step] = []
         for part in self.parts(messages):
-            own = list(filter(chosen, steps_of(part.messages, part.start)))
-            steps += own
-            items = [step.item for step in own]
+            part_steps = list(filter(chosen, steps_of(part.messages, part.start)))
+            steps += part_steps
+            items = [step.item for step in part_steps]
             asked.append(
                 self.verify(prompt, items, verdicts=verdicts, conversation=part.texts, **fields)
             )
-        answers = [verdict for own in await asyncio.gather(*asked) for verdict in own]
+        answers = [verdict for answered in await asyncio.gather(*asked) for verdict in answered]
         return [
             replace(verdict, index=step.message, item=step.shown)
             for verdict, step in zip(answers, steps, strict=True)

@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
 
 class _Refused(ValueError):
-    """What Python's parser reads and RFC 8259 or the caller doesn't want."""
+    """JSON that Python's parser reads, but that RFC 8259 or the caller refuses."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)

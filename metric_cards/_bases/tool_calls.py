@@ -44,7 +44,7 @@ class Call(NamedTuple):
 class Calls(NamedTuple):
     """The calls of a text in their order, or what keeps it from being a list of calls."""
 
-    made: tuple[Call, ...] = ()
+    calls: tuple[Call, ...] = ()
     problem: str | None = None
 
 
@@ -67,16 +67,16 @@ def read_calls(text: str, *, plain: bool = False) -> Calls:
         return Calls(problem=f"it {error}")
     if value is not None and not isinstance(value, list):
         return Calls(problem="it is JSON, but not a list")
-    made: list[Call] = []
+    calls: list[Call] = []
     for place, entry in enumerate(value or ()):
         try:
             if not _is_other_block(entry):
-                made.append(_plain_call(entry) if plain else _call(entry))
+                calls.append(_plain_call(entry) if plain else _call(entry))
         except _NoCall as error:
             return Calls(problem=f"its entry {place} {error}")
         except RecursionError:
             return Calls(problem=f"its entry {place} has arguments that are nested too deeply")
-    return Calls(tuple(made))
+    return Calls(tuple(calls))
 
 
 def text_of_calls(calls: Sequence[Any] | Mapping[str, Any]) -> str:
@@ -134,8 +134,8 @@ def _calls_in(value: Any) -> Any:
     """
     if isinstance(value, _MAPPING):
         if "tool_calls" in value and not _has_blocks(value):
-            calls, own = value["tool_calls"], value.get("function_call")
-            return calls if calls or not isinstance(own, _MAPPING) else [own]
+            calls, single = value["tool_calls"], value.get("function_call")
+            return calls if calls or not isinstance(single, _MAPPING) else [single]
         parts = [value] if isinstance(value.get("role"), str) else value
         may_be = "name" not in value or parts is not value
     else:

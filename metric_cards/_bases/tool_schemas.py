@@ -31,16 +31,17 @@ def read_tools(metric: str, described: Iterable[Any]) -> dict[str, Schema]:
     schemas = {}
     for tool in _tools(metric, described):
         function = tool.get("function")
-        own = function if isinstance(function, Mapping) else tool
-        name = own.get("name")
+        description = function if isinstance(function, Mapping) else tool
+        name = description.get("name")
         if not isinstance(name, str):
             raise _error(metric, "a description without the name of a tool")
-        schema = next((own[key] for key in _SCHEMAS if own.get(key) is not None), None)
-        objects = (key for key, value in own.items() if value and isinstance(value, Mapping))
+        schemas_in = [description[key] for key in _SCHEMAS if description.get(key) is not None]
+        schema = schemas_in[0] if schemas_in else None
+        objects = (key for key, v in description.items() if v and isinstance(v, Mapping))
         if schema is None and (other := next((k for k in objects if k not in _BESIDE), None)):
-            known = ", ".join(_SCHEMAS)
+            keys = ", ".join(_SCHEMAS)
             raise _error(
-                metric, f"{name!r} with {other!r}, which isn't read; put its schema under {known}"
+                metric, f"{name!r} with {other!r}, which isn't read; put its schema under {keys}"
             )
         schema = _NO_SCHEMA if schema is None else schema
         try:

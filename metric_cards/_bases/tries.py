@@ -101,10 +101,10 @@ class TriedTasks(Metric):
     def _passes(self, passed: Any, tries: Any = None) -> Passes:
         if self.tries is None:
             value = _value(passed)
-            flags = [_flag(self.name, self.passed, own) for own in _listed(value)]
-            known = [flag for flag in flags if flag is not None]
-            return Passes(len(known), sum(known))
-        counts = Passes(*(_count(self.name, own) for own in (_value(tries), _value(passed))))
+            flags = [_flag(self.name, self.passed, item) for item in _listed(value)]
+            decided = [flag for flag in flags if flag is not None]
+            return Passes(len(decided), sum(decided))
+        counts = Passes(*(_count(self.name, number) for number in (_value(tries), _value(passed))))
         if counts.passed > counts.tries:
             raise InputError(
                 f"{self.name}: {counts.passed} tries passed of {counts.tries}, which can't be"

@@ -17,7 +17,7 @@ class TwoGrades(JudgeMetric):
     """A metric whose `observe` gives half the mean of two grades from 0 to 2."""
 
     async def graded_twice(
-        self, there: str, back: str, /, pair: Mapping[str, FieldText], **before: FieldText
+        self, forth: str, back: str, /, pair: Mapping[str, FieldText], **before: FieldText
     ) -> WithTrace:
         """The score of one sample, with both grades and their reasons.
 
@@ -26,7 +26,7 @@ class TwoGrades(JudgeMetric):
         """
         turned = dict(reversed([*pair.items()]))
         grades = await asyncio.gather(
-            self._grade(there, {**before, **pair}), self._grade(back, {**before, **turned})
+            self._grade(forth, {**before, **pair}), self._grade(back, {**before, **turned})
         )
         mean = sum(grade.score for grade in grades) / len(grades)
         return WithTrace({"score": mean / _SCALE[1]}, {"grades": grades})

@@ -87,9 +87,9 @@ class ArgumentCorrectness(StepMetric):
         if calls and not any(m["text"] for m in messages if m["role"] != "assistant"):
             return Unscored("no message says what the arguments should be", "no_requests")
         described = [_text(tool) for tool in ([self.tools] if self.tools else tools)]
-        known = read_tools(self.name, described)
+        schemas = read_tools(self.name, described)
         checks = self.own_tools or self.tools is not None
-        problems = {c["id"]: problem_of_call(c, known) if checks else None for _, c in calls}
+        problems = {c["id"]: problem_of_call(c, schemas) if checks else None for _, c in calls}
         judged = await self.verify_steps(
             "arguments",
             messages,

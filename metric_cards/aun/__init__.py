@@ -30,6 +30,6 @@ class AverageUniqueNgrams(Metric):
         with np.errstate(invalid="ignore"):
             share = unique / total
         short = np.flatnonzero(total == 0).tolist()
-        reason = f"the text has fewer than {self.n} token{'s' * (self.n > 1)}"
+        reason = f"the text has fewer than {self.n} token{'s' if self.n > 1 else ''}"
         kinds = dict.fromkeys(short, "too_short")
         return Measured({"score": share}, dict.fromkeys(short, reason), kinds)

@@ -30,8 +30,8 @@ class CharacTer(Metric):
         """The words whose shift costs, and the alignment of the characters after the shifts."""
         words, expected = prediction.split(), reference.split()
         text, runs = _shift(words, expected)
-        made = [" ".join(words[start:end]) for start, end in runs]
-        return {"shifted": made} | highlight.aligned(text, " ".join(expected), "chars")
+        chunks = [" ".join(words[start:end]) for start, end in runs]
+        return {"shifted": chunks} | highlight.aligned(text, " ".join(expected), "chars")
 
 
 def _shift(words: list[str], reference: list[str]) -> tuple[str, list[Run]]:

@@ -89,8 +89,8 @@ def _best(words: str, reference: str, most: int) -> tuple[int, str] | None:
     fewest, best = most, ""
     candidates = _candidates(words, reference)
     while portion := list(set(islice(candidates, PORTION))):
-        found = cdist([reference], portion, scorer=Levenshtein.distance, score_cutoff=fewest)
-        edits: list[int] = found[0].tolist()
+        distances = cdist([reference], portion, scorer=Levenshtein.distance, score_cutoff=fewest)
+        edits: list[int] = distances[0].tolist()
         least = min(edits)
         if least <= fewest:
             last = max([text for text, left in zip(portion, edits, strict=True) if left == least])

@@ -64,10 +64,9 @@ class _Order:
         first = limits[:-1]
         gram = np.cumsum(counts.starts) - 1
         referenced = row_sums(is_reference[counts.text], limits) > 0
-        kinds = _Kinds(
-            *(gram[first][referenced], document[counts.text[first]][referenced]),
-            *(int(counts.starts.sum()), corpus.documents.number),
-        )
+        documents = document[counts.text[first]][referenced]
+        number = int(counts.starts.sum())
+        kinds = _Kinds(gram[first][referenced], documents, number, corpus.documents.number)
         self.frequencies = kinds.frequencies
         alone = np.where(is_reference[counts.single], 1 + document[counts.single], 0)
         self.norms = Sparse(
@@ -80,10 +79,9 @@ class _Order:
         predicted = np.where(is_reference[counts.text[head]], 0, counts.count[head])
         shared = np.minimum(predicted, counts.count) if clipped else predicted
         both = np.flatnonzero(shared * is_reference[counts.text])
-        self.products = Sparse(
-            *(counts.text[both], kinds.of[gram[both]], (shared * counts.count)[both]),
-            (texts, kinds.number),
-        )
+        products = (shared * counts.count)[both]
+        shape = texts, kinds.number
+        self.products = Sparse(counts.text[both], kinds.of[gram[both]], products, shape)
 
     def tells(self, weights: Array) -> Array:
         """Whether an n-gram is in some of the documents and not in all, (d,)."""
@@ -114,13 +112,12 @@ class _Kinds:
         having = np.bincount(gram, minlength=grams)
         alone = 1 + np.bincount(gram, document, grams).astype(np.int64)
         several = having > 1
-        own = documents + np.cumsum(several)
-        self.of = np.where(several, own, np.where(having == 1, alone, 0))
+        places = documents + np.cumsum(several)
+        self.of = np.where(several, places, np.where(having == 1, alone, 0))
         self.number = 1 + documents + int(several.sum())
         common = several[gram]
         each = np.arange(documents)
         column = np.concatenate((each, document[common]))
-        self.frequencies = Sparse(
-            np.concatenate((1 + each, self.of[gram[common]])),
-            *(column, np.ones(len(column)), (self.number, documents)),
-        )
+        row = np.concatenate((1 + each, self.of[gram[common]]))
+        shape = self.number, documents
+        self.frequencies = Sparse(row, column, np.ones(len(column)), shape)

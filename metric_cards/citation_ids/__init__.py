@@ -89,9 +89,9 @@ class CitationIds(Metric):
 
     def _row(self, reply: str | None, relevant: set[str]) -> tuple[float, ...]:
         cited = {*self._cited(reply or "")}
-        both, made, due = len(cited & relevant), len(cited), len(relevant)
-        rates = 2 * both / max(made + due, 1), both / max(made, 1), both / max(due, 1)
-        return (*rates, float(made > 0), float(due == 0))
+        both, given_ids, due = len(cited & relevant), len(cited), len(relevant)
+        rates = 2 * both / max(given_ids + due, 1), both / max(given_ids, 1), both / max(due, 1)
+        return (*rates, float(given_ids > 0), float(due == 0))
 
     def _cited(self, reply: str) -> Iterator[str]:
         """The ids in a reply's marks."""

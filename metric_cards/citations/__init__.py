@@ -66,9 +66,9 @@ class Citations(JudgeMetric):
         verdicts = await self._asked(doubted, contexts, verdicts)
         explained = [_explained(verdicts, part) for part in parts]
         recall = sum(_supported(verdicts, part) for part in parts) / len(parts)
-        made = sum(len(part.passages) for part in parts)
+        marks = sum(len(part.passages) for part in parts)
         precise = sum(len(sentence["precise"]) for sentence in explained)
-        precision = precise / made if made else 0.0
+        precision = precise / marks if marks else 0.0
         row = {
             "score": 2 * precision * recall / (precision + recall) if precise else 0.0,
             "recall": recall,
@@ -85,19 +85,19 @@ class Citations(JudgeMetric):
         return Cited(claim, numbers[: self.at_most_citations] if valid else ())
 
     async def _asked(
-        self, parts: Iterable[Cited], contexts: Sequence[str], known: Verdicts
+        self, parts: Iterable[Cited], contexts: Sequence[str], earlier: Verdicts
     ) -> Verdicts:
-        """The verdicts, with those that weren't known; statements with equal passages together."""
+        """All verdicts, `earlier` ones too; statements with equal passages are asked together."""
         claims: dict[tuple[int, ...], list[str]] = {}
         for part in dict.fromkeys(parts):
-            if part.passages and part not in known:
+            if part.passages and part not in earlier:
                 claims.setdefault(part.passages, []).append(part.claim)
         answers = await asyncio.gather(
-            *(self.support(own, [contexts[n - 1] for n in ns]) for ns, own in claims.items())
+            *(self.support(texts, [contexts[n - 1] for n in ns]) for ns, texts in claims.items())
         )
-        verdicts = dict(known)
-        for (passages, own), answered in zip(claims.items(), answers, strict=True):
-            verdicts |= {Cited(c, passages): v for c, v in zip(own, answered, strict=True)}
+        verdicts = dict(earlier)
+        for (passages, texts), answered in zip(claims.items(), answers, strict=True):
+            verdicts |= {Cited(c, passages): v for c, v in zip(texts, answered, strict=True)}
         return verdicts
 
 
@@ -106,7 +106,7 @@ def _supported(verdicts: Verdicts, part: Cited) -> bool:
 
 
 def _explained(verdicts: Verdicts, part: Cited) -> dict[str, Any]:
-    """What was asked; the citations that are enough alone, or can't be left out."""
+    """The verdicts that were asked for, and the citations that suffice alone or are needed."""
     others = [other for n in part.passages for other in (part.alone(n), part.without(n))]
     asked = [other for other in dict.fromkeys([part, *others]) if other in verdicts]
     precise = [
@@ -117,6 +117,6 @@ def _explained(verdicts: Verdicts, part: Cited) -> dict[str, Any]:
     ]
     return {
         "sentence": part.claim,
-        "verdicts": [{"passages": one.passages, "verdict": verdicts[one]} for one in asked],
+        "verdicts": [{"passages": claim.passages, "verdict": verdicts[claim]} for claim in asked],
         "precise": precise if _supported(verdicts, part) else [],
     }

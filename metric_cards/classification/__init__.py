@@ -72,8 +72,8 @@ class Classification(CorpusMetric):
     def __post_init__(self) -> None:
         """Check the labels."""
         super().__post_init__()
-        check_listed(self.name, self._known(), self.unknown)
-        if self.labels and self.positive is not None and self._positive() not in self._known():
+        check_listed(self.name, self._all_labels(), self.unknown)
+        if self.labels and self.positive is not None and self._positive() not in self._all_labels():
             raise ParameterError(self.name, "positive", self.positive, f"one of {self.labels}")
 
     def measure(
@@ -88,25 +88,22 @@ class Classification(CorpusMetric):
         """
         pairs: list[Pair] = []
         for label, references_of in zip(prediction, references, strict=True):
-            expected = [label_of(own) for own in references_of]
+            expected = [label_of(reference) for reference in references_of]
             predicted = None if label is None else label_of(label)
             pairs.append([predicted if predicted in expected else expected[0], predicted])
         if self.labels:
-            expected_labels = {
-                label_of(own) for references_of in references for own in references_of
-            }
-            return self._checked(pairs, expected_labels)
+            return self._checked(pairs, {label_of(r) for group in references for r in group})
         return pairs
 
     def _checked(self, pairs: Sequence[Pair], expected: set[str]) -> list[Pair]:
-        known = {*self._known()}
+        allowed = {*self._all_labels()}
         predicted = {pair[1] for pair in pairs} - {None} if self.unknown == "error" else set()
         for kind, labels in {"reference": expected, "prediction": predicted}.items():
-            if strange := labels - known:
+            if strange := labels - allowed:
                 raise InputError(
                     f"{self.name}: the {kind} {min(strange)!r} isn't one of {self.labels}"
                 )
-        return [[own, label if label in known else None] for own, label in pairs]
+        return [[reference, label if label in allowed else None] for reference, label in pairs]
 
     def conclude(self, rows: Sequence[Pair]) -> Mapping[str, float]:
         """The scores of all pairs together."""
@@ -133,17 +130,17 @@ class Classification(CorpusMetric):
     def averaged(self, rows: Sequence[Pair]) -> Mapping[str, Mapping[str, Sequence[int]]]:
         """The labels that outputs are means over; two labels are also those of MCC and kappa."""
         seen = {label for row in rows for label in row[:2] if label is not None}
-        labels = self._known() or ordered(seen)
+        labels = self._all_labels() or ordered(seen)
         expected: dict[str, list[int]] = {label: [] for label in labels}
         predicted: dict[str, list[int]] = {label: [] for label in labels}
-        for place, (own, label, *_) in enumerate(rows):
-            expected[own].append(place)
+        for place, (reference, label, *_) in enumerate(rows):
+            expected[reference].append(place)
             if label is not None:
                 predicted[label].append(place)
         parts = averaged_over(expected, predicted)
-        there = {label: places for label, places in expected.items() if places}
-        parts["balanced_accuracy"] = averaged_over(there, predicted)["macro_recall"]
-        if len(there) == 1:
+        present = {label: places for label, places in expected.items() if places}
+        parts["balanced_accuracy"] = averaged_over(present, predicted)["macro_recall"]
+        if len(present) == 1:
             # Samples of one label say nothing of a mean over labels.
             parts = {output: {**of, "another label": []} for output, of in parts.items()}
         if len(expected) == 2:
@@ -152,15 +149,15 @@ class Classification(CorpusMetric):
             parts |= dict.fromkeys(others, parts["macro_recall"])
         positive = self._positive()
         if self.positive is not None and positive in expected:
-            own = averaged_over({positive: expected[positive]}, {positive: predicted[positive]})
-            parts |= {rate: own[f"macro_{rate}"] for rate in RATES}
+            rates = averaged_over({positive: expected[positive]}, {positive: predicted[positive]})
+            parts |= {rate: rates[f"macro_{rate}"] for rate in RATES}
         return parts | {"score": parts.get(self.mode, {})}
 
     def tables(self, rows: Sequence[Pair]) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
         """The confusion matrix, and the rates of each label."""
         pairs, of = self._pairs(rows)
         pairs = pairs._replace(times=of.times(np.ones((1, len(rows)))))
-        counts = LabelCounts(*(own[0] for own in pairs.counts()))
+        counts = LabelCounts(*(count[0] for count in pairs.counts()))
         rates = table_of("label", pairs.labels, counts)
         return {"confusion matrix": pairs.table(), "labels": rates}
 
@@ -193,7 +190,7 @@ class Classification(CorpusMetric):
         keys = [(row[0], row[1]) for row in rows]
         different = list(dict.fromkeys(keys))
         seen = {label for pair in different for label in pair if label is not None}
-        labels = self._known() or ordered(seen)
+        labels = self._all_labels() or ordered(seen)
         expected, predicted = (
             numbered([pair[side] for pair in different], labels) for side in (0, 1)
         )
@@ -203,7 +200,7 @@ class Classification(CorpusMetric):
         pairs = Confusion(labels, expected, predicted, np.zeros((0, 0)), bool(self.labels))
         return pairs, Sparse(which, np.arange(len(rows)), times, shape)
 
-    def _known(self) -> list[str]:
+    def _all_labels(self) -> list[str]:
         return [label_of(str(label)) for label in self.labels]
 
     def _positive(self) -> str:

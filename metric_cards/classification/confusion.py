@@ -85,14 +85,14 @@ class Confusion(NamedTuple):
         distance = np.where(self.predicted == len(self.labels), farthest, distance)
         none = size - counts.predicted.sum(axis=1)
         agreed = (counts.expected * counts.predicted).sum(axis=1)
-        known = counts.predicted.sum(axis=1)
+        predicted = counts.predicted.sum(axis=1)
         # Sums over all pairs of labels of |i - j| and (i - j)^2, without a matrix of them.
         below, above = np.cumsum(counts.expected, axis=1), np.cumsum(counts.predicted, axis=1)
-        steps = below * (known[:, None] - above) + above * (size[:, None] - below)
+        steps = below * (predicted[:, None] - above) + above * (size[:, None] - below)
         last = farthest[:, 0]
         linear = (steps * present).sum(axis=1) + size * none * last
         square = (
-            known * (counts.expected * places**2).sum(axis=1)
+            predicted * (counts.expected * places**2).sum(axis=1)
             + size * (counts.predicted * places**2).sum(axis=1)
             - 2 * (counts.expected * places).sum(axis=1) * (counts.predicted * places).sum(axis=1)
         ) + size * none * last**2
@@ -128,7 +128,7 @@ class Confusion(NamedTuple):
         return [head, *([names[row], *matrix[row, columns].tolist()] for row in rows)]
 
 
-def numbered(items: Sequence[Hashable], known: Sequence[Hashable]) -> Integers:
+def numbered(items: Sequence[Hashable], labels: Sequence[Hashable]) -> Integers:
     """The place of each item among the known ones; their number for any other."""
-    places = {item: place for place, item in enumerate(known)}
-    return np.array([places.get(item, len(known)) for item in items], np.int64)
+    places = {item: place for place, item in enumerate(labels)}
+    return np.array([places.get(item, len(labels)) for item in items], np.int64)

@@ -96,9 +96,9 @@ class CodeBleu(Metric):
         Single tokens that aren't keywords have a weight of 0.2.
         """
         predicted, reference = prediction.take(references.rows), references.items
-        own, theirs = self._keywords(predicted), self._keywords(reference)
+        ours, theirs = self._keywords(predicted), self._keywords(reference)
         matches = clipped_matches(predicted, reference, "whitespace", 4).matches.astype(float)
-        keywords = clipped_matches(own, theirs, "whitespace", 1).matches[:, 0]
+        keywords = clipped_matches(ours, theirs, "whitespace", 1).matches[:, 0]
         matches[:, 0] = 0.2 * matches[:, 0] + 0.8 * keywords
         totals = np.maximum(lengths(reference, "whitespace")[:, None] - _ORDERS, 0).astype(float)
         totals[:, 0] = 0.2 * totals[:, 0] + 0.8 * lengths(theirs, "whitespace")
@@ -107,8 +107,8 @@ class CodeBleu(Metric):
         return np.add.reduceat(matches, starts), np.add.reduceat(totals, starts)
 
     def _keywords(self, texts: Texts) -> Texts:
-        known = reader(self.language).keywords
-        return Texts([" ".join(w for w in text.split() if w in known) for text in texts])
+        keywords = reader(self.language).keywords
+        return Texts([" ".join(w for w in text.split() if w in keywords) for text in texts])
 
 
 def _penalty(length: Array, closest: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What CodeBLEU compares of two programs: the subtrees of their syntax, and their data flow.
+"""Parts of programs that CodeBLEU compares: subtrees of their syntax, and their data flow.
 
 The parsers and the rules by which values flow through each kind of statement are codebleu's.
 """
@@ -18,7 +18,7 @@ Flow = tuple[int, str, tuple[int, ...]]
 
 
 class Shared(NamedTuple):
-    """What of the references a prediction has too, and how much there is."""
+    """How much of the references a prediction has too, and how much there is."""
 
     subtrees: int
     all_subtrees: int
@@ -70,11 +70,11 @@ class Reader:
             # codebleu takes the comments out of one prediction once for every reference.
             prediction, reference = self._bare(prediction), self._bare(reference.strip())
             predicted, expected = self._root(prediction), self._root(reference)
-            known, trees = set(_subtrees(predicted)), _subtrees(expected)
-            own = Counter(self._flows(prediction, predicted))
+            subtrees, trees = set(_subtrees(predicted)), _subtrees(expected)
+            predicted_flows = Counter(self._flows(prediction, predicted))
             flows = Counter(self._flows(reference, expected))
-            matched = sum(tree in known for tree in trees)
-            sums += [Shared(matched, len(trees), (own & flows).total(), flows.total())]
+            matched = sum(tree in subtrees for tree in trees)
+            sums += [Shared(matched, len(trees), (predicted_flows & flows).total(), flows.total())]
         return Shared(*map(sum, zip(*sums, strict=True)))
 
     def _bare(self, code: str) -> str:
@@ -114,8 +114,8 @@ class Reader:
         merged: dict[int, _Step] = {}
         for step in steps:
             if step.place in linked:
-                known = merged.get(step.place)
-                merged[step.place] = _merged(known, step) if known else step
+                earlier = merged.get(step.place)
+                merged[step.place] = _merged(earlier, step) if earlier else step
         return [_in_order(step, texts) for step in merged.values()]
 
 

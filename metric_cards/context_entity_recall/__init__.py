@@ -28,18 +28,18 @@ class ContextEntityRecall(JudgeMetric):
         if not reference.strip():
             return Unscored("there is no reference")
         passages = [text for text in contexts if text.strip()]
-        expected, *rest = await asyncio.gather(
+        expected, *lists = await asyncio.gather(
             *(self.extract("entities", text=text) for text in (reference, passages) if text)
         )
-        in_contexts = rest[0] if rest else []
+        in_contexts = lists[0] if lists else []
         named: dict[str, str] = {}
         for entity in filter(str.strip, expected):
             named.setdefault(self._key(entity), entity)
         if not named:
             return Unscored("the reference names no entity")
-        known = {self._key(entity) for entity in in_contexts}
-        score = len(known & named.keys()) / len(named)
-        entities = [{"entity": text, "found": key in known} for key, text in named.items()]
+        keys = {self._key(entity) for entity in in_contexts}
+        score = len(keys & named.keys()) / len(named)
+        entities = [{"entity": text, "found": key in keys} for key, text in named.items()]
         return WithTrace({"score": score}, {"entities": entities, "context_entities": in_contexts})
 
     def _key(self, entity: str) -> str:

@@ -35,8 +35,8 @@ class ContextOverlap(Metric):
         if not references:
             return Unscored("the sample has no reference passages")
         similarity = _similarity(contexts, references)
-        right, found = (similarity.max(axis, initial=-1) >= self.threshold for axis in (1, 0))
-        precision, recall = right.sum() / max(len(right), 1), found.mean()
+        right, retrieved = (similarity.max(axis, initial=-1) >= self.threshold for axis in (1, 0))
+        precision, recall = right.sum() / max(len(right), 1), retrieved.mean()
         ranks = np.flatnonzero(right) + 1
         average = (np.arange(1, len(ranks) + 1) / ranks).sum() / max(len(ranks), 1)
         return {
@@ -52,7 +52,7 @@ class ContextOverlap(Metric):
         """Each retrieved passage with the reference passage that it is, and those missing."""
         references = own_texts(self.name, "reference_contexts", reference_contexts)
         similarity = _similarity(contexts, references)
-        found = similarity.max(0, initial=-1) >= self.threshold
+        retrieved = similarity.max(0, initial=-1) >= self.threshold
         passages = [
             {
                 "passage": passage,
@@ -62,7 +62,7 @@ class ContextOverlap(Metric):
             }
             for passage, row in zip(contexts, similarity, strict=True)
         ]
-        missing = [text for text, is_found in zip(references, found, strict=True) if not is_found]
+        missing = [text for text, is_in in zip(references, retrieved, strict=True) if not is_in]
         return {"passages": passages, "missing": missing}
 
 

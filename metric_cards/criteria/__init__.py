@@ -78,29 +78,29 @@ class Criteria(ConversationMetric):
         self, messages: Sequence[Message], criteria: Sequence[Any] = ()
     ) -> WithTrace | Unscored:
         """The scores of one conversation, with the verdict on each criterion."""
-        own = criteria_of(self.name, criteria if self.criteria is None else str(self.criteria))
-        if not any(criterion.points > 0 for criterion in own):
-            return Unscored("no criterion has positive points" if own else "there is no criterion")
+        read = criteria_of(self.name, criteria if self.criteria is None else str(self.criteria))
+        if not any(criterion.points > 0 for criterion in read):
+            return Unscored("no criterion has positive points" if read else "there is no criterion")
         if not messages:
             return Unscored("there is no message", "empty")
-        texts = [criterion.criterion for criterion in own]
+        texts = [criterion.criterion for criterion in read]
         groups = [[text] for text in texts] if self.each else [texts]
         asked = await asyncio.gather(*(self.verify_in("met", some, messages) for some in groups))
         verdicts = [verdict for group in asked for verdict in group]
         met = values(verdicts)
         by_tag = {
-            tag: _share(own, met, tag) for tag in dict.fromkeys(t for c in own for t in c.tags)
+            tag: _share(read, met, tag) for tag in dict.fromkeys(t for c in read for t in c.tags)
         }
-        shares = [_share(own, met), *(by_tag.get(tag, float("nan")) for tag in self.tags)]
+        shares = [_share(read, met), *(by_tag.get(tag, float("nan")) for tag in self.tags)]
         row = {
             "share": np.nan_to_num(shares),
             "rated": ~np.isnan(shares),
             "fraction": sum(met) / len(met),
-            "whole": all(m == (c.points > 0) for c, m in zip(own, met, strict=True) if c.points),
+            "whole": all(m == (c.points > 0) for c, m in zip(read, met, strict=True) if c.points),
         }
         judged = [
             {**asdict(verdict), "index": index, "points": criterion.points, "tags": criterion.tags}
-            for index, (verdict, criterion) in enumerate(zip(verdicts, own, strict=True))
+            for index, (verdict, criterion) in enumerate(zip(verdicts, read, strict=True))
         ]
         return WithTrace(row, {"criteria": judged, "tags": by_tag})
 
@@ -132,8 +132,8 @@ class Criteria(ConversationMetric):
         return dict(zip(self.outputs(), (shares[..., 0], met, whole, *by_tag), strict=True))
 
 
-def _share(own: Sequence[Criterion], met: Sequence[float], tag: str | None = None) -> float:
+def _share(criteria: Sequence[Criterion], met: Sequence[float], tag: str | None = None) -> float:
     """The points met over the positive points, of all criteria or of a tag's; `nan` for 0/0."""
-    pairs = [(c.points, m) for c, m in zip(own, met, strict=True) if tag is None or tag in c.tags]
+    pairs = [(c.points, m) for c, m in zip(criteria, met, strict=True) if tag in (None, *c.tags)]
     positive = sum(points for points, _ in pairs if points > 0)
     return sum(points * m for points, m in pairs) / positive if positive else float("nan")

@@ -20,7 +20,7 @@ from metrichub.errors import (
 
 
 class Criterion(NamedTuple):
-    """What is looked for, how many points it is worth, and the tags that it counts for."""
+    """A criterion, how many points it is worth, and the tags that it counts for."""
 
     criterion: str
     points: float = 1
@@ -48,14 +48,14 @@ def criteria_text(metric: str, source: str | Path | Sequence[Any]) -> str:
     """
     try:
         items = source if isinstance(source, tuple) else _items(source)
-        own = _read(metric, items)
+        criteria = _read(metric, items)
     except (MetrichubError, OSError, ValueError) as error:
         example = f", such as [{source!r}]" if isinstance(source, str) and " " in source else ""
         allowed = f"a list of criteria{example}, JSON text of one, or the path of a file ({error})"
         raise ParameterError(metric, "criteria", source, allowed) from None
-    if not own:
+    if not criteria:
         raise ParameterError(metric, "criteria", source, "one or more criteria")
-    plain = [{k: v for k, v in c._asdict().items() if v != ()} for c in own]
+    plain = [{k: v for k, v in c._asdict().items() if v != ()} for c in criteria]
     return json.dumps(plain, ensure_ascii=False)
 
 
@@ -98,8 +98,8 @@ def _criterion(metric: str, item: Any) -> Criterion:
         )
     # Rows of Arrow have the keys of all, null where a row has none.
     if strange := [k for k, v in item.items() if k not in Criterion._fields and v is not None]:
-        known = f"{listed(Criterion._fields)}{did_you_mean(str(strange[0]), Criterion._fields)}"
-        raise InputError(f"{metric}: a criterion has no {strange[0]!r}, only {known}")
+        fields = f"{listed(Criterion._fields)}{did_you_mean(str(strange[0]), Criterion._fields)}"
+        raise InputError(f"{metric}: a criterion has no {strange[0]!r}, only {fields}")
     if isinstance(points, bool) or not isinstance(points, (int, float)) or not isfinite(points):
         raise InputError(
             f"{metric}: the points of {text!r} are {what(points)}, not a finite number"

@@ -32,20 +32,20 @@ class Vocabulary(NamedTuple):
         for order in range(1, highest + 1):
             names = (names + np.roll(hashes, 1 - order)) * _FACTOR
             names ^= names >> _SHIFT
-            whole = names[left >= order]
-            unique.append(_different(whole))
-            total.append(len(whole))
+            complete = names[left >= order]
+            unique.append(_different(complete))
+            total.append(len(complete))
         return cls(tuple(unique), tuple(total))
 
     @classmethod
     def joined(cls, parts: Sequence[Vocabulary]) -> Vocabulary:
-        """What any of the parts has, and all their n-grams; of one part at least."""
+        """The n-grams that any of the parts has, and the number of all; of one part at least."""
         parts = [part for part in parts if any(part.total)] or parts[:1]
         if len(parts) == 1:
             return parts[0]
         sets = zip(*(part.unique for part in parts), strict=True)
         totals = zip(*(part.total for part in parts), strict=True)
-        return cls(tuple(_different(np.concatenate(own)) for own in sets), tuple(map(sum, totals)))
+        return cls(tuple(_different(np.concatenate(n)) for n in sets), tuple(map(sum, totals)))
 
 
 def _different(hashes: Words) -> Words:

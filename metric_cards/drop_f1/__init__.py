@@ -90,8 +90,8 @@ def _f1(predicted: Sequence[str], expected: Sequence[str]) -> float:
     """The mean F1 of the best pairs of spans, over the longer of both lists; two decimals."""
     rows, columns = ([{*span.split()} for span in spans] for spans in (expected, predicted))
     scores = [[_overlap(row, column) for column in columns] for row in rows]
-    one = len(rows) == len(columns) == 1
-    best = scores[0][0] if one else best_pairing(np.array(scores))
+    single = len(rows) == len(columns) == 1
+    best = scores[0][0] if single else best_pairing(np.array(scores))
     # numpy's rounding: Python's may differ in the last digit.
     return round(best / max(len(rows), len(columns)) * 100) / 100
 

@@ -24,7 +24,7 @@ class EditSimilarity(Metric):
     unit: Literal["char", "word"] = "char"
 
     def declared_tokenizer(self) -> str:
-        """What splits texts into units."""
+        """The tokenizer that splits texts into units."""
         return _TOKENIZERS[self.unit]
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:

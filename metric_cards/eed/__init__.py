@@ -38,8 +38,8 @@ class ExtendedEditDistance(Metric):
         )
         scores = np.zeros(len(predicted))
         for group in of_like_lengths(predicted, expected):
-            own = ([texts[i] for i in group.tolist()] for texts in (predicted, expected))
-            scores[group] = self._scores(*own)
+            rows = ([texts[i] for i in group.tolist()] for texts in (predicted, expected))
+            scores[group] = self._scores(*rows)
         return {"score": scores}
 
     def _scores(self, predicted: list[str], expected: list[str]) -> Array:

@@ -66,8 +66,8 @@ class EntityF1(LabelSums):
             predicted, parsed = [], 0
         both = Counter(predicted) & Counter(expected)
         if self.form == "pairs":
-            right, made, due = both.total(), len(predicted), len(expected)
-            matches = Matches(right, missed=due - right, spurious=made - right)
+            right, named, due = both.total(), len(predicted), len(expected)
+            matches = Matches(right, missed=due - right, spurious=named - right)
         else:
             matches = matches_of(predicted, expected, self.scheme)
         counts = [Counter(label for label, *_ in entities) for entities in (predicted, expected)]
@@ -123,9 +123,9 @@ def _rates(sums: Array) -> dict[str, Array]:
     """Precision, recall and F1 of the sums of matches, (R, 5 and more); 0 of no entities."""
     correct, incorrect, partial, missed, spurious = sums[:, :5].T
     points, both = correct + partial / 2, correct + incorrect + partial
-    made, due = both + spurious, both + missed
+    predicted, due = both + spurious, both + missed
     return {
-        "score": divided(2 * points, made + due),
-        "precision": divided(points, made),
+        "score": divided(2 * points, predicted + due),
+        "precision": divided(points, predicted),
         "recall": divided(points, due),
     }

@@ -32,15 +32,15 @@ def matches_of(predicted: Sequence[Span], expected: Sequence[Span], scheme: Sche
     free, left = list(expected), []
     correct = overlapping = spurious = 0
     for span in predicted:
-        equal = (own for own in free if own[1:] == span[1:] and (own[0] == span[0] or not labels))
-        if (own := next(equal, None)) is None:
+        equal = (e for e in free if e[1:] == span[1:] and (e[0] == span[0] or not labels))
+        if (match := next(equal, None)) is None:
             left.append(span)
         else:
-            free.remove(own)
+            free.remove(match)
             correct += 1
     for span in left:
-        near = [own for own in free if _overlap(span, own)]
-        alike = [own for own in near if own.label == span.label and scheme == "ent_type"]
+        near = [other for other in free if _overlap(span, other)]
+        alike = [other for other in near if other.label == span.label and scheme == "ent_type"]
         if near:
             closest = min(alike, key=partial(_apart, span)) if alike else near[0]
             free.remove(closest)

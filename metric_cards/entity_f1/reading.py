@@ -24,7 +24,7 @@ class Span(NamedTuple):
 
 
 class NotEntities(ValueError):
-    """What a value lacks to be entities; the text says what and where."""
+    """A value that isn't entities; the text says why, and where."""
 
 
 def read_spans(value: Any, exclusive: bool) -> list[Span]:

@@ -80,11 +80,11 @@ class ExactMatch(Metric):
                 Texts([" ".join(tokens) for tokens in texts.tokens(tokenizer).all_strings()])
                 for texts in (prediction, reference)
             )
-        found = (
+        places = (
             stands_at(self.location, *pair, self.whole_words)
             for pair in zip(prediction, reference, strict=True)
         )
-        score = np.fromiter(found, np.int64, len(prediction)) * some
+        score = np.fromiter(places, np.int64, len(prediction)) * some
         return {"score": score, **self._loose(score, *originals)}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
@@ -111,8 +111,8 @@ class ExactMatch(Metric):
         ends = self.normalization if self.normalization in ("strip", "edges") else ""
         if self.regexes_to_ignore or any(options) or ends:
             key = ("exact_match", self.regexes_to_ignore, options, ends)
-            own = texts
-            texts = own.cached(key, lambda: Texts([self._clean(text) for text in own]))
+            plain = texts
+            texts = plain.cached(key, lambda: Texts([self._clean(text) for text in plain]))
         return blanked(texts) if self.normalization == "triviaqa" else texts
 
     def _clean(self, text: str) -> str:

@@ -73,6 +73,6 @@ class FactualCorrectness(JudgeMetric):
         if self.mode != "f":
             return row[self.mode]
         weight = self.beta**2
-        whole = weight * row["precision"] + row["recall"]
+        total = weight * row["precision"] + row["recall"]
         # F lies between the two shares, so that 0 and 0 make 0.
-        return (1 + weight) * row["precision"] * row["recall"] / whole if whole else 0.0
+        return (1 + weight) * row["precision"] * row["recall"] / total if total else 0.0

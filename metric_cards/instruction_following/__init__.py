@@ -41,7 +41,7 @@ class InstructionFollowing(Metric):
             return Unscored("the sample has no instructions")
         strict = [check(prediction) for check in checks]
         texts = () if all(strict) else variants(prediction)
-        loose = [own or any(map(check, texts)) for own, check in zip(strict, checks, strict=True)]
+        loose = [met or any(map(check, texts)) for met, check in zip(strict, checks, strict=True)]
         return {
             "instructions": len(checks),
             "strict": sum(strict),
@@ -74,13 +74,13 @@ class InstructionFollowing(Metric):
                 f"({len(names)} and {len(arguments)}); each instruction needs its own, "
                 "{} for none"
             )
-        return [self._check(name, own) for name, own in zip(names, arguments, strict=True)]
+        return [self._check(name, values) for name, values in zip(names, arguments, strict=True)]
 
-    def _check(self, instruction: Any, given: Any) -> Check:
-        arguments = read(given).value if isinstance(given, str) else given
-        if not isinstance(arguments, Mapping) and given is not None:
+    def _check(self, instruction: Any, kwargs: Any) -> Check:
+        arguments = read(kwargs).value if isinstance(kwargs, str) else kwargs
+        if not isinstance(arguments, Mapping) and kwargs is not None:
             raise InputError(
-                f"{self.name}: the kwargs of {instruction!r} are {what(given)}, not a mapping"
+                f"{self.name}: the kwargs of {instruction!r} are {what(kwargs)}, not a mapping"
             )
         try:
             return check_of(instruction, arguments or {}, self.splitter)

@@ -13,7 +13,7 @@ RELATIONS: dict[str, Relation] = {"less than": operator.lt, "at least": operator
 
 
 class Kind(NamedTuple):
-    """What an argument has to be, in words, and how it is read; `ValueError` if it isn't that."""
+    """A kind of argument in words, and how it is read; `ValueError` if it isn't of that kind."""
 
     words: str
     read: Callable[[Any], Any]
@@ -21,8 +21,8 @@ class Kind(NamedTuple):
 
 def _count(value: Any) -> int:
     # Tables with typed columns make 3.0 of 3 where other rows have none.
-    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or value < 0:
+    integral = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not integral or value < 0:
         raise ValueError
     return int(value)
 
@@ -60,12 +60,12 @@ def _patterns(around: str) -> Callable[[Any], Sequence[re.Pattern[str]]]:
         words = [words] if isinstance(words, str) else words
         if not isinstance(words, (list, tuple)) or not words:
             raise ValueError
-        return [_pattern(f"{around}{_given(word)}{around}") for word in words]
+        return [_pattern(f"{around}{_literal(word)}{around}") for word in words]
 
     return read
 
 
-def _given(word: Any) -> str:
+def _literal(word: Any) -> str:
     _text(word)
     return str(word)
 
@@ -87,8 +87,8 @@ def _section(value: Any) -> re.Pattern[str]:
 def _marker(value: Any) -> re.Pattern[str]:
     """The expression of a marker of a postscript, in a text without capitals."""
     marker = _text(value)
-    known = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
-    return _pattern(known.get(marker, marker.lower()))
+    patterns = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
+    return _pattern(patterns.get(marker, marker.lower()))
 
 
 COUNT = Kind("a whole number from 0", _count)

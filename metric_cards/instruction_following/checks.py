@@ -102,8 +102,8 @@ def _bullets(text: str, num_bullets: int) -> bool:
 
 
 def _highlights(text: str, num_highlights: int) -> bool:
-    found = [*re.findall(r"\*[^\n*]*\*", text), *re.findall(r"\*\*[^\n*]*\*\*", text)]
-    return sum(bool(part.strip("*").strip()) for part in found) >= num_highlights
+    highlights = [*re.findall(r"\*[^\n*]*\*", text), *re.findall(r"\*\*[^\n*]*\*\*", text)]
+    return sum(bool(part.strip("*").strip()) for part in highlights) >= num_highlights
 
 
 def _sections(text: str, section_spliter: re.Pattern[str], num_sections: int) -> bool:
@@ -149,14 +149,14 @@ def _is_english(text: str) -> bool:
 
 INSTRUCTIONS: Mapping[str, Instruction] = {
     "keywords:existence": Instruction(
-        {"keywords": KEYWORDS}, lambda text, keywords: all(own.search(text) for own in keywords)
+        {"keywords": KEYWORDS}, lambda text, keywords: all(word.search(text) for word in keywords)
     ),
     "keywords:frequency": Instruction(
         {"keyword": KEYWORD, "frequency": COUNT, "relation": RELATION}, _frequency
     ),
     "keywords:forbidden_words": Instruction(
         {"forbidden_words": FORBIDDEN},
-        lambda text, forbidden_words: not any(own.search(text) for own in forbidden_words),
+        lambda text, forbidden_words: not any(word.search(text) for word in forbidden_words),
     ),
     "keywords:letter_frequency": Instruction(
         {"letter": LETTER, "let_frequency": COUNT, "let_relation": RELATION}, _letters
@@ -213,7 +213,7 @@ INSTRUCTIONS: Mapping[str, Instruction] = {
 }
 
 
-def check_of(instruction: str, given: Mapping[str, Any], splitter: Splitter) -> Check:
+def check_of(instruction: str, kwargs: Mapping[str, Any], splitter: Splitter) -> Check:
     """The check of an instruction with its arguments; those that are null aren't there.
 
     Raises:
@@ -223,17 +223,17 @@ def check_of(instruction: str, given: Mapping[str, Any], splitter: Splitter) -> 
     if instruction not in INSTRUCTIONS:
         raise ValueError("isn't an instruction of IFEval")
     kinds, follows, splits = INSTRUCTIONS[instruction]
-    given = {name: value for name, value in given.items() if value is not None}
-    if other := next((name for name in given if name not in kinds), None):
+    kwargs = {name: value for name, value in kwargs.items() if value is not None}
+    if other := next((name for name in kwargs if name not in kinds), None):
         raise ValueError(f"takes no {other!r}; it takes {', '.join(kinds) or 'nothing'}")
     arguments: dict[str, Any] = {"splitter": splitter} if splits else {}
     for name, kind in kinds.items():
-        if name not in given:
+        if name not in kwargs:
             raise ValueError(f"needs {name} ({kind.words})")
         try:
-            arguments[name] = kind.read(given[name])
+            arguments[name] = kind.read(kwargs[name])
         except ValueError:
-            raise ValueError(f"has {name}={given[name]!r}, which isn't {kind.words}") from None
+            raise ValueError(f"has {name}={kwargs[name]!r}, which isn't {kind.words}") from None
     if arguments.get("nth_paragraph", 0) > arguments.get("num_paragraphs", 0):
         raise ValueError("has an nth_paragraph above num_paragraphs")
     return lambda text: bool(text.strip()) and bool(follows(text, **arguments))
@@ -245,5 +245,5 @@ def variants(text: str) -> Sequence[str]:
     The reply, without its first line, its last and both, and each of these without stars.
     """
     lines = text.split("\n")
-    parts = [text, *("\n".join(own).strip() for own in (lines[1:], lines[:-1], lines[1:-1]))]
+    parts = [text, *("\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1]))]
     return list(dict.fromkeys([*parts, *(part.replace("*", "") for part in parts)]))

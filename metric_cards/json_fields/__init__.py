@@ -52,9 +52,9 @@ class JsonFields(LabelSums):
         value, problem = read_reply(reference)
         if problem:
             return Unscored(f"the reference isn't JSON ({problem})")
-        made, broken = read_reply(prediction)
+        reply, broken = read_reply(prediction)
         predicted, expected = (
-            by_path(fields_of(own, self.lists == "index")) for own in (made, value)
+            by_path(fields_of(side, self.lists == "index")) for side in (reply, value)
         )
         ways = self._comparators()
         right = {
@@ -62,7 +62,7 @@ class JsonFields(LabelSums):
             for path, values in predicted.items()
         }
         fields, due = (
-            {path: len(own) for path, own in side.items()} for side in (predicted, expected)
+            {path: len(values) for path, values in side.items()} for side in (predicted, expected)
         )
         exact = broken is None and fields == due == right
         return row_of(fields, due, [float(exact), float(broken is None), 1.0], right)
@@ -85,7 +85,7 @@ class JsonFields(LabelSums):
         counts = LabelCounts(*np.reshape(pooled, (len(rows), 3)).T)
         exact, parsed, _ = np.reshape([row["sums"] for row in rows], (len(rows), 3)).T
         blank = (counts.predicted + counts.expected == 0) & (parsed > 0)
-        rates = {name: np.where(blank, 1.0, own) for name, own in counts.rates().items()}
+        rates = {name: np.where(blank, 1.0, rate) for name, rate in counts.rates().items()}
         scores = {"score": rates["f1"], "macro_f1": rates["f1"], **rates}
         scores |= {"exact": exact, "parsed": parsed}
         return {name: scores[name].tolist() for name in self.outputs()}

@@ -29,14 +29,14 @@ def fields_of(value: Any, by_index: bool, path: str = "") -> Iterator[tuple[str,
     Null holds no value, and neither does an empty object, list or text.
     """
     if isinstance(value, dict):
-        for key, own in value.items():
+        for key, item in value.items():
             key = normal(key)
             name = key if _PLAIN.fullmatch(key) else json_text(key)
-            yield from fields_of(own, by_index, _bounded(f"{path}.{name}" if path else name))
+            yield from fields_of(item, by_index, _bounded(f"{path}.{name}" if path else name))
     elif isinstance(value, list):
-        for place, own in enumerate(value):
+        for place, item in enumerate(value):
             inner = _bounded(f"{path}[{place if by_index else ''}]")
-            yield from fields_of(own, by_index, inner)
+            yield from fields_of(item, by_index, inner)
     elif value is not None and value != "":
         yield path or "(value)", value
 
@@ -57,16 +57,17 @@ def by_path(fields: Iterator[tuple[str, Any]]) -> Mapping[str, Sequence[Any]]:
     return values
 
 
-def alike(made: Sequence[Any], expected: Sequence[Any], comparator: str) -> float:
+def alike(predicted: Sequence[Any], expected: Sequence[Any], comparator: str) -> float:
     """How many values are equal, each once; with `similar`, the sum of the best similarities."""
-    if not made or not expected:
+    if not predicted or not expected:
         return 0.0
     if comparator != "similar":
-        own, due = (Counter(value_key(value, comparator) for value in v) for v in (made, expected))
-        return float((own & due).total())
+        sides = predicted, expected
+        keys, due = (Counter(value_key(value, comparator) for value in side) for side in sides)
+        return float((keys & due).total())
     # Of a flood of values, as many as could matter.
-    texts = [folded(str(value)) for value in made[: 10 * len(expected) + 1000]]
-    known = [folded(str(value)) for value in expected]
-    grid = [[similarity(one, other, THRESHOLD) for one in texts] for other in known]
+    texts = [folded(str(value)) for value in predicted[: 10 * len(expected) + 1000]]
+    texts_ = [folded(str(value)) for value in expected]
+    grid = [[similarity(text, other, THRESHOLD) for text in texts] for other in texts_]
     scores = np.array(grid)
     return float(sum(scores[pair] for pair in best_pairs(scores)))

@@ -39,55 +39,56 @@ class JsonSimilarity(Metric):
         expected, problem = read_reply(reference)
         if problem:
             return Unscored(f"the reference isn't JSON ({problem})")
-        made, broken = read_reply(prediction)
-        flood = _nodes(made) > FLOOD * _nodes(expected) + 1000
-        similar = 0.0 if broken or flood else self._compared(made, expected).mean
+        predicted, broken = read_reply(prediction)
+        flood = _nodes(predicted) > FLOOD * _nodes(expected) + 1000
+        similar = 0.0 if broken or flood else self._compared(predicted, expected).mean
         return {"score": similar, "parsed": broken is None}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """Whether nothing could be read."""
         return unread_note(float(totals["parsed"]))
 
-    def _compared(self, made: Any, expected: Any) -> Similarity:
-        if isinstance(expected, dict) and isinstance(made, dict):
-            return self._objects(made, expected)
-        if isinstance(expected, list) and isinstance(made, list):
-            return self._lists(made, expected)
-        size = max(_size(made), _size(expected))
+    def _compared(self, predicted: Any, expected: Any) -> Similarity:
+        if isinstance(expected, dict) and isinstance(predicted, dict):
+            return self._objects(predicted, expected)
+        if isinstance(expected, list) and isinstance(predicted, list):
+            return self._lists(predicted, expected)
+        size = max(_size(predicted), _size(expected))
         if expected is None:
-            return Similarity(float(_is_nothing(made)), size or 1)
-        if isinstance(expected, (dict, list)) or isinstance(made, (dict, list)) or made is None:
+            return Similarity(float(_is_nothing(predicted)), size or 1)
+        nested = isinstance(expected, (dict, list)) or isinstance(predicted, (dict, list))
+        if nested or predicted is None:
             return Similarity(0.0, size)
-        return Similarity(similarity(_text(made), _text(expected), self.threshold), size)
+        return Similarity(similarity(_text(predicted), _text(expected), self.threshold), size)
 
-    def _objects(self, made: dict[str, Any], expected: dict[str, Any]) -> Similarity:
+    def _objects(self, predicted: dict[str, Any], expected: dict[str, Any]) -> Similarity:
         """By keys; one that is missing holds null, and one too many earns nothing."""
         total, size = 0.0, 0
-        for key in expected | made:
-            own = self._compared(made.get(key), expected.get(key))
-            total += own.total if key in expected or not _is_nothing(made[key]) else 0
-            size += own.size
+        for key in expected | predicted:
+            member = self._compared(predicted.get(key), expected.get(key))
+            total += member.total if key in expected or not _is_nothing(predicted[key]) else 0
+            size += member.size
         return Similarity(total, size)
 
-    def _lists(self, made: list[Any], expected: list[Any]) -> Similarity:
+    def _lists(self, predicted: list[Any], expected: list[Any]) -> Similarity:
         """By the best pairing of their items; of equally good ones, that of more equal items."""
-        grid = [[self._compared(one, other) for one in made] for other in expected]
+        grid = [[self._compared(item, other) for item in predicted] for other in expected]
         means = np.array(
             [
                 [
-                    math.nextafter(own.mean, math.inf) if one == other else own.mean
-                    for own, one in zip(row, made, strict=True)
+                    math.nextafter(cell.mean, math.inf) if item == other else cell.mean
+                    for cell, item in zip(row, predicted, strict=True)
                 ]
                 for row, other in zip(grid, expected, strict=True)
             ]
-        ).reshape(len(expected), len(made))
+        ).reshape(len(expected), len(predicted))
         pairs = best_pairs(means)
         paired = [grid[row][column] for row, column in pairs]
         alone = [expected[i] for i in {*range(len(expected))} - {row for row, _ in pairs}]
-        alone += [made[i] for i in {*range(len(made))} - {column for _, column in pairs}]
+        alone += [predicted[i] for i in {*range(len(predicted))} - {column for _, column in pairs}]
         return Similarity(
-            sum(own.total for own in paired),
-            sum(own.size for own in paired) + sum(map(_size, alone)),
+            sum(pair.total for pair in paired),
+            sum(pair.size for pair in paired) + sum(map(_size, alone)),
         )
 
 

@@ -46,7 +46,8 @@ class KnowledgeRetention(ConversationMetric):
         # What nobody answers needn't be remembered.
         heard = [n for n in users if spoken and n < spoken[-1]]
         facts = self._numbered(await self.extract_from("facts", messages), users) if heard else []
-        beside = {n: {"facts": known} for n in spoken if (known := [f for i, f in facts if i < n])}
+        earlier = {number: [fact for i, fact in facts if i < number] for number in spoken}
+        beside = {number: {"facts": before} for number, before in earlier.items() if before}
         if not beside and self.empty is None:
             return Unscored("the assistant says nothing after a fact of the user", "no_facts")
         verdicts = await self.verify_messages("retained", messages, list(beside), beside=beside)

@@ -65,24 +65,24 @@ class MathEquivalence(Metric):
         if find_spec("math_verify") is None:
             raise MissingDependency(self.name, "math-verify", "pip install 'metrichub[math]'")
         rows = list(zip(reference, prediction, strict=True))
-        found = {pair: Verdict(pair[0].strip() == pair[1].strip(), (False, False)) for pair in rows}
-        asked = [p for p, same in found.items() if not same.equal and all(map(str.strip, p))]
+        by_pair = {p: Verdict(p[0].strip() == p[1].strip(), (False, False)) for p in rows}
+        asked = [p for p, same in by_pair.items() if not same.equal and all(map(str.strip, p))]
         # An extraction takes off the signs that tell math-verify where the formula is.
         formulas = [
             (
-                _reference_signed(own),
-                _answer_signed(made) if self.extraction else _reply_signed(made, own),
+                _reference_signed(gold),
+                _answer_signed(answer) if self.extraction else _reply_signed(answer, gold),
             )
-            for own, made in asked
+            for gold, answer in asked
         ]
         options = {
             "float_rounding": self.float_rounding,
             "strict": self.strict,
             "allow_set_relation_comp": self.allow_set_relation_comp,
         }
-        found.update(zip(asked, verdicts(formulas, options, self.seconds), strict=True))
-        scores = np.array([found[pair].equal for pair in rows], np.float64)
-        unread = np.array([found[pair].unread for pair in rows], np.int64).reshape(-1, 2)
+        by_pair.update(zip(asked, verdicts(formulas, options, self.seconds), strict=True))
+        scores = np.array([by_pair[pair].equal for pair in rows], np.float64)
+        unread = np.array([by_pair[pair].unread for pair in rows], np.int64).reshape(-1, 2)
         undecided = np.flatnonzero(np.isnan(scores)).tolist()
         return Measured(
             {"score": scores, "unread": unread},

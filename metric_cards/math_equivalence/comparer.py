@@ -46,9 +46,9 @@ def verdict(
     if max(map(_depth, (reference, prediction))) > DEEPEST:
         return None, (False, False)
     undecided = False
-    own, made = (parse(text, parsing_timeout=None) for text in (reference, prediction))
-    unread = _is_unread(reference, own), _is_unread(prediction, made)
-    for gold, target in product(own, made):
+    expected, answer = (parse(text, parsing_timeout=None) for text in (reference, prediction))
+    unread = _is_unread(reference, expected), _is_unread(prediction, answer)
+    for gold, target in product(expected, answer):
         try:
             if _is_large(gold) or _is_large(target):
                 undecided = True
@@ -135,12 +135,12 @@ def serve(seconds: float, replies: TextIO) -> None:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
-            found, unread = verdict(reference, prediction, options)
+            equal, unread = verdict(reference, prediction, options)
         except (MemoryError, RecursionError):
-            found, unread = None, (False, False)
+            equal, unread = None, (False, False)
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
-        print(json.dumps([number, found, unread]), file=replies, flush=True)
+        print(json.dumps([number, equal, unread]), file=replies, flush=True)
 
 
 def _next_line() -> str:

@@ -123,7 +123,7 @@ def verdicts(pairs: Sequence[Pair], options: Mapping[str, Any], seconds: float) 
             if comparer.ended:
                 continue
             try:
-                found = comparer.verdict(pair, options)
+                verdict = comparer.verdict(pair, options)
             except EOFError:
                 comparer.end()
                 return _UNDECIDED
@@ -131,7 +131,7 @@ def verdicts(pairs: Sequence[Pair], options: Mapping[str, Any], seconds: float) 
                 comparer.end()
                 raise
             _idle[seconds].append(comparer)
-            return found
+            return verdict
 
     side_by_side = max(1, min(MOST, len(pairs), (os.cpu_count() or 1) // processes()))
     threads = ThreadPoolExecutor(side_by_side)

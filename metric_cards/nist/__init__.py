@@ -47,7 +47,7 @@ class Nist(CorpusMetric):
             prediction, references = prediction.lower(), references.lower()
         predicted, referenced = self._named(prediction), self._named(references.items)
         limits = pairwise(references.offsets.tolist())
-        return [(own, referenced[a:b]) for own, (a, b) in zip(predicted, limits, strict=True)]
+        return [(text, referenced[a:b]) for text, (a, b) in zip(predicted, limits, strict=True)]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The score of the corpus; `nan` if no reference has a token."""

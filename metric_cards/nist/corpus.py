@@ -21,9 +21,9 @@ BETA = log(0.5) / log(1.5) ** 2
 
 def hashed(rows: Sequence[Row]) -> Sequence[Row]:
     """Rows as they are measured; a report that was saved earlier has lists of hashes or strings."""
-    if {type(own) for own, _ in rows} <= {np.ndarray}:
+    if {type(prediction) for prediction, _ in rows} <= {np.ndarray}:
         return rows
-    return [(_named(own), list(map(_named, references))) for own, references in rows]
+    return [(_named(prediction), list(map(_named, references))) for prediction, references in rows]
 
 
 def _named(text: Any) -> Words:
@@ -54,11 +54,11 @@ class Corpus:
     """
 
     def __init__(self, rows: Sequence[Row], max_order: int, ignored: int | None) -> None:
-        references = [reference for _, own in rows for reference in own]
-        each = np.array([len(own) for _, own in rows], np.int64)
-        own = np.arange(len(rows))
-        self.row = np.concatenate((own, np.repeat(own, each)))
-        self.documents = Documents([tuple(map(bytes, own)) for _, own in rows])
+        references = [reference for _, group in rows for reference in group]
+        each = np.array([len(group) for _, group in rows], np.int64)
+        numbers = np.arange(len(rows))
+        self.row = np.concatenate((numbers, np.repeat(numbers, each)))
+        self.documents = Documents([tuple(map(bytes, group)) for _, group in rows])
         first = np.zeros(len(rows), np.bool_)
         first[self.documents.first] = True
         self.counted = first[self.row] & (np.arange(len(self.row)) >= len(rows))
@@ -101,7 +101,7 @@ class Corpus:
 
 
 class _Contexts(NamedTuple):
-    """What stands before the last word: the context of every n-gram, (G,), where all contexts are.
+    """The words before the last one, the context of every n-gram, (G,), where all contexts are.
 
     Context 0 is none: all words. `number` and `text` are those of all occurrences.
     """
@@ -161,7 +161,7 @@ def _matches(corpus: Corpus, ngrams: Ngrams) -> _Matches:
     """The n-grams of each prediction, at most as often as in the reference that has most of it."""
     rows, texts = len(corpus.length), len(corpus.row)
     predicted = ngrams.text < rows
-    own, times = np.unique(
+    predictions, times = np.unique(
         ngrams.number[predicted] * rows + ngrams.text[predicted], return_counts=True
     )
     pairs, counts = np.unique(
@@ -171,10 +171,11 @@ def _matches(corpus: Corpus, ngrams: Ngrams) -> _Matches:
     referenced = number * rows + corpus.row[text]
     starts = np.flatnonzero(np.diff(referenced, prepend=-1))
     most = np.maximum.reduceat(counts, starts) if len(starts) else counts
-    both, here, there = np.intersect1d(
-        own, referenced[starts], assume_unique=True, return_indices=True
+    both, here, places = np.intersect1d(
+        predictions, referenced[starts], assume_unique=True, return_indices=True
     )
-    return _Matches(*np.divmod(both, rows), np.minimum(times[here], most[there]))
+    number, row = np.divmod(both, rows)
+    return _Matches(number, row, np.minimum(times[here], most[places]))
 
 
 def _interned(texts: Sequence[Words], ignored: int | None) -> tuple[Integers, int | None]:

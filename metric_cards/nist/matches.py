@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from math import log2
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from metrichub.text import Flags, Integers, Words, offsets_of, sort_equal
 
 
 class Order(NamedTuple):
-    """What R samples add to one order, (R,) each."""
+    """The sums that R samples add to one order, (R,) each."""
 
     information: Array
     reference_length: Array
@@ -43,7 +42,7 @@ class _Column:
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        texts = list(chain.from_iterable((own, *references) for own, references in rows))
+        texts = [text for prediction, references in rows for text in (prediction, *references)]
         self.lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         self.tokens = laid_end_to_end(texts)
         self.text = np.repeat(np.arange(len(texts)), self.lengths)
@@ -127,8 +126,9 @@ class _Grams:
         head = np.maximum.accumulate(np.where(self.is_prediction, pairs, -1))
         row = self.column.row[self.text]
         same = (head >= 0) & (self.gram[head] == self.gram) & (row[head] == row)
-        there = np.flatnonzero(same & ~self.is_prediction)
-        return head[there], there, np.minimum(self.count[head[there]], self.count[there])
+        places = np.flatnonzero(same & ~self.is_prediction)
+        heads = head[places]
+        return heads, places, np.minimum(self.count[heads], self.count[places])
 
 
 def orders(
@@ -137,7 +137,7 @@ def orders(
     ignored: int | None,
     best: bool,
 ) -> Iterator[Order]:
-    """What the samples add to each order.
+    """The sums that the samples add to each order.
 
     `ignored` is the word that isn't context. With `best`, the matches and the length are those of
     one reference, the one with most information, the longest of several; else those of all.
@@ -176,10 +176,10 @@ def _pooled(grams: _Grams, context: Integers) -> tuple[Array, Array]:
 def _best(grams: _Grams, context: Integers) -> tuple[Array, Array]:
     """The most bits that one reference of every sample gets, (R,), and its length, (R,)."""
     column = grams.column
-    pairs, there, times = grams.matches_by_reference()
-    order = np.lexsort((grams.first[pairs], grams.text[there]))
+    pairs, places, times = grams.matches_by_reference()
+    order = np.lexsort((grams.first[pairs], grams.text[places]))
     bits = (times * _information(grams, context, pairs))[order]
-    information = np.bincount(grams.text[there][order], bits, len(column.lengths))
+    information = np.bincount(grams.text[places][order], bits, len(column.lengths))
     information[column.heads] = -1
     ordered = np.lexsort((column.referenced, information, column.row))
     last = ordered[column.heads + column.number]

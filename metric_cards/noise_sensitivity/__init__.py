@@ -47,12 +47,12 @@ class NoiseSensitivity(JudgeMetric):
                 return no_claims(name)
         asked = [(claims, reference)]
         asked += [(items, text) for text in passages.values() for items in (facts, claims)]
-        correct, *rest = await asyncio.gather(
+        correct, *lists = await asyncio.gather(
             *(self.support(items, [text]) for items, text in asked)
         )
         supported: dict[bool, set[int]] = {True: set(), False: set()}
         steps = []
-        for place, about, verdicts in zip(passages, rest[::2], rest[1::2], strict=True):
+        for place, about, verdicts in zip(passages, lists[::2], lists[1::2], strict=True):
             relevant = bool(_supported(about))
             supported[relevant] |= _supported(verdicts)
             steps.append(
@@ -63,8 +63,8 @@ class NoiseSensitivity(JudgeMetric):
                     "claims": verdicts,
                 }
             )
-        known = supported[True] if self.mode == "relevant" else supported[False] - supported[True]
-        noise = sorted(known - _supported(correct))
+        sources = supported[True] if self.mode == "relevant" else supported[False] - supported[True]
+        noise = sorted(sources - _supported(correct))
         return WithTrace(
             {"score": len(noise) / len(claims)},
             {"noise": [claims[i] for i in noise], "claims": correct, "contexts": steps},

@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
     ngrams: Words
     text: Words
-    known: Known
+    present: Known
     empty: bool
 
 
@@ -88,13 +88,13 @@ class Novelty(CorpusMetric):
         """The names of what each sample generated and knows."""
         documents = RaggedTexts.of([[]] * len(prediction)) if references is None else references
         generated = names_of(prediction, self.tokenizer, self.n)
-        known = names_of(documents.items, self.tokenizer, self.n)
+        present = names_of(documents.items, self.tokenizer, self.n)
         return list(
             zip(
                 split_rows(generated.ngrams, generated.offsets),
                 split_rows(generated.texts, np.arange(len(prediction) + 1)),
-                different_by_row(known.ngrams, known.offsets[documents.offsets]),
-                different_by_row(known.texts, documents.offsets),
+                different_by_row(present.ngrams, present.offsets[documents.offsets]),
+                different_by_row(present.texts, documents.offsets),
                 (prediction.tokens(self.tokenizer).lengths == 0).tolist(),
                 strict=True,
             )
@@ -106,21 +106,21 @@ class Novelty(CorpusMetric):
         return {name: float(values[0]) for name, values in pooled.items()}
 
     def samples(self, rows: Sequence[StoredRow]) -> Mapping[str, Sequence[float]]:
-        """What is new of each row among the training texts of all."""
+        """The new n-grams of each row among the training texts of all."""
         novel, total, new = self._counts(_rows(rows))
         with np.errstate(invalid="ignore"):
             return {"score": (novel / total).tolist(), "texts": new.tolist()}
 
     def resampler(self, rows: Sequence[StoredRow]) -> Resampler:
-        """What is new depends on which references are drawn, or with a file on nothing."""
+        """The sums of resamples, whose references, unless there is a file, are those drawn."""
         named = _rows(rows)
         counted = self._counts(named)
         if self.corpus is not None:
             return lambda counts: self._pooled(counted, counts)
-        documents = Documents([tuple(map(bytes, row.known)) for row in named])
-        known = [named[number].known for number in documents.first]
-        ngrams = New([row.ngrams for row in named], [own.ngrams for own in known])
-        texts = New([row.text for row in named], [own.texts for own in known])
+        documents = Documents([tuple(map(bytes, row.present)) for row in named])
+        sources = [named[number].present for number in documents.first]
+        ngrams = New([row.ngrams for row in named], [source.ngrams for source in sources])
+        texts = New([row.text for row in named], [source.texts for source in sources])
 
         def scores(counts: Array) -> Scores:
             weights, which = documents.different(counts)
@@ -137,9 +137,9 @@ class Novelty(CorpusMetric):
         """
         if self.corpus is None:
             return {}
-        known = read(self.corpus, self.field, self.tokenizer, self.n)
+        corpus = read(self.corpus, self.field, self.tokenizer, self.n)
         ngrams = names_of(Texts([prediction]), self.tokenizer, self.n).ngrams
-        new = absent(ngrams, known.ngrams).tolist()
+        new = absent(ngrams, corpus.ngrams).tolist()
         return highlight.novel_where(token_spans(prediction, self.tokenizer), new, self.n)
 
     def _pooled(self, counted: _Counts, counts: Array) -> dict[str, Array]:
@@ -154,17 +154,17 @@ class Novelty(CorpusMetric):
 
     def _counts(self, rows: Sequence[Row]) -> _Counts:
         if self.corpus is not None:
-            known = read(self.corpus, self.field, self.tokenizer, self.n)
+            corpus = read(self.corpus, self.field, self.tokenizer, self.n)
         else:
-            known = Known.union(row.known for row in rows)
+            corpus = Known.union(row.present for row in rows)
         total = np.array([len(row.ngrams) for row in rows], np.int64)
         none = np.zeros(0, np.uint64)
         ngrams = np.concatenate([none, *(row.ngrams for row in rows)])
         texts = np.concatenate([none, *(row.text for row in rows)])
-        novel = row_sums(absent(ngrams, known.ngrams), offsets_of(total))
+        novel = row_sums(absent(ngrams, corpus.ngrams), offsets_of(total))
         empty = [row.empty for row in rows]
-        return _Counts(novel, total, np.where(empty, np.nan, absent(texts, known.texts)))
+        return _Counts(novel, total, np.where(empty, np.nan, absent(texts, corpus.texts)))
 
 
 def _rows(rows: Sequence[StoredRow]) -> list[Row]:
-    return [Row(ngrams, text, Known(*known), empty) for ngrams, text, *known, empty in rows]
+    return [Row(ngrams, text, Known(*names), empty) for ngrams, text, *names, empty in rows]

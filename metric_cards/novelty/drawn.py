@@ -1,4 +1,4 @@
-"""What no training text has, where the training texts are the references that are drawn."""
+"""N-grams that no training text has, where those texts are the references that are drawn."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class New:
     def __init__(self, names: Sequence[Words], documents: Sequence[Words]) -> None:
         each = np.concatenate([np.zeros(0, np.uint64), *names])
         kinds, self.kind = np.unique(each, return_inverse=True)
-        sizes = np.array([len(own) for own in names], np.int64)
+        sizes = np.array([len(row) for row in names], np.int64)
         self.row = np.repeat(np.arange(len(names)), sizes)
-        known = np.concatenate([np.zeros(0, np.uint64), *documents])
-        document = np.repeat(np.arange(len(documents)), [len(own) for own in documents])
-        place = np.minimum(np.searchsorted(kinds, known), max(len(kinds) - 1, 0))
-        shared = np.flatnonzero(kinds[place] == known) if len(kinds) else place[:0]
+        present = np.concatenate([np.zeros(0, np.uint64), *documents])
+        document = np.repeat(np.arange(len(documents)), [len(row) for row in documents])
+        place = np.minimum(np.searchsorted(kinds, present), max(len(kinds) - 1, 0))
+        shared = np.flatnonzero(kinds[place] == present) if len(kinds) else place[:0]
         shape = len(kinds), len(documents)
         self._known = Sparse(place[shared], document[shared], np.ones(len(shared)), shape)
         ones = np.ones(len(each), np.int64)

@@ -83,17 +83,17 @@ def split_rows(keys: Words, offsets: Integers) -> list[Words]:
     return [keys[start:end].copy() for start, end in spans(offsets)]
 
 
-def absent(names: Words, known: Words) -> Flags:
+def absent(names: Words, present: Words) -> Flags:
     """Whether each name is missing among the known ones, which are sorted."""
-    if len(known) == 0:
+    if len(present) == 0:
         return np.ones(len(names), np.bool_)
-    place = np.searchsorted(known, names)
-    missing: Flags = known[np.minimum(place, len(known) - 1)] != names
+    place = np.searchsorted(present, names)
+    missing: Flags = present[np.minimum(place, len(present) - 1)] != names
     return missing
 
 
 def read(path: str, field: str, tokenizer: str, n: int) -> Known:
-    """What a file of training texts knows; read once per process as long as it stays the same.
+    """The n-grams of a file of training texts; read once per process while it stays the same.
 
     Raises:
         FileError: the file can't be read, or a line has no text under `field`.
@@ -107,11 +107,11 @@ def read(path: str, field: str, tokenizer: str, n: int) -> Known:
 
 @lru_cache(maxsize=4)
 def _read(path: str, field: str, tokenizer: str, n: int, state: tuple[int, int]) -> Known:
-    known = Known.union(())
+    corpus = Known.union(())
     lines = _lines(path, field)
     while block := list(islice(lines, LINES)):
-        known = Known.union((known, names_of(Texts(block), tokenizer, n)))
-    return known
+        corpus = Known.union((corpus, names_of(Texts(block), tokenizer, n)))
+    return corpus
 
 
 def _lines(path: str, field: str) -> Iterator[str]:

@@ -60,43 +60,43 @@ class NumericMatch(Metric):
             if len(text) <= 15 and len(gold) <= 15 and short(text) and short(gold):
                 plain.append(row)
                 continue
-            made, expected = read(text), read(gold)
-            parsed[row] = made is not None
+            number, expected = read(text), read(gold)
+            parsed[row] = number is not None
             if expected is None:
                 reasons[row] = _NO_NUMBER
                 scores[row] = parsed[row] = np.nan
-            elif made:
-                scores[row] = self._matches(made, expected)
+            elif number:
+                scores[row] = self._matches(number, expected)
         scores[plain] = self._near(
             [prediction[row] for row in plain], [reference[row] for row in plain]
         )
         return Measured({"score": scores, "parsed": parsed}, reasons)
 
-    def _matches(self, made: Number, expected: Number) -> bool:
-        if self.units == "require" and made.unit != expected.unit:
+    def _matches(self, number: Number, expected: Number) -> bool:
+        if self.units == "require" and number.unit != expected.unit:
             return False
-        one, other = (n.value / 100 if n.percent else n.value for n in (made, expected))
-        if self._is_near(one, other):
+        first, other = (n.value / 100 if n.percent else n.value for n in (number, expected))
+        if self._is_near(first, other):
             return True
-        either = self.percent == "either" and made.percent != expected.percent
-        return either and self._is_near(made.value, expected.value)
+        either = self.percent == "either" and number.percent != expected.percent
+        return either and self._is_near(number.value, expected.value)
 
-    def _is_near(self, made: Fraction, expected: Fraction) -> bool:
+    def _is_near(self, number: Fraction, expected: Fraction) -> bool:
         if not (self.absolute or self.relative):
-            return made == expected
+            return number == expected
         # As they are written: 0.1 is a tenth here, and its float a little more.
         absolute, relative = (
             Fraction(str(min(limit, _MOST))) for limit in (self.absolute, self.relative)
         )
-        return abs(made - expected) <= max(absolute, relative * abs(expected))
+        return abs(number - expected) <= max(absolute, relative * abs(expected))
 
     def _near(self, texts: Sequence[str], golds: Sequence[str]) -> Array:
         """The same of short numbers, by their floats, and exactly where these leave a doubt."""
-        made, expected = (np.array(list(map(float, column))) for column in (texts, golds))
-        apart = np.abs(made - expected)
+        numbers, expected = (np.array(list(map(float, column))) for column in (texts, golds))
+        apart = np.abs(numbers - expected)
         limit = np.maximum(self.absolute, self.relative * np.abs(expected))
         near: Array = apart <= limit
-        blur = 1e-9 * (np.abs(made) + np.abs(expected) + limit)
+        blur = 1e-9 * (np.abs(numbers) + np.abs(expected) + limit)
         for place in np.flatnonzero((apart > 0) & (np.abs(apart - limit) <= blur)).tolist():
             near[place] = self._is_near(Fraction(texts[place]), Fraction(golds[place]))
         return near

@@ -111,9 +111,9 @@ def reader(decimal: Decimal) -> Callable[[str], Number | None]:
                 return None
             text = text.translate(_PLAIN)
         text = _POWER.sub(r"e\1", text) if "^" in text else text
-        found = pattern.finditer(text)
-        match = next(found, None)
-        if match is None or len(match[0]) > LONGEST or next(found, None):
+        matches = pattern.finditer(text)
+        match = next(matches, None)
+        if match is None or len(match[0]) > LONGEST or next(matches, None):
             return None
         if _is_compared(text[: match.start()]):
             return None
@@ -139,7 +139,7 @@ def _value(match: re.Match[str], decimal: Decimal) -> Fraction | None:
     else:
         digits = match["decimal"]
         digits = digits.replace(match["group"], "") if match["group"] else digits
-        whole, _, part = digits.partition(decimal)
+        units, _, part = digits.partition(decimal)
         power = int(match["exponent"] or 0) - len(part)
-        value = Fraction(int(whole + part) * 10 ** max(power, 0), 10 ** max(-power, 0))
+        value = Fraction(int(units + part) * 10 ** max(power, 0), 10 ** max(-power, 0))
     return -value if (match["sign"] + match["second"]).count("-") == 1 else value

@@ -53,10 +53,10 @@ class PerTurn(WrapperMetric):
 
     def own_card(self, card: Card) -> Card:
         """The card with the scale of the metric's score, its reasons and its kind of judge."""
-        own = self.inner.card
-        scores = {"score": own.scale("score") or card.scores["score"]}
-        reasons = dict.fromkeys((*card.undefined_for, *own.undefined_for))
-        return replace(card, scores=scores, undefined_for=tuple(reasons), judge=own.judge)
+        inner = self.inner.card
+        scores = {"score": inner.scale("score") or card.scores["score"]}
+        reasons = dict.fromkeys((*card.undefined_for, *inner.undefined_for))
+        return replace(card, scores=scores, undefined_for=tuple(reasons), judge=inner.judge)
 
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and what else the metric reads."""
@@ -91,15 +91,15 @@ class PerTurn(WrapperMetric):
         numbers = interactions(messages)
         users = [n for n, message in enumerate(messages) if message["role"] == "user"]
         exchanges = []
-        for k, own in enumerate(numbers):
+        for k, numbers_ in enumerate(numbers):
             window = numbers[max(0, k - self.window + 1) : k + 1]
-            end = next((n for n in users if n > own[-1]), len(messages))
+            end = next((n for n in users if n > numbers_[-1]), len(messages))
             spoken = [messages[n] for some in window for n in some]
             exchanges.append(self._inputs(spoken, messages[window[0][0] : end]))
         return exchanges
 
     def _inputs(self, spoken: Sequence[Message], every: Sequence[Message]) -> Mapping[str, Any]:
-        """What the user and the assistant say, and the contexts of all messages."""
+        """The texts of the user and of the assistant, and the contexts of all messages."""
         tools = [m["text"] for m in every if m["role"] == "tool" and m["text"].strip()]
         return {
             "question": _text(spoken, "user"),

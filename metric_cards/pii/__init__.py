@@ -35,7 +35,7 @@ class PersonalInformation(JudgeMetric):
     averaging = "macro"
 
     async def observe(self, prediction: str) -> WithTrace | Unscored:
-        """What was found in one text, with the verdict on each detail."""
+        """The personal details in one text, with the verdict on each."""
         if not prediction.strip():
             return Unscored("the text is blank", "empty")
         details = await self.extract("details", text=prediction)

@@ -55,17 +55,17 @@ class PolicyCompliance(JudgeMetric):
 
     def inputs(self) -> tuple[str, ...]:
         """The text, and what the policy refers to if each sample has its own."""
-        own = bool(self.needs and not self.value)
-        return ("prediction", self.needs) if own else ("prediction",)
+        by_sample = bool(self.needs and not self.value)
+        return ("prediction", self.needs) if by_sample else ("prediction",)
 
-    async def observe(self, prediction: str, **own: FieldText) -> WithTrace | Unscored:
+    async def observe(self, prediction: str, **fields: FieldText) -> WithTrace | Unscored:
         """The scores of one text, with the verdict on each passage."""
-        known = {self.needs: self.value} if self.value else own
-        if missing := missing_input({"prediction": prediction, **known}):
+        fields = {self.needs: self.value} if self.value else fields
+        if missing := missing_input({"prediction": prediction, **fields}):
             return missing
         passages = await self.extract("passages", text=prediction) or [prediction]
         prompt = self.prompt("violates").filled(policy=self.policy.strip())
-        verdicts = await self.verify(prompt, passages, text=prediction, **known)
+        verdicts = await self.verify(prompt, passages, text=prediction, **fields)
         violated = any(are_yes(verdicts))
         score = 0.0 if self.strict and violated else 1 - ratio(verdicts)
         return WithTrace({"score": score, "violated": int(violated)}, {"passages": verdicts})

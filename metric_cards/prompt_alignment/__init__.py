@@ -27,8 +27,8 @@ class PromptAlignment(JudgeMetric):
 
     def inputs(self) -> tuple[str, ...]:
         """The prediction, and the columns that the parameters require."""
-        own = () if self.instructions else ("instructions",)
-        return ("prediction", *own, *(("question",) if self.question else ()))
+        columns = () if self.instructions else ("instructions",)
+        return ("prediction", *columns, *(("question",) if self.question else ()))
 
     async def observe(
         self, prediction: str, instructions: Sequence[Any] = (), question: str = ""

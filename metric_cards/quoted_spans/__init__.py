@@ -32,17 +32,17 @@ class QuotedSpans(Metric):
 
     def observe(self, prediction: str, contexts: Sequence[str]) -> Row | Unscored:
         """The share of one reply."""
-        found = self._found(prediction, contexts)
-        if not found:
+        quotes = self._quotes(prediction, contexts)
+        if not quotes:
             return Unscored("the reply quotes nothing", "no_quotes")
-        return {"score": sum(is_there for _, is_there in found) / len(found)}
+        return {"score": sum(is_there for _, is_there in quotes) / len(quotes)}
 
     def explain(self, prediction: str, contexts: Sequence[str]) -> Mapping[str, Any]:
         """Each span, and whether a passage has it."""
-        found = self._found(prediction, contexts)
-        return {"spans": [{"span": span, "found": is_there} for span, is_there in found]}
+        quotes = self._quotes(prediction, contexts)
+        return {"spans": [{"span": span, "found": is_there} for span, is_there in quotes]}
 
-    def _found(self, prediction: str, contexts: Sequence[str]) -> list[tuple[str, bool]]:
+    def _quotes(self, prediction: str, contexts: Sequence[str]) -> list[tuple[str, bool]]:
         quoted = ("".join(groups).strip(_ENDS) for groups in _QUOTED.findall(prediction))
         spans = [span for span in quoted if span]
         words = lengths(Texts(spans), "mixed").tolist()

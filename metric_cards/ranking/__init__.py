@@ -106,8 +106,8 @@ class Ranking(Metric):
         values = {name: measures.named(name) for name in self._measures()}
         values["score"] = measures.named(self.mode)
         skipped = np.flatnonzero(none).tolist() if self.no_relevant == "skip" else []
-        for own in values.values():
-            own[skipped] = np.nan
+        for column in values.values():
+            column[skipped] = np.nan
         counts = {"repeated": np.array(repeated, np.int64), "none": none.astype(np.int64)}
         return Measured(values | counts, dict.fromkeys(skipped, "nothing is relevant"))
 

@@ -31,11 +31,11 @@ class Graded(NamedTuple):
     @classmethod
     def of(cls, grades: Sequence[Sequence[float]]) -> Graded:
         """The rankings with these grades."""
-        lengths = np.array([len(own) for own in grades], np.int64)
+        lengths = np.array([len(row) for row in grades], np.int64)
         query = np.repeat(np.arange(len(grades)), lengths)
         starts = np.cumsum(lengths) - lengths
         rank = np.arange(len(query)) - starts[query] + 1
-        flat = np.array([grade for own in grades for grade in own], np.float64)
+        flat = np.array([grade for row in grades for grade in row], np.float64)
         return cls(query, rank, flat, len(grades))
 
     def top(self, values: Array, most: float | Array) -> Array:
@@ -53,8 +53,8 @@ class Measures:
     ) -> None:
         self._all, self._ideal, self._persistence = retrieved, judged, persistence
         self._gains = [
-            np.exp2(own) - 1 if exponential else own
-            for own in (np.maximum(np.nan_to_num(g.grade), 0) for g in (retrieved, judged))
+            np.exp2(gains) - 1 if exponential else gains
+            for gains in (np.maximum(np.nan_to_num(g.grade), 0) for g in (retrieved, judged))
         ]
         self._hits = (retrieved.grade > 0).astype(np.float64)
         self.relevant = judged.top(judged.grade > 0, np.inf)

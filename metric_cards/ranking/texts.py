@@ -12,21 +12,21 @@ _WORD = re.compile(r"(?:[^\W_\u0e00-\U0010ffff])+|.")
 
 def matched(texts: Sequence[str], relevant: Sequence[str], match: str) -> list[str | None]:
     """For each text the first relevant one that it matches and none before it did, or None."""
-    left = {own: _normal(own) for own in relevant}
+    left = {text: _normal(text) for text in relevant}
     matches: list[str | None] = []
     for text in map(_normal, texts):
-        whole = match == "equal"
-        own = next(
+        exact = match == "equal"
+        best = next(
             (
                 name
                 for name, part in left.items()
-                if (text == part if whole or part == _EMPTY else part in text)
+                if (text == part if exact or part == _EMPTY else part in text)
             ),
             None,
         )
-        if own is not None:
-            del left[own]
-        matches.append(own)
+        if best is not None:
+            del left[best]
+        matches.append(best)
     return matches
 
 

@@ -58,8 +58,8 @@ class Readability(Metric):
         table = np.array(counts, np.float64).reshape(-1, len(Counts._fields))
         empty = [] if self.convention == "textstat" else np.flatnonzero(table[:, 0] == 0).tolist()
         if not empty:
-            whole = table.astype(np.int64).T
-            return Measured({**dict(zip(Counts._fields, whole, strict=True)), **other}, {})
+            columns = table.astype(np.int64).T
+            return Measured({**dict(zip(Counts._fields, columns, strict=True)), **other}, {})
         table[empty] = np.nan
         reasons = dict.fromkeys(empty, "the text has no words")
         kinds = dict.fromkeys(empty, "no_tokens")
@@ -72,10 +72,10 @@ class Readability(Metric):
         if not other:
             return ()
         seem = f"{other} text{' seems' if other == 1 else 's seem'} to be in another language"
-        told = (
+        shown = (
             f"{seem} than {self.language!r}, by whose syllables and formula {_them(other)} scored"
         )
-        return (Doubt(f"{told}; set language to theirs, or use lix or rix", "language"),)
+        return (Doubt(f"{shown}; set language to theirs, or use lix or rix", "language"),)
 
     def score(
         self,

@@ -1,4 +1,4 @@
-"""What the formulas count in a text, by the rules of their papers or by those of textstat."""
+"""The counts of a text that formulas use, by the rules of their papers or of textstat."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def of_papers(text: str, language: str = ENGLISH) -> Counts:
 
 
 class _Word(NamedTuple):
-    """What a word adds to the counts."""
+    """The counts of one word."""
 
     syllables: int
     letters: int
@@ -98,8 +98,10 @@ _NONE = _Word(0, 0, 0, 0, 0, 0)
 @lru_cache(maxsize=1 << 17)
 def _of_word(word: str, language: str) -> _Word:
     spoken, size = syllables(word, language), sum(map(str.isalnum, word))
-    hard = (_is_complex(word), not is_familiar(word)) if language == ENGLISH else (0, 0)
-    return _Word(spoken, size, int(spoken >= 3), int(size > LONG), *map(int, hard))
+    english = language == ENGLISH
+    is_complex, is_hard = english and _is_complex(word), english and not is_familiar(word)
+    several, is_long = spoken >= 3, size > LONG
+    return _Word(spoken, size, int(several), int(is_long), int(is_complex), int(is_hard))
 
 
 @lru_cache(maxsize=1 << 17)

@@ -24,9 +24,9 @@ _ENDINGS = (
 def is_familiar(word: str) -> bool:
     """Whether every part is a number, in the list, or a regular inflection of a word in it."""
     parts = re.split("[‐‑-]", word.lower().replace("’", "'"))
-    known = easy_words()
+    easy = easy_words()
     return all(
-        part[:1].isdigit() or part in known or any(base in known for base in _bases(part))
+        part[:1].isdigit() or part in easy or any(base in easy for base in _bases(part))
         for part in parts
     )
 

@@ -25,19 +25,19 @@ def syllables(word: str, language: str = ENGLISH) -> int:
 def dictionary_syllables(word: str, language: str = ENGLISH) -> int:
     """The syllables of a word by the dictionary, else by patterns: textstat's rule."""
     lower = word.lower()
-    known = _dictionary() if language == ENGLISH else {}
-    return known[lower] if lower in known else _by_patterns(lower, language)
+    syllables = _dictionary() if language == ENGLISH else {}
+    return syllables[lower] if lower in syllables else _by_patterns(lower, language)
 
 
 def _simple(word: str, language: str) -> int:
     lower = word.lower()
     if language != ENGLISH:
         return _by_patterns(lower, language)
-    known = _dictionary()
-    if lower in known:
-        return known[lower]
+    syllables = _dictionary()
+    if lower in syllables:
+        return syllables[lower]
     stem = lower.removesuffix("'s")
-    return known[stem] if stem in known else _by_patterns(stem)
+    return syllables[stem] if stem in syllables else _by_patterns(stem)
 
 
 def _by_patterns(word: str, language: str = ENGLISH) -> int:

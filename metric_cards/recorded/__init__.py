@@ -57,8 +57,8 @@ class Recorded(Metric):
         if not self.name and self.column != "score":
             object.__setattr__(self, "name", re.sub(r"\W+", "_", f"{self.column}"))
         super().__post_init__()
-        known = [bound for bound in self.range if bound is not None]
-        if len(self.range) != 2 or (len(known) == 2 and known[0] >= known[1]):
+        bounds = [bound for bound in self.range if bound is not None]
+        if len(self.range) != 2 or (len(bounds) == 2 and bounds[0] >= bounds[1]):
             raise ParameterError(self.name, "range", self.range, "two bounds, such as (0, 1)")
         if self.share and self.range not in ((None, None), (0, 1)):
             raise ParameterError(self.name, "range", self.range, "(0, 1) for a share")

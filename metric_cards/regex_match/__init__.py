@@ -45,12 +45,12 @@ class RegexMatch(Metric):
         Raises:
             InputError: the sample's pattern isn't a regular expression.
         """
-        expression = self._sample(pattern) if self.pattern is None else self._own
+        expression = self._sample(pattern) if self.pattern is None else self._expression
         match = getattr(expression, self.mode)(prediction)
         return {"score": int(match is not None)}
 
     @property
-    def _own(self) -> re.Pattern[str]:
+    def _expression(self) -> re.Pattern[str]:
         return _compiled(self.pattern or "", self.flags)
 
     def _sample(self, pattern: str) -> re.Pattern[str]:

@@ -35,12 +35,12 @@ class Ribes(Metric):
         """The score of each pair, (N,)."""
         words = intern_both(prediction, reference, self.tokenize)
         lengths = np.diff(words.segments)
-        own, reference_lengths = lengths[::2], lengths[1::2]
+        predicted_lengths, reference_lengths = lengths[::2], lengths[1::2]
         place = places(words)
-        known = place != NOWHERE
-        aligned = row_sums(known, offsets_of(own))
-        rising = _rising_pairs(place[known], offsets_of(aligned))
-        counts = (each.tolist() for each in (rising, aligned, own, reference_lengths))
+        is_aligned = place != NOWHERE
+        aligned = row_sums(is_aligned, offsets_of(predicted_lengths))
+        rising = _rising_pairs(place[is_aligned], offsets_of(aligned))
+        counts = (each.tolist() for each in (rising, aligned, predicted_lengths, reference_lengths))
         return {"score": np.array(list(map(self._ribes, *counts)), np.float64)}
 
     def _ribes(self, rising: int, aligned: int, size: int, reference: int) -> float:

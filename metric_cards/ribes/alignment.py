@@ -57,11 +57,12 @@ def _place_in_context(
     precedes, behind = _runs(words, position, at, gram, -1)
     at = at[words.side[at] == 0]
     lengths = np.diff(words.segments)
-    own, reference = (np.repeat(lengths[side::2], lengths[::2] + lengths[1::2]) for side in (0, 1))
+    both = lengths[::2] + lengths[1::2]
+    predicted, reference = np.repeat(lengths[::2], both), np.repeat(lengths[1::2], both)
     follows, precedes, ahead, behind = (array[at] for array in (follows, precedes, ahead, behind))
     unknown = (follows == _UNKNOWN) | (precedes == _UNKNOWN)
     # The limit is nltk's; it keeps some words at both ends from their longest runs.
-    limit = np.minimum(np.maximum(position[at], own[at] - position[at] + 1), reference[at])
+    limit = np.minimum(np.maximum(position[at], predicted[at] - position[at] + 1), reference[at])
     follows, precedes = (
         np.where(follows <= limit, follows, 0),
         np.where(precedes <= limit, precedes, 0),

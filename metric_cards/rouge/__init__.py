@@ -44,7 +44,7 @@ _SYMBOLS_ALONE = "no reference has a letter or a digit, only symbols"
 
 
 class _Counts(NamedTuple):
-    """What a pair shares and what each of its texts has, (P, 5) each for the variant and types."""
+    """The counts that a pair shares, and those of its texts, (P, 5) for the variant and types."""
 
     shared: Array
     predicted: Array
@@ -156,7 +156,7 @@ class Rouge(Metric):
         return notes
 
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
-        """What the variant's best reference shares, marked in both texts.
+        """The match with the variant's best reference, marked in both texts.
 
         That is one longest common subsequence, n-grams, or the tokens for the other variants.
         """
@@ -174,7 +174,7 @@ class Rouge(Metric):
         return highlight.shared_by_both(prediction, best, tokenizer, range(order, order + 1))
 
     def declared_tokenizer(self) -> str:
-        """What splits the texts; the words of captions have spaces between them."""
+        """The tokenizer of the texts; the words of captions have spaces between them."""
         if self.tokenizer == "ptb":
             return "whitespace"
         return f"{self.tokenizer}-stem" if self.stemmer else self.tokenizer
@@ -216,8 +216,8 @@ class Rouge(Metric):
         )
         if self.variant in shared:
             return counts
-        own = self._own_counts(predicted, reference, tokenizer)
-        pairs = zip(own, counts, strict=True)
+        special = self._own_counts(predicted, reference, tokenizer)
+        pairs = zip(special, counts, strict=True)
         return _Counts(*(np.column_stack((mine, others)) for mine, others in pairs))
 
     def _own_counts(self, prediction: Texts, reference: Texts, tokenizer: str) -> _Counts:

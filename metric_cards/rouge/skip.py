@@ -1,4 +1,4 @@
-"""What ROUGE-S, -SU and -W count: skip-bigrams, and common subsequences that favour runs.
+"""Counts of ROUGE-S, -SU and -W: skip-bigrams, and common subsequences that favour runs.
 
 Lin, "ROUGE: A Package for Automatic Evaluation of Summaries" (2004), sections 4 to 6.
 """
@@ -40,7 +40,7 @@ class SkipMatches(NamedTuple):
 
 
 class WeightedMatches(NamedTuple):
-    """What common subsequences are worth if a run of k tokens counts k ** weight, (N,).
+    """The worth of common subsequences if a run of k tokens counts k ** weight, (N,).
 
     Attributes:
         table: what stands in the last cell of the paper's table. A run is one in both texts.

@@ -46,9 +46,9 @@ class Rubric(OpenGradedMetric):
         for parameter in ("criterion", "levels"):
             ways = "low=… is the first score, and each further one has a description in levels"
             check_scale(self.name, parameter, getattr(self, parameter), self.scale, ways)
-        own = [match[1] for match in map(_NUMBERED.match, self.levels) if match]
+        numbers = [match[1] for match in map(_NUMBERED.match, self.levels) if match]
         due = [float(score) for score in range(self.low, self.low + len(self.levels))]
-        if len(own) == len(due) and [float(number) for number in own] != due:
+        if len(numbers) == len(due) and [float(number) for number in numbers] != due:
             allowed = (
                 "descriptions from the lowest score to the highest, without numbers or with those "
                 f"of the scale, {self.scale[0]} to {self.scale[1]} (low=… sets the first)"

@@ -51,10 +51,10 @@ class Sari(Metric):
     def measure(
         self, prediction: Texts, source: Texts, references: RaggedTexts
     ) -> dict[str, Array]:
-        """What `score` divides, (N, 3, 4, 4), to be pooled; else the three operations, (N, 3)."""
+        """The parts that `score` divides, (N, 3, 4, 4), if pooled; else the operations, (N, 3)."""
         parts = np.zeros((len(prediction), 3, ORDERS, 4))
         for order, grams in enumerate(self._grams(source, prediction, references)):
-            for operation, quotients in enumerate((_added, self._kept, self._deleted)):
+            for operation, quotients in enumerate((_added, self._keep, self._deleted)):
                 for place, values in enumerate(quotients(grams)):
                     parts[:, operation, order, place] = np.bincount(grams.row, values, len(parts))
         noted = self._right_and_below_1(prediction, source, references, parts)
@@ -88,7 +88,7 @@ class Sari(Metric):
         self, prediction: Texts, source: Texts, references: RaggedTexts, parts: Array
     ) -> dict[str, Array]:
         """Which outputs equal a reference and score below 1 for 0/0, and which the source too."""
-        right = [own in others for own, others in zip(prediction, references, strict=True)]
+        right = [text in others for text, others in zip(prediction, references, strict=True)]
         rows = np.flatnonzero(right)
         if self.variant == "hf" or not len(rows):
             return {}
@@ -97,7 +97,7 @@ class Sari(Metric):
         same = np.array([prediction[row] == source[row] for row in rows.tolist()], np.bool_)
         counts = {"noted_right": rows, "noted_same": rows[same]}
         return {
-            name: np.bincount(own, minlength=len(parts)) for name, own in counts.items() if len(own)
+            name: np.bincount(at, minlength=len(parts)) for name, at in counts.items() if len(at)
         }
 
     def _operations(self, parts: Array) -> Array:
@@ -112,7 +112,7 @@ class Sari(Metric):
         means: Array = f1.mean(axis=-1)
         return means
 
-    def _kept(self, grams: _Grams) -> tuple[Array, ...]:
+    def _keep(self, grams: _Grams) -> tuple[Array, ...]:
         retained = np.minimum(grams.source, grams.prediction)
         due = np.minimum(grams.source, grams.references)
         right = np.minimum(retained, due)
@@ -169,5 +169,5 @@ def _added(grams: _Grams) -> tuple[Array, ...]:
 
 
 def _mean(over: Array, under: Array) -> tuple[Array, Array]:
-    """What adds up to the mean of the quotients of all n-grams for which there is one."""
+    """The summands of the mean of all n-grams' quotients, for n-grams that have one."""
     return over / np.maximum(under, 1), under > 0

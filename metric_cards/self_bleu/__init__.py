@@ -58,7 +58,7 @@ class SelfBleu(CorpusMetric):
         return {name: values[0].tolist() for name, values in self._all(rows).items()}
 
     def resampler(self, rows: Sequence[Words]) -> Resampler:
-        """What a text shares with the others depends on which are drawn, and on its own copies."""
+        """The sums of resamples: a text matches those that are drawn, its copies among them."""
         lengths, orders = _lengths(rows), list(self._orders(rows))
         return lambda counts: _means(self._each(lengths, orders, counts), counts)
 

@@ -1,4 +1,4 @@
-"""What every text of a set shares with the others of those that a resample has."""
+"""The matches of every text of a set with the others that a resample has."""
 
 from __future__ import annotations
 

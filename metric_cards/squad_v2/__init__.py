@@ -28,8 +28,8 @@ class SquadV2(Metric):
 
     def inputs(self) -> tuple[str, ...]:
         """The answers, and the probability if there is a threshold."""
-        own = ("prediction", "references")
-        return own if self.threshold is None else (*own, "no_answer_probability")
+        inputs = ("prediction", "references")
+        return inputs if self.threshold is None else (*inputs, "no_answer_probability")
 
     def system_inputs(self) -> tuple[str, ...]:
         """The probability."""
@@ -46,10 +46,10 @@ class SquadV2(Metric):
         no_answer_probability: Any = None,
     ) -> Row:
         """Both scores of an answer, and both again if the question has one."""
-        f1, exact, answerable, loose = found = answered(prediction, references)
+        f1, exact, answerable, loose = answers = answered(prediction, references)
         limit = self.threshold
         if limit is not None and probability(no_answer_probability, self.name) > limit:
-            f1 = exact = found.silent
+            f1 = exact = answers.silent
             loose = False
         return {
             "f1": f1,

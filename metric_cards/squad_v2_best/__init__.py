@@ -32,10 +32,10 @@ class SquadV2Best(CorpusMetric):
     def observe(
         self, prediction: str | None, references: Sequence[str], no_answer_probability: Any
     ) -> Question:
-        """What the answer gains or costs, and the probability."""
-        found = answered(prediction, references)
+        """The gain or loss of the answer, and the probability."""
+        answers = answered(prediction, references)
         number = probability(no_answer_probability, self.name)
-        return [found.f1, found.exact, found.silent, number]
+        return [answers.f1, answers.exact, answers.silent, number]
 
     def conclude(self, rows: Sequence[Question]) -> Mapping[str, float]:
         """The best scores and their thresholds; the lowest where several are best."""

@@ -1,4 +1,4 @@
-"""What Tercom's normalizer does to a text before its words are compared, as in sacrebleu 2.6."""
+"""Tercom's normalization of a text before its words are compared, as in sacrebleu 2.6."""
 
 from __future__ import annotations
 

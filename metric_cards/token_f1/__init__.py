@@ -39,7 +39,7 @@ class TokenF1(Metric):
     repeats: bool = field(default=True, metadata=OMIT_DEFAULT)
 
     def declared_tokenizer(self) -> str:
-        """What the normalization splits texts by."""
+        """The tokenizer of the normalization."""
         return _TOKENIZERS[self.normalization]
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
@@ -77,8 +77,8 @@ class TokenF1(Metric):
 
     def explain(self, prediction: str, reference: str) -> highlight.Step:
         """Both texts with their shared tokens marked, and the counts."""
-        one, other = self._prepared(Texts([prediction, reference]))
-        return highlight.shared_by_both(one, other, self.declared_tokenizer(), range(1, 2))
+        first, other = self._prepared(Texts([prediction, reference]))
+        return highlight.shared_by_both(first, other, self.declared_tokenizer(), range(1, 2))
 
     def _prepared(self, texts: Texts) -> Texts:
         """The texts as they are tokenized, each token once if they are compared as sets."""

@@ -39,10 +39,10 @@ class ToolCallAccuracy(Metric):
         expected, problem = read_calls(reference)
         if problem:
             return Unscored(f"the reference isn't a list of tool calls: {problem}")
-        made, broken = read_calls(prediction)
-        aligned = broken is None and self._sequence(made) == self._sequence(expected)
+        calls, broken = read_calls(prediction)
+        aligned = broken is None and self._sequence(calls) == self._sequence(expected)
         return {
-            "score": self._arguments(made, expected) if aligned else 0.0,
+            "score": self._arguments(calls, expected) if aligned else 0.0,
             "aligned": aligned,
             "parsed": broken is None,
         }
@@ -55,28 +55,28 @@ class ToolCallAccuracy(Metric):
         names = [call.name for call in calls]
         return names if self.order == "strict" else sorted(names)
 
-    def _arguments(self, made: tuple[Call, ...], expected: tuple[Call, ...]) -> float:
+    def _arguments(self, calls: tuple[Call, ...], expected: tuple[Call, ...]) -> float:
         """The mean fraction of right arguments of calls of the same tools; 1 if none was due."""
         if not expected:
             return 1.0
         if self.order == "strict":
-            return sum(map(self._right, made, expected)) / len(expected)
+            return sum(map(self._right, calls, expected)) / len(expected)
         total = 0.0
         for name in dict.fromkeys(call.name for call in expected):
             due = [call for call in expected if call.name == name]
-            done = [call for call in made if call.name == name]
+            done = [call for call in calls if call.name == name]
             total += best_pairing(np.array([[self._right(a, b) for b in due] for a in done]))
         return total / len(expected)
 
-    def _right(self, made: Call, expected: Call) -> float:
+    def _right(self, call: Call, expected: Call) -> float:
         """The fraction of one call's arguments that are right; 1 if there are none."""
         count = len(expected.arguments)
         if self.extra_arguments == "wrong":
-            count = len(expected.arguments | made.arguments)
+            count = len(expected.arguments | call.arguments)
         if not count:
             return 1.0
-        own = made.arguments
-        alike = (self._alike(own[k], v) for k, v in expected.arguments.items() if k in own)
+        values = call.arguments
+        alike = (self._alike(values[k], v) for k, v in expected.arguments.items() if k in values)
         return sum(alike) / count
 
     def _alike(self, first: Hashable, second: Hashable) -> float:

@@ -47,8 +47,8 @@ class ToolCallF1(Metric):
         expected, problem = read_calls(reference)
         if problem:
             return Unscored(f"the reference isn't a list of tool calls: {problem}")
-        made, broken = read_calls(prediction)
-        done, due = self._keys(made), self._keys(expected)
+        calls, broken = read_calls(prediction)
+        done, due = self._keys(calls), self._keys(expected)
         shared, predicted, required = self._shared(done, due), len(done), len(due)
         if broken is None and predicted + required == 0:
             shared = predicted = required = self.both_empty
@@ -71,12 +71,12 @@ class ToolCallF1(Metric):
         """How many calls both sides have, of the pairs that make the most of them."""
         if not (self.order or self.partial):
             return (Counter(done) & Counter(due)).total()
-        weights = [[self._weight(own, other) for other in due] for own in done]
+        weights = [[self._weight(call, other) for other in due] for call in done]
         if self.order:
             return heaviest_subsequence(weights)
         return best_pairing(np.array(weights)) if done and due else 0.0
 
-    def _weight(self, own: Key, other: Key) -> float:
-        if own == other or not self.partial:
-            return float(own == other)
-        return equal_share(own[1], other[1]) if own[0] == other[0] else 0.0
+    def _weight(self, call: Key, other: Key) -> float:
+        if call == other or not self.partial:
+            return float(call == other)
+        return equal_share(call[1], other[1]) if call[0] == other[0] else 0.0

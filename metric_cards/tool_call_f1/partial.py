@@ -16,17 +16,17 @@ def heaviest_subsequence(weights: Sequence[Sequence[float]]) -> float:
     return best[-1]
 
 
-def equal_share(one: frozenset[Any], other: frozenset[Any]) -> float:
+def equal_share(first: frozenset[Any], other: frozenset[Any]) -> float:
     """The fraction of equal values of two frozen objects, of all their keys; 1 without any.
 
     Two objects among the values count as the fraction that they have.
     """
-    if one == other:
+    if first == other:
         return 1.0
-    own, others = dict(one), dict(other)
+    first_, others = dict(first), dict(other)
     total = 0.0
-    for key in own.keys() & others.keys():
-        pair = own[key], others[key]
+    for key in first_.keys() & others.keys():
+        pair = first_[key], others[key]
         nested = all(isinstance(value, frozenset) for value in pair)
         total += equal_share(*pair) if nested else pair[0] == pair[1]
-    return total / len(own.keys() | others.keys())
+    return total / len(first_.keys() | others.keys())

@@ -39,8 +39,8 @@ class ToolCallMatch(Metric):
         for name, _ in expected:
             if name not in described:
                 return Unscored(f"no function describes {name!r}, which the reference calls")
-        made, broken = read_calls(prediction, plain=True)
-        problem = None if broken else _problem(made, expected, described)
+        calls, broken = read_calls(prediction, plain=True)
+        problem = None if broken else _problem(calls, expected, described)
         return {
             "score": broken is None and problem is None,
             "parsed": broken is None,
@@ -53,17 +53,17 @@ class ToolCallMatch(Metric):
 
 
 def _problem(
-    made: Sequence[Call], expected: Sequence[ExpectedCall], described: Mapping[str, Function]
+    calls: Sequence[Call], expected: Sequence[ExpectedCall], described: Mapping[str, Function]
 ) -> str | None:
-    """What is wrong with the calls; those of several may have any order."""
-    if len(made) != len(expected):
+    """The problem with the calls; those of several may have any order."""
+    if len(calls) != len(expected):
         return "wrong_count"
     problems = [
         [problem_of(call, name, allowed, described[name]) for name, allowed in expected]
-        for call in made
+        for call in calls
     ]
-    if len(made) == 1:
+    if len(calls) == 1:
         return problems[0][0]
-    right = np.array([[own is None for own in row] for row in problems], np.float64)
-    matched = best_pairing(right.reshape(len(made), -1)) if len(made) else 0
-    return None if matched == len(made) else "unmatched"
+    right = np.array([[problem is None for problem in row] for row in problems], np.float64)
+    matched = best_pairing(right.reshape(len(calls), -1)) if len(calls) else 0
+    return None if matched == len(calls) else "unmatched"

@@ -24,7 +24,7 @@ _LEFT_OUT = str.maketrans(dict.fromkeys(" ,./-_*^") | {"'": '"'})
 
 
 class Function(NamedTuple):
-    """What a function takes: the type of each parameter and of its items, and what it requires."""
+    """A function's parameters: the types of each and of its items, and which are required."""
 
     types: Mapping[str, tuple[type, type | None]]
     required: Sequence[str]
@@ -110,11 +110,11 @@ def _same_members(value: Mapping[str, Any], answer: Any) -> bool:
     """Whether each member has one of its values, and none that has to be there is missing."""
     if not isinstance(answer, dict):
         return False
-    members = {key: own if isinstance(own, list) else [own] for key, own in answer.items()}
+    members = {key: v if isinstance(v, list) else [v] for key, v in answer.items()}
     return all(
-        key in members and standardized(own) in map(standardized, members[key])
-        for key, own in value.items()
-    ) and all(key in value or "" in own for key, own in members.items())
+        key in members and standardized(member) in map(standardized, members[key])
+        for key, member in value.items()
+    ) and all(key in value or "" in allowed for key, allowed in members.items())
 
 
 def _same_objects(value: Sequence[Any], answer: Any) -> bool:
@@ -123,7 +123,7 @@ def _same_objects(value: Sequence[Any], answer: Any) -> bool:
         isinstance(answer, (list, str))
         and len(value) == len(answer)
         and all(
-            isinstance(own, dict) and _same_members(own, each)
-            for own, each in zip(value, answer, strict=True)
+            isinstance(item, dict) and _same_members(item, each)
+            for item, each in zip(value, answer, strict=True)
         )
     )

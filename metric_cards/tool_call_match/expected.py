@@ -1,4 +1,4 @@
-"""What a sample expects: the calls that are right, and the functions that could be called."""
+"""The calls that a sample expects, and the functions that could be called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ExpectedCall = tuple[str, Mapping[str, Sequence[Any]]]
 
 
 class Unreadable(ValueError):
-    """What isn't the expected calls, or isn't a list of functions; the text says why."""
+    """A value that isn't expected calls, or a list of functions; the text says why."""
 
 
 def expected_calls(text: str) -> list[ExpectedCall]:
@@ -40,14 +40,14 @@ def expected_calls(text: str) -> list[ExpectedCall]:
     return expected
 
 
-def functions_of(given: Iterable[Any]) -> dict[str, Function]:
+def functions_of(tools: Iterable[Any]) -> dict[str, Function]:
     """The described functions by name; a description may be JSON text, or a list of them.
 
     Raises:
         Unreadable: a description isn't one of BFCL or OpenAI, or has an unknown type.
     """
     functions: dict[str, Function] = {}
-    for entry in given:
+    for entry in tools:
         value, problem = read(entry) if isinstance(entry, str) else (entry, None)
         if problem:
             raise Unreadable(f"a function's description isn't JSON ({problem})")

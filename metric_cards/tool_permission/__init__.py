@@ -40,15 +40,15 @@ class ToolPermission(Metric):
 
     def inputs(self) -> tuple[str, ...]:
         """The conversation, and the sample's tools where they are its own."""
-        own = {"tools": self._reads_tools(), "denied_tools": self.denied == "sample"}
-        return ("messages", *(column for column, is_read in own.items() if is_read))
+        by_sample = {"tools": self._reads_tools(), "denied_tools": self.denied == "sample"}
+        return ("messages", *(column for column, is_read in by_sample.items() if is_read))
 
     def outputs(self) -> tuple[str, ...]:
         """Those of the card, without `valid` if no sample has schemas."""
         return ("score", "all", "valid") if self._reads_tools() else ("score", "all")
 
     def requires(self) -> tuple[str, ...]:
-        """What checks arguments, if samples may have schemas."""
+        """The package that checks arguments, if samples may have schemas."""
         return super().requires() if self._reads_tools() else ()
 
     def observe(
@@ -77,17 +77,17 @@ class ToolPermission(Metric):
         denied_tools: Sequence[Any] = (),
     ) -> Mapping[str, Sequence[Mapping[str, str]]]:
         """Every call, why it is forbidden, and what is wrong with its arguments, or ""."""
-        own = self._reads_tools()
-        schemas = read_tools(self.name, tools) if own else {}
-        allowed = schemas if own else self.allowed or ()
+        reads_tools = self._reads_tools()
+        schemas = read_tools(self.name, tools) if reads_tools else {}
+        allowed = schemas if reads_tools else self.allowed or ()
         by_sample = self.denied == "sample"
         denied = own_texts(self.name, "denied_tools", denied_tools) if by_sample else self.denied
         calls = []
         for call in calls_of(messages):
             name = call["name"]
-            outside = "not allowed" if (own or allowed) and name not in allowed else ""
+            outside = "not allowed" if (reads_tools or allowed) and name not in allowed else ""
             forbidden = "denied" if name in denied else outside
-            invalid = (problem_of_call(call, schemas) or "") if own else ""
+            invalid = (problem_of_call(call, schemas) or "") if reads_tools else ""
             calls.append({"call": shown_call(call), "forbidden": forbidden, "invalid": invalid})
         return {"calls": calls}
 

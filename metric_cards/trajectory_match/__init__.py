@@ -38,19 +38,20 @@ class TrajectoryMatch(Metric):
 
     def observe(self, messages: Sequence[Message], reference_messages: Sequence[Message]) -> Row:
         """Whether one conversation matches, and the rates of its matched calls."""
-        found = self._compare(messages, reference_messages)
-        shared, made, expected = len(found.pairs), len(found.made), len(found.expected)
-        if not made and not expected:
-            shared = made = expected = 1
-        called = {call.name for call in found.made}
+        comparison = self._compare(messages, reference_messages)
+        shared = len(comparison.pairs)
+        calls, expected = len(comparison.calls), len(comparison.expected)
+        if not calls and not expected:
+            shared = calls = expected = 1
+        called = {call.name for call in comparison.calls}
         bare = [
             all(message["calls"] for message in side) for side in (messages, reference_messages)
         ]
         return {
-            "score": not found.problem,
-            "precision": shared / max(made, 1),
+            "score": not comparison.problem,
+            "precision": shared / max(calls, 1),
             "recall": shared / max(expected, 1),
-            "f1": 2 * shared / (made + expected),
+            "f1": 2 * shared / (calls + expected),
             "only_calls": bare == [False, True] and bool(reference_messages),
             "called": [tool in called for tool in self._rules],
         }
@@ -76,20 +77,20 @@ class TrajectoryMatch(Metric):
     def explain(
         self, messages: Sequence[Message], reference_messages: Sequence[Message]
     ) -> Mapping[str, Any]:
-        """What doesn't match first, every call with its expected one, and what is missing."""
-        found = self._compare(messages, reference_messages)
-        due = set(range(len(found.expected))) - set(found.pairs.values())
+        """The first mismatch, every call with its expected one, and those that are missing."""
+        comparison = self._compare(messages, reference_messages)
+        due = set(range(len(comparison.expected))) - set(comparison.pairs.values())
         calls = [
-            {"call": call.shown, "expected": found.expected[found.pairs[i]].shown}
-            if i in found.pairs
+            {"call": call.shown, "expected": comparison.expected[comparison.pairs[i]].shown}
+            if i in comparison.pairs
             else {"call": call.shown, "expected": ""}
-            for i, call in enumerate(found.made)
+            for i, call in enumerate(comparison.calls)
         ]
-        missing = [found.expected[i].shown for i in sorted(due)]
-        return {"problem": found.problem, "calls": calls, "missing": missing}
+        missing = [comparison.expected[i].shown for i in sorted(due)]
+        return {"problem": comparison.problem, "calls": calls, "missing": missing}
 
-    def _compare(self, made: Sequence[Message], expected: Sequence[Message]) -> Comparison:
-        return compare(made, expected, self.mode, self.arguments, self._rules)
+    def _compare(self, messages: Sequence[Message], expected: Sequence[Message]) -> Comparison:
+        return compare(messages, expected, self.mode, self.arguments, self._rules)
 
     @property
     def _rules(self) -> Mapping[str, Rule]:

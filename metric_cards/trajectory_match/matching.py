@@ -29,7 +29,7 @@ class Made(NamedTuple):
 class Comparison(NamedTuple):
     """The calls of both sides, the matched ones by their numbers, and the first problem, or ""."""
 
-    made: Sequence[Made]
+    calls: Sequence[Made]
     expected: Sequence[Made]
     pairs: Mapping[int, int]
     problem: str
@@ -44,26 +44,26 @@ def compare(
 ) -> Comparison:
     """The comparison of two conversations."""
 
-    def fit(made: Made, expected: Made) -> bool:
-        rule = rules.get(made.name, arguments)
-        there = mode == "subset" or fits(made, expected, rule)
-        return there and (mode in ("strict", "superset") or fits(expected, made, rule))
+    def fit(call: Made, expected: Made) -> bool:
+        rule = rules.get(call.name, arguments)
+        fits_ = mode == "subset" or fits(call, expected, rule)
+        return fits_ and (mode in ("strict", "superset") or fits(expected, call, rule))
 
-    made, expected = (list(map(_made, calls_of(side))) for side in (messages, reference))
+    calls, expected = (list(map(_call_of, calls_of(side))) for side in (messages, reference))
     pairs: dict[int, int] = {}
-    for own, due in zip(_groups(messages, mode), _groups(reference, mode), strict=False):
-        right = np.array([[fit(made[i], expected[j]) for j in due] for i in own], np.float64)
-        best = best_pairs(right) if own and due else []
-        pairs |= {own[row]: due[column] for row, column in best if right[row, column]}
+    for group, due in zip(_groups(messages, mode), _groups(reference, mode), strict=False):
+        right = np.array([[fit(calls[i], expected[j]) for j in due] for i in group], np.float64)
+        best = best_pairs(right) if group and due else []
+        pairs |= {group[row]: due[column] for row, column in best if right[row, column]}
     problem = _other_form(messages, reference) if mode == "strict" else ""
-    return Comparison(made, expected, pairs, problem or _unmatched(made, expected, pairs, mode))
+    return Comparison(calls, expected, pairs, problem or _unmatched(calls, expected, pairs, mode))
 
 
-def fits(one: Made, other: Made, rule: Rule) -> bool:
+def fits(first: Made, other: Made, rule: Rule) -> bool:
     """Whether two calls of one tool have arguments that match by a rule."""
-    if one.name != other.name:
+    if first.name != other.name:
         return False
-    a, b = one.arguments, other.arguments
+    a, b = first.arguments, other.arguments
     if rule == "ignore":
         return True
     if rule == "exact" or not (isinstance(a, dict) and isinstance(b, dict)):
@@ -75,15 +75,15 @@ def fits(one: Made, other: Made, rule: Rule) -> bool:
     return all(_inside(a, key) == _inside(b, key) for key in rule)
 
 
-def _made(call: ToolCall) -> Made:
+def _call_of(call: ToolCall) -> Made:
     arguments = without_null(call["arguments"])
     plain = isinstance(arguments, dict)
-    own = {k: frozen(v) for k, v in arguments.items()} if plain else frozen(arguments)
-    return Made(call["name"], own, shown_call(call))
+    frozen_arguments = {k: frozen(v) for k, v in arguments.items()} if plain else frozen(arguments)
+    return Made(call["name"], frozen_arguments, shown_call(call))
 
 
 def _inside(arguments: Mapping[str, Any], key: str) -> Any:
-    """What a key leads to, None where it leads nowhere; objects in arguments are frozen."""
+    """The value at a key, None where there is none; objects in arguments are frozen."""
     value: Any = arguments
     for step in key.split("."):
         value = dict(value) if isinstance(value, frozenset) else value
@@ -102,22 +102,22 @@ def _groups(messages: Sequence[Message], mode: Mode) -> list[list[int]]:
 
 def _other_form(messages: Sequence[Message], reference: Sequence[Message]) -> str:
     """The first message of another role, or with calls on one side alone, or one too many."""
-    for index, (own, due) in enumerate(zip(messages, reference, strict=False)):
-        if own["role"] != due["role"]:
-            return f"message {index} has the role {own['role']}, not {due['role']}"
-        if bool(own["calls"]) != bool(due["calls"]):
-            calls = "calls tools" if own["calls"] else "calls no tool"
+    for index, (message, due) in enumerate(zip(messages, reference, strict=False)):
+        if message["role"] != due["role"]:
+            return f"message {index} has the role {message['role']}, not {due['role']}"
+        if bool(message["calls"]) != bool(due["calls"]):
+            calls = "calls tools" if message["calls"] else "calls no tool"
             return f"message {index} {calls}, unlike that of the reference"
-    made, expected = len(messages), len(reference)
-    return "" if made == expected else f"there are {made} messages, and {expected} in the reference"
+    size, expected = len(messages), len(reference)
+    return "" if size == expected else f"there are {size} messages, and {expected} in the reference"
 
 
 def _unmatched(
-    made: Sequence[Made], expected: Sequence[Made], pairs: Mapping[int, int], mode: Mode
+    calls: Sequence[Made], expected: Sequence[Made], pairs: Mapping[int, int], mode: Mode
 ) -> str:
     """The first call without a partner that needs one, in words."""
     missing = [call for j, call in enumerate(expected) if j not in {*pairs.values()}]
-    extra = [(i, call) for i, call in enumerate(made) if i not in pairs]
+    extra = [(i, call) for i, call in enumerate(calls) if i not in pairs]
     if extra and mode != "superset":
         number, call = extra[0]
         near = next((due.shown for due in missing if due.name == call.name), None)
@@ -125,6 +125,6 @@ def _unmatched(
         return f"call {number + 1}, {call.shown}, {why}"
     if missing and mode != "subset":
         call = missing[0]
-        near = next((own.shown for _, own in extra if own.name == call.name), None)
+        near = next((call_.shown for _, call_ in extra if call_.name == call.name), None)
         return f"the expected {call.shown} isn't called{f', but {near}' if near else ''}"
     return ""

@@ -30,5 +30,5 @@ def rules_of(metric: str, overrides: Sequence[str]) -> Mapping[str, Rule]:
         if near and rule not in _RULES and "," not in rule:
             allowed = f"{near[0]!r} as the rule, or {f'{entry},'!r} if it is an argument"
             raise ParameterError(metric, "overrides", entry, allowed)
-        rules[name] = next((own for own in _RULES if own == rule), keys)
+        rules[name] = next((known_rule for known_rule in _RULES if known_rule == rule), keys)
     return rules

@@ -43,9 +43,9 @@ def _by_repeats(offsets: Integers, before: Integers, threshold: float) -> Array:
     earlier, place = before[repeats], repeats - np.repeat(offsets[:-1], numbers)
     text = np.repeat(np.arange(len(sizes)), numbers)
     for row in _completing(offsets, text, limits, earlier, place, threshold):
-        own, length = slice(limits[row], limits[row + 1]), int(sizes[row])
-        pairs = list(zip(earlier[own].tolist(), place[own].tolist(), strict=True))
-        backwards = [(length - 1 - there, length - 1 - first) for first, there in pairs]
+        part, length = slice(limits[row], limits[row + 1]), int(sizes[row])
+        pairs = list(zip(earlier[part].tolist(), place[part].tolist(), strict=True))
+        backwards = [(length - 1 - last, length - 1 - first) for first, last in pairs]
         backwards.sort(key=itemgetter(1))
         both = (_words(direction, length, threshold) for direction in (pairs, backwards))
         values[row] = sum(both) / 2

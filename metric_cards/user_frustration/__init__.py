@@ -39,7 +39,7 @@ class UserFrustration(ConversationMetric):
             self.verify("frustration", ["user"], verdicts=LABELS, conversation=part.texts)
             for part in self.parts(messages)
         )
-        verdict = _last_frustration([own for (own,) in await asyncio.gather(*asked)])
+        verdict = _last_frustration([verdict_ for (verdict_,) in await asyncio.gather(*asked)])
         (unresolved,) = values([verdict], "unresolved")
         (frustrated,) = values([verdict], {"unresolved": 1, "resolved": 1})
         row = {"score": 1 - unresolved, "frustrated": frustrated, "unresolved": unresolved}

@@ -149,7 +149,7 @@ def test_a_part_whose_key_names_a_call_is_no_tool_of_that_name(part):
             scores = Hub("tool_call_f1")(predictions=[made], references=[expected])
             assert scores["tool_call_f1"]["score"] == score
     # BFCL's form of a call of a tool that has such a name.
-    assert read_calls('[{"toolUse": {"city": "Paris"}}]', plain=True).made[0].name == "toolUse"
+    assert read_calls('[{"toolUse": {"city": "Paris"}}]', plain=True).calls[0].name == "toolUse"
 
 
 @pytest.mark.parametrize("metric", ["tool_call_f1", "tool_call_accuracy"])
@@ -255,7 +255,7 @@ def test_anything_else_is_no_list_of_calls_and_the_problem_is_said(text, problem
 @given(any_text, st.booleans())
 def test_any_text_is_read_or_has_a_problem(text, wrapped):
     found = read_calls(json.dumps([{"name": "a", "args": text}]) if wrapped else text)
-    assert found.problem is None or not found.made
+    assert found.problem is None or not found.calls
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_values_are_equal_where_they_are_equal_as_json(one, other, equal):
     first, second = (read_calls(f'[{{"name": "a", "args": {{"x": {v}}}}}]') for v in (one, other))
     assert (first == second) is equal
     # What is equal has to have one hash, or sets would tell them apart.
-    hashes = {hash(found.made[0].arguments["x"]) for found in (first, second)}
+    hashes = {hash(found.calls[0].arguments["x"]) for found in (first, second)}
     assert not equal or len(hashes) == 1
 
 

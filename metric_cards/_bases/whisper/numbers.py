@@ -212,9 +212,9 @@ class _Reader:
             return True
         self.write()
         self.prefix = sign or self.prefix
-        whole, _, decimals = number.partition(".")
+        units, _, decimals = number.partition(".")
         integer = len(number) <= _LONGEST and not int(decimals or 0)
-        self.value = int(whole) if integer else number
+        self.value = int(units) if integer else number
         return True
 
     def _neighbour(self, step: int) -> str:
