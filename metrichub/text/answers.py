@@ -195,7 +195,7 @@ def _final(text: str) -> str:
 
 
 def _marked_answers(text: str) -> Iterator[str]:
-    """The answers after all marks, the last first; "This answer is", which looks back, goes last."""
+    """The answers after all marks, the last first; those that look back ("This is") go last."""
     marks = list(_MARK.finditer(text))
     spans: list[tuple[bool, re.Match[str], int]] = []
     for mark, then in zip_longest(marks, marks[1:]):
