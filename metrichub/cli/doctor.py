@@ -1,4 +1,4 @@
-"""`metrichub doctor`: what is installed, what is missing or broken, where things are kept."""
+"""`metrichub doctor`: the installed parts, those that are missing or broken, and the caches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
 from metrichub.cli.program import Command, is_verbose, plain, screened, styled, version
 from metrichub.errors import MetrichubError
-from metrichub.models.resolve import EMBEDDERS, JUDGES, VARIABLES, about, embedder_of, judge_of
+from metrichub.models.resolve import EMBEDDERS, JUDGES, RESOLVERS, VARIABLES, about, judge_of
 from metrichub.models.secrets import without_password
 from metrichub.models.store import cache_folder, store_state
 
@@ -34,7 +34,7 @@ OPTIONAL_USES = {
     "datasets": "data sets by hf:// or of save_to_disk",
     "evaluate": "evaluate:NAME metrics",
 }
-"""Dependencies that one part alone needs, and the part; requirements/light.txt leaves them out."""
+"""Dependencies of one part alone, which requirements/light.txt leaves out."""
 
 
 @click.command(cls=Command)
@@ -60,8 +60,12 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "broken": broken,
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
         "extras": _extras(installed),
-        "incomplete": dict(_incomplete(installed)),
-        "judges": _installed_judges() | _endpoints(ask),
+        "incomplete": {
+            entry.qualified: entry.install
+            for entry in installed.entries
+            if not entry.problem and entry.lacking
+        },
+        "judges": _services(ask),
         "models": _downloaded_models(),
         "waiting": _waiting(installed.entries),
     }
@@ -74,7 +78,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
 
 
 def _extras(installed: Registry) -> dict[str, str]:
-    """What each extra for users lacks, with the metrics that are for it."""
+    """The packages that each extra for users lacks, and the metrics that need the extra."""
     states = {}
     for distribution in dict.fromkeys(["metrichub", *(e.distribution for e in installed.entries)]):
         for extra, lacking in lacking_of_extras(distribution).items():
@@ -125,13 +129,6 @@ def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
                 yield entry.qualified, str(error)
 
 
-def _incomplete(installed: Registry) -> Iterator[tuple[str, str]]:
-    """Every metric whose requirements aren't all installed, with the command that installs them."""
-    for entry in installed.entries:
-        if not entry.problem and entry.lacking:
-            yield entry.qualified, entry.install
-
-
 def _rival(installed: Registry, entry: Entry) -> str:
     others = [e for e in installed.entries if e.name == entry.name and e != entry]
     return f"{entry.name!r} is also in {', '.join(other.distribution for other in others)}"
@@ -142,16 +139,18 @@ def _brief(facts: Mapping[str, Any]) -> str:
     broken, judges, extras = facts["broken"], facts["judges"], facts["extras"]
     python, metrics = facts["python"].split()[0], sum(facts["metrics"].values())
     state = f"{len(broken)} broken" if broken else "none broken"
-    waiting = [f"{len(names)} metrics need {what}" for what, names in facts["waiting"].items()]
-    rows = {kind: "; ".join([judges[VARIABLES[kind]], *(text for text in waiting if kind in text)])
-            for kind in VARIABLES}  # fmt: skip
+    waiting = [f"{len(names)} metrics need {need}" for need, names in facts["waiting"].items()]
+    rows = {
+        kind: "; ".join([judges[VARIABLES[kind]], *(text for text in waiting if kind in text)])
+        for kind in VARIABLES
+    }
     if not judges["endpoint"].startswith("not "):
         rows["server"] = judges["endpoint"]
     rows["cache"] = f"{facts['cache']}, {facts['call store']}"
     rows["models"] = ", ".join(facts["models"]) or "none"
     lacking = [f"{name} {s}" for name, s in extras.items() if not s.startswith("installed")]
     rows["extras"] = "; ".join(lacking) or "complete"
-    missing = {name: "MISSING" for name, held in facts["dependencies"].items() if held is None}
+    missing = {name: "MISSING" for name, found in facts["dependencies"].items() if found is None}
     rows |= facts["shadowed"] | facts["incomplete"] | missing | broken
     lines = [f"metrichub {facts['metrichub']}, Python {python}: {metrics} metrics, {state}.", ""]
     for name, text in rows.items():
@@ -161,15 +160,17 @@ def _brief(facts: Mapping[str, Any]) -> str:
 
 
 def _text(facts: Mapping[str, Any]) -> str:
+    """All facts, a line each."""
     lines: list[str] = []
-    for name, value in facts.items():
-        if not isinstance(value, Mapping):
-            lines.append(f"{name}: {value}")
+    for name, values in facts.items():
+        if not isinstance(values, Mapping):
+            lines.append(f"{name}: {values}")
             continue
-        lines.append(f"{name}:" if value else f"{name}: none")
-        width = max(map(len, value), default=0)
-        for key, item in _joined(value).items():
-            text = "MISSING" if item is None else str(item)
+        lines.append(f"{name}:" if values else f"{name}: none")
+        width = max(map(len, values), default=0)
+        for key, value in values.items():
+            text = f"{len(value)}: {', '.join(value)}" if isinstance(value, list) else str(value)
+            text = "MISSING" if value is None else text
             lines += _hanging(f"  {key.ljust(width)}  ", text, screen_width())
     return "".join(f"{line}\n" for line in lines)
 
@@ -207,36 +208,29 @@ def _has_weights(files: Collection[str]) -> bool:
     return "config.json" in files and any(file.endswith(weights) for file in files)
 
 
-def _endpoints(ask: bool) -> dict[str, str]:
-    """What each variable of the environment says, and whether the server answers, if it is asked.
+def _services(ask: bool) -> dict[str, str]:
+    """The installed judges and embedders, those of the environment, and the server's answer.
 
     No key, password or query of an address is in it.
     """
     address, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-    settings = {
-        VARIABLES["judge"]: _chosen("judge", judge_of),
-        VARIABLES["embedder"]: _chosen("embedder", embedder_of),
-        "OPENAI_BASE_URL": without_password(address) if address else f"not set ({_OPENAI})",
-        "OPENAI_API_KEY": "set" if (key or "").strip() else "not set",
-    }
-    for name in ("METRICHUB_CACHE", "METRICHUB_NO_CACHE"):
-        if value := os.environ.get(name):
-            settings[name] = value
-    settings["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
-    return settings
-
-
-def _installed_judges() -> dict[str, str]:
-    """The names of the installed judges and embedders."""
-    return {
+    facts = {
         kind: ", ".join(entry.name for entry in Registry.installed(group, kind).entries)
         for kind, group in (("judges", JUDGES), ("embedders", EMBEDDERS))
     }
+    facts |= {VARIABLES[kind]: _service(kind)[1] for kind in VARIABLES}
+    facts["OPENAI_BASE_URL"] = without_password(address) if address else f"not set ({_OPENAI})"
+    facts["OPENAI_API_KEY"] = "set" if (key or "").strip() else "not set"
+    for name in ("METRICHUB_CACHE", "METRICHUB_NO_CACHE"):
+        if value := os.environ.get(name):
+            facts[name] = value
+    facts["endpoint"] = _answer() if ask else "not contacted; doctor --ask lists its models"
+    return facts
 
 
 def _waiting(entries: Iterable[Entry]) -> dict[str, list[str]]:
-    """The metrics that need what this machine doesn't say: what is needed -> their names."""
-    judge, embedder = (_asked(kind) for kind in ("judge", "embedder"))
+    """The metrics that need a judge or an embedder that isn't set, by what they need."""
+    (judge, _), (embedder, _) = _service("judge"), _service("embedder")
     names: dict[str, list[str]] = {}
     for entry in entries:
         if entry.problem:
@@ -251,32 +245,16 @@ def _waiting(entries: Iterable[Entry]) -> dict[str, list[str]]:
     return names
 
 
-def _joined(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The lists of names as texts, for reading."""
-    return {
-        what: f"{len(names)}: {', '.join(names)}" if isinstance(names, list) else names
-        for what, names in values.items()
-    }
-
-
-def _asked(kind: str) -> Any:
-    """The judge or the embedder that the environment chooses; None if it chooses none."""
-    spec = os.environ.get(VARIABLES[kind])
-    try:
-        return (judge_of if kind == "judge" else embedder_of)(spec) if spec else None
-    except MetrichubError:
-        return None
-
-
-def _chosen(kind: str, resolve: Any) -> str:
+def _service(kind: str) -> tuple[Any, str]:
+    """The judge or the embedder of the environment, if there is one, and the text for it."""
     spec = os.environ.get(VARIABLES[kind])
     if not spec:
-        return "not set"
+        return None, "not set"
     try:
-        made = resolve(spec)
+        service = RESOLVERS[kind](spec)
     except MetrichubError as error:
-        return f"wrong: {error}"
-    return str(getattr(made, "label", spec))
+        return None, f"wrong: {error}"
+    return service, str(getattr(service, "label", spec))
 
 
 def _answer() -> str:
@@ -284,11 +262,11 @@ def _answer() -> str:
     from metrichub.models.client import Connection, served_models
 
     try:
-        judge = _asked("judge") or judge_of("openai")
+        judge = _service("judge")[0] or judge_of("openai")
         if not isinstance(judge, Connection):
             return f"none: {getattr(judge, 'label', judge)} has no server"
         models = served_models(replace(judge, timeout=_SECONDS, max_retries=0))
     except MetrichubError as error:
         return f"doesn't answer: {error}"
-    known = "" if judge.model in models else f", but {judge.model} isn't among them"
-    return f"answers with {len(models)} model{'s' * (len(models) != 1)}{known}"
+    missing = "" if judge.model in models else f", but {judge.model} isn't among them"
+    return f"answers with {len(models)} model{'' if len(models) == 1 else 's'}{missing}"

@@ -32,7 +32,7 @@ _GROUPS = {
 """The long names of the options in each group: those that have a line, and those only named."""
 _LAST = ("workers", "verbose", "debug", "help", "help-all")
 _START, _FULL = 22, 44
-"""How wide an option with its value is, and a clause that leaves no room for a remark."""
+"""The width of an option with its value, and of a clause that leaves no room for a remark."""
 
 
 def write_groups(
@@ -41,39 +41,39 @@ def write_groups(
     formatter: click.HelpFormatter,
     *,
     heading: Callable[[str], str],
-    whole: bool,
+    full: bool,
 ) -> None:
     """Write options by group, below its heading; those that no group has come last.
 
-    `whole` is all that is known of each.
+    `full` shows every detail.
     """
     options = [p for p in parameters if isinstance(p, click.Option) and not p.hidden]
     left = {max(option.opts, key=len).lstrip("-"): option for option in options}
     groups = {name: [names.split() for names in both] for name, both in _GROUPS.items()}
     listed = {name for both in groups.values() for names in both for name in names}
     other = [name for name in left if name not in {*listed, *_LAST}]
-    for group, both in (groups | {"Other": [other, [*_LAST] if whole else []]}).items():
+    for group, both in (groups | {"Other": [other, [*_LAST] if full else []]}).items():
         shown, named = ([left[name] for name in names if name in left] for names in both)
         if not shown and not named:
             continue
         formatter.write_paragraph()
         formatter.write(f"{heading(group)}\n")
         with formatter.indentation():
-            lines = [*shown, *named] if whole else shown
+            lines = [*shown, *named] if full else shown
             if lines:
-                formatter.write_dl([_record(option, ctx, whole) for option in lines])
-            if named and not whole:
+                formatter.write_dl([_record(option, ctx, full) for option in lines])
+            if named and not full:
                 formatter.write_text(f"More: {' '.join(o.opts[-1] for o in named)}")
-    if not whole:
+    if not full:
         formatter.write_paragraph()
-        *last, whole_help = (f"--{name}" for name in _LAST if name in left)
-        formatter.write_text(f"Also {', '.join(last)}. Every detail: {whole_help}")
+        *last, help_all = (f"--{name}" for name in _LAST if name in left)
+        formatter.write_text(f"Also {', '.join(last)}. Every detail: {help_all}")
 
 
-def _record(option: click.Option, ctx: click.Context, whole: bool) -> tuple[str, str]:
-    """How an option is written, and all that is said of it, or the first clause."""
+def _record(option: click.Option, ctx: click.Context, full: bool) -> tuple[str, str]:
+    """An option as it is typed, and its help, or the first clause of it."""
     start, text = option.get_help_record(ctx) or ("", "")
-    if whole:
+    if full:
         return start, f"{text} Repeatable." if option.multiple else text
     first = re.split(r"[.;] ", f"{option.help} ", maxsplit=1)[0].rstrip(".")
     repeatable = option.multiple and len(first) < _FULL

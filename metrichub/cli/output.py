@@ -1,4 +1,4 @@
-"""What commands print and write: results in a format, a page, and progress on a terminal."""
+"""The output of commands: results in a format, a page, and progress on a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ from metrichub.errors import printable
 from metrichub.report.tables import Table, fit_width
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from metrichub.report.html.provenance import Provenance
     from metrichub.report.report import Report
 
@@ -42,64 +44,60 @@ format_option = click.option(
 )
 
 
-def output_file(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """The file to write, which has to be possible as far as one knows before any work is done."""
-    if value is not None:
-        try:
-            check_folder(value)
-        except OSError as error:
-            raise click.BadParameter(f"{value}: {error.strerror}", param=parameter) from None
-    return value
+def output_file(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """The path of a file to write, whose folder exists.
+
+    Raises:
+        BadParameter: there is no such folder, or it can't be written to.
+    """
+    try:
+        if path is not None:
+            check_folder(path)
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}") from None
+    return path
 
 
-def report_file(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> str | None:
-    """The path of a report to save, which is JSON by its name, too."""
-    path = output_file(context, parameter, value)
+def report_file(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
+    """The path of a report to save, whose name ends in .json or .json.gz."""
     if path and not path.lower().endswith((".json", ".json.gz")):
         raise click.BadParameter(
-            f"{value}: a report is JSON, so name it {Path(path).stem}.json or .json.gz; --output "
-            "writes tables, and --samples the scores of samples",
-            param=parameter,
+            f"{path}: a report is JSON, so name it {Path(path).stem}.json or .json.gz; --output "
+            "writes tables, and --samples the scores of samples"
         )
-    return path
+    return output_file(context, parameter, path)
 
 
-def _page_file(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """The path of a page, which is HTML by its name, too."""
-    path = output_file(context, parameter, value)
+def _page_file(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
+    """The path of a page, whose name ends in .html, if it has a suffix."""
     if path and Path(path).suffix.lower() not in (*_PAGES, ""):
         better = Path(path).with_suffix(".html")
-        raise click.BadParameter(f"{value}: a page is HTML; name it {better}", param=parameter)
-    return path
+        raise click.BadParameter(f"{path}: a page is HTML; name it {better}")
+    return output_file(context, parameter, path)
 
 
 def samples_file(
-    context: click.Context, parameter: click.Parameter, value: str | None
+    context: click.Context, parameter: click.Parameter, path: str | None
 ) -> str | None:
-    """The path of a file to write, whose suffix says how."""
-    path = output_file(context, parameter, value)
+    """The path of a file of samples, whose suffix is that of its format."""
     if path and Path(path).suffix.lower() not in (".jsonl", ".csv"):
-        raise click.BadParameter(f"{value}: the name has to end in .jsonl or .csv", param=parameter)
-    return path
+        raise click.BadParameter(f"{path}: the name has to end in .jsonl or .csv")
+    return output_file(context, parameter, path)
 
 
 def _result_file(
-    context: click.Context, parameter: click.Parameter, value: str | None
+    context: click.Context, parameter: click.Parameter, path: str | None
 ) -> str | None:
-    """The path of a file to write, whose suffix says how if no format does."""
-    path = output_file(context, parameter, value)
+    """The path of a result, whose suffix is that of its format unless --format names one."""
     suffix = Path(path or "").suffix
     if suffix.lower() in _PAGES:
-        raise click.BadParameter(f"{value}: for a page, use --report {value}", param=parameter)
+        raise click.BadParameter(f"{path}: for a page, use --report {path}")
     if not context.params.get("form") and suffix.lower() not in _WRITTEN:
         raise click.BadParameter(
-            f"{value}: unknown suffix {suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or "
-            "choose the format with --format",
-            param=parameter,
+            f"{path}: unknown suffix {suffix!r}; use {', '.join(_SUFFIXES)} or .txt, or choose the "
+            "format with --format"
         )
-    return path
+    return output_file(context, parameter, path)
 
 
 output_option = click.option(
@@ -112,12 +110,12 @@ output_option = click.option(
 
 
 def result_format(form: str | None, output: str | None = None) -> str:
-    """The format that was asked for, or else that of the file's suffix; a table without any."""
+    """The chosen format, or else that of the file's suffix, or else a table."""
     return form or _SUFFIXES.get(Path(output or "").suffix.lower(), "table")
 
 
 def terminal_width(form: str, output: str | None = None) -> int | None:
-    """How wide a table may be; None where it doesn't go to a terminal.
+    """The width of the terminal that a table goes to; None where it goes elsewhere.
 
     A file, a pipe or a log gets whole lines, whatever their width: nothing in them is folded or
     moved, so that a line can be searched for, and a result compared with that of another run.
@@ -144,7 +142,15 @@ def emit(
         _print(tables(), top, foot, width)
         return
     shown = plain if output is None else str
-    text = as_json(document()) if form == "json" else _rendered(form, tables(), top, foot, shown)
+    written = {"csv": Table.csv, "markdown": Table.markdown, "latex": Table.latex}
+    if form == "json":
+        text = as_json(document())
+    elif form in written:
+        text = "\n".join(map(written[form], tables()))
+    else:
+        table_texts = [table.mapped(shown).text() for table in tables()]
+        parts = [top, "\n\n".join(table_texts), "\n".join(foot)]
+        text = shown("\n\n".join(filter(None, parts)) + "\n")
     if output is None:
         click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, nl=False)
     else:
@@ -152,45 +158,34 @@ def emit(
 
 
 def _print(tables: Sequence[Table], top: str, foot: Sequence[str], width: int) -> None:
-    """Show tables on a terminal, and around them lines that are broken between words."""
+    """Print tables on a terminal, between lines that are broken between words."""
     from rich.console import Console
 
     console = Console(highlight=False, width=width)
 
-    def say(lines: Iterable[str], style: str = "") -> None:
-        for line in (part for text in lines for part in wrapped(plain(text), width)):
+    def say(text: str, style: str = "") -> None:
+        for line in wrapped(plain(text), width):
             console.print(line, style=style, markup=False, emoji=False, crop=False, soft_wrap=True)
 
-    say([top] * bool(top))
+    if top:
+        say(top)
     for table in tables:
         fitted, hidden = fit_width(table.mapped(plain), width)
         if top or table is not tables[0]:
             console.print()
         console.print(fitted.rich(), crop=False)
-        say([f"{hidden} column{'s' * (hidden > 1)} hidden, widen the window"] * (hidden > 0))
+        if hidden:
+            columns = "1 column" if hidden == 1 else f"{hidden} columns"
+            say(f"{columns} hidden, widen the window")
     if foot:
         console.print()
-    say(foot, "dim")
+    for text in foot:
+        say(text, "dim")
 
 
 def as_json(document: object) -> str:
     """A document as indented JSON in ASCII, which any pipe carries; `nan` is null."""
     return f"{json.dumps(json_value(document), indent=2)}\n"
-
-
-def _rendered(
-    form: str,
-    tables: Sequence[Table],
-    top: str,
-    foot: Sequence[str],
-    shown: Callable[[str], str],
-) -> str:
-    written = {"csv": Table.csv, "markdown": Table.markdown, "latex": Table.latex}
-    if form in written:
-        return "\n".join(map(written[form], tables))
-    text = "\n\n".join(table.mapped(shown).text() for table in tables)
-    lines = (*[top, ""] * bool(top), text, *[""] * bool(foot), *foot)
-    return "".join(f"{shown(line)}\n" for line in lines)
 
 
 report_option = click.option(
@@ -230,7 +225,7 @@ def write_page(
 
 
 def _provenance() -> Provenance:
-    """The command that runs, as it was typed but for secrets and folders, and what it read."""
+    """The command line without secrets and folders, and the files that it reads."""
     from metrichub.report.html.provenance import Provenance
 
     context = click.get_current_context()
@@ -247,10 +242,9 @@ def _provenance() -> Provenance:
 def _without_folder(argument: str) -> str:
     """An argument without the folder of a file, the password of an address, or a secret."""
     argument = _SECRET.sub(r"\1…", argument)
-    whole = Path(argument).exists() or argument.startswith("/")
-    name, equals, path = ("", "", argument) if whole else argument.partition("=")
-    if not equals:
-        path, name = argument, ""
+    name, equals, path = argument.partition("=")
+    if not equals or argument.startswith("/") or Path(argument).exists():
+        name, equals, path = "", "", argument
     location = Location.of(path)
     if location.kind == "remote":
         path = location.shown
@@ -266,18 +260,18 @@ def progress(
     after: float = 1.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Advance | None]:
-    """What to call with the amount of work done; None where stderr isn't a terminal.
+    """A function to call with the amount of work done; None where stderr isn't a terminal.
 
-    `total` says how much there is to do, as far as one knows by now, or None. The bar appears
-    with the first call later than `after` seconds, and goes at the end.
+    `total` returns the amount of all work, or None while it isn't known. The bar appears with the
+    first call later than `after` seconds, and goes at the end.
     """
     done = 0
-    with _display(after, clock) as tell:
+    with _display(after, clock) as show:
 
         def advance(amount: int) -> None:
             nonlocal done
             done += amount
-            tell("scoring", done, total)
+            show("scoring", done, total)
 
         yield advance if sys.stderr.isatty() else None
 
@@ -286,52 +280,50 @@ def progress(
 def page_progress(
     *, after: float = 1.0, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Tell | None]:
-    """What to tell of a page's making: what is done now, how much of it, and of how much.
+    """A function to call with each step of making a page, the amount done, and that of all.
 
     None where stderr isn't a terminal; the display is that of `progress`.
     """
-    with _display(after, clock) as tell:
+    with _display(after, clock) as show:
 
-        def tell_samples(doing: str, done: int, total: int | None) -> None:
+        def tell(doing: str, done: int, total: int | None) -> None:
             count = "" if total is None else f" {done:,} of {total:,} samples"
-            tell(f"report: {doing}{count}", done, lambda: total)
+            show(f"report: {doing}{count}", done, lambda: total)
 
-        yield tell_samples if sys.stderr.isatty() else None
+        yield tell if sys.stderr.isatty() else None
 
 
 @contextmanager
 def _display(
     after: float, clock: Callable[[], float]
 ) -> Iterator[Callable[[str, int, Callable[[], float | None]], None]]:
-    """What shows the bar from the first call that is late enough."""
+    """A function that shows a bar, from the first call that is late enough."""
     started = clock()
-    shown: Callable[[str, int, float | None], None] | None = None
+    bar: Progress | None = None
     with ExitStack() as stack:
 
-        def tell(text: str, done: int, total: Callable[[], float | None]) -> None:
-            nonlocal shown
-            if shown is None and clock() - started >= after:
-                shown = stack.enter_context(_bar())
-            if shown is not None:
-                shown(text, done, total())
+        def show(text: str, done: int, total: Callable[[], float | None]) -> None:
+            nonlocal bar
+            if bar is None and clock() - started >= after:
+                bar = stack.enter_context(_bar())
+            if bar is not None:
+                bar.update(bar.task_ids[0], description=text, completed=done, total=total())
 
-        yield tell
+        yield show
 
 
-@contextmanager
-def _bar() -> Iterator[Callable[[str, int, float | None], None]]:
+def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (
+    bar = Progress(
         # Names of metrics aren't markup.
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:.0f}%"),
         TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda text, done, total: bar.update(
-            task, description=text, completed=done, total=total
-        )
+    bar.add_task("", total=None)
+    return bar

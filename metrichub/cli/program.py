@@ -75,16 +75,11 @@ REMEDIES: Words = {
 
 @dataclass
 class Settings:
-    """What was asked for anywhere on the command line, and whether models are asked."""
+    """The flags that hold for all commands, and whether models are asked."""
 
     debug: bool = False
     verbose: bool = False
     asks_models: bool = False
-
-
-def _set_debug(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value:
-        context.ensure_object(Settings).debug = True
 
 
 def is_verbose() -> bool:
@@ -92,9 +87,11 @@ def is_verbose() -> bool:
     return click.get_current_context().ensure_object(Settings).verbose
 
 
-def _set_verbose(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value:
-        context.ensure_object(Settings).verbose = True
+def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if not value:
+        return
+    setattr(context.ensure_object(Settings), str(parameter.name), True)
+    if parameter.name == "verbose":
         shown = logging.StreamHandler()
         shown.addFilter(lambda record: not _is_note(record))
         logging.basicConfig(handlers=[shown], level=logging.INFO, format="%(name)s: %(message)s")
@@ -121,19 +118,25 @@ def _show_all(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 def _common() -> list[click.Parameter]:
-    flags = {
-        "--verbose": (_set_verbose, "Say more: all tests and notes, and what the program does."),
-        "--debug": (_set_debug, "Show the traceback of an error."),
-    }
-    return [_flag(name, *how) for name, how in flags.items()]
+    return [
+        _flag("--verbose", _set, "Say more: all tests and notes, and what the program does."),
+        _flag("--debug", _set, "Show the traceback of an error."),
+    ]
 
 
 def _flag(
     name: str, callback: Callable[..., None], help: str, hidden: bool = False
 ) -> click.Option:
     """A flag that acts as soon as it is read."""
-    return click.Option([name], is_flag=True, expose_value=False, is_eager=True, callback=callback,
-                        help=help, hidden=hidden)  # fmt: skip
+    return click.Option(
+        [name],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=callback,
+        help=help,
+        hidden=hidden,
+    )
 
 
 class Command(click.Command):
@@ -145,11 +148,11 @@ class Command(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.grouped = len(self.params) > _FEW
-        whole = _flag("--help-all", _show_all, "Show every detail.", hidden=not self.grouped)
-        self.params += [*_common(), whole]
+        help_all = _flag("--help-all", _show_all, "Show every detail.", hidden=not self.grouped)
+        self.params += [*_common(), help_all]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command does; of a long help the first paragraph and the first example."""
+        """Write the description; of a long help the first paragraph and the first example."""
         if not self.grouped or WHOLE in ctx.meta:
             super().format_help_text(ctx, formatter)
             return
@@ -161,20 +164,15 @@ class Command(click.Command):
                 formatter.write_text(text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, those of a long help in groups."""
+        """Write the options, those of a long help in groups."""
         if not self.grouped:
             super().format_options(ctx, formatter)
             return
         # Its table is needed by no other call.
         from metrichub.cli.help import write_groups
 
-        options, whole = self.get_params(ctx), WHOLE in ctx.meta
-        write_groups(options, ctx, formatter, heading=partial(styled, bold=True), whole=whole)
-
-
-def _package(where: str) -> str:
-    """The package that a command belongs to: "metrichub.cli"."""
-    return ".".join(where.split(".")[:2])
+        heading = partial(styled, bold=True)
+        write_groups(self.get_params(ctx), ctx, formatter, heading=heading, full=WHOLE in ctx.meta)
 
 
 def _loaded(point: EntryPoint) -> click.Command:
@@ -193,7 +191,7 @@ def _broken(point: EntryPoint, cause: str) -> str:
 
 
 TYPED, WHOLE = "metrichub.typed", "metrichub.whole"
-"""What a context knows: the words of the command line, and that all of a help is asked for."""
+"""Keys of a context: the words of the command line, and whether --help-all was given."""
 _OF_PLUGINS = dict.fromkeys(("convert", "fetch", "selftest"), "metrichub-neural")
 """The plugin that a command comes with, for those who haven't installed it."""
 _FEW = 16
@@ -210,7 +208,12 @@ class Program(click.Group):
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         names = {"help_option_names": ["-h", "--help"]}
         super().__init__(*args, context_settings=names, **kwargs)
-        self.table = {name: row for name, row in table.items() if find_spec(_package(row[0]))}
+        self.table = {
+            name: (place, line)
+            for name, (place, line) in table.items()
+            # Of packages that are optional only those that are there.
+            if find_spec(".".join(place.split(".")[:2]))
+        }
         version = _flag("--version", _show_version, "Show the version.")
         self.params += [version, *_common()]
 
@@ -234,10 +237,10 @@ class Program(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command of the arguments, whose options have a value each unless they may repeat."""
-        name, command, rest = super().resolve_command(ctx, args)
+        name, command, more = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
-            _check_repeated(click.Context(command, ctx, name, **command.context_settings), rest)
-        return name, command, rest
+            _check_repeated(click.Context(command, ctx, name, **command.context_settings), more)
+        return name, command, more
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
@@ -334,17 +337,17 @@ def _check_repeated(ctx: click.Context, args: Sequence[str]) -> None:
     for option in single:
         option.multiple = True
         option.add_to_parser(parser, ctx)
-    values, rest, _ = parser.parse_args([*args])
+    parsed, more, _ = parser.parse_args([*args])
     for option in single if {*args}.isdisjoint(ctx.help_option_names) else ():
-        given = values.get(option.name or "")
-        if isinstance(given, list) and len(given) > 1:
+        values = parsed.get(option.name or "")
+        if isinstance(values, list) and len(values) > 1:
             raise click.UsageError(
-                f"{' / '.join(option.opts)} takes one value, given {len(given)}: "
-                f"{', '.join(map(str, given))}; choose one, or run the command for each",
+                f"{' / '.join(option.opts)} takes one value, given {len(values)}: "
+                f"{', '.join(map(str, values))}; choose one, or run the command for each",
                 ctx,
             )
-    if isinstance(command, click.Group) and rest and (sub := command.get_command(ctx, rest[0])):
-        _check_repeated(click.Context(sub, ctx, rest[0], **sub.context_settings), rest[1:])
+    if isinstance(command, click.Group) and more and (sub := command.get_command(ctx, more[0])):
+        _check_repeated(click.Context(sub, ctx, more[0], **sub.context_settings), more[1:])
 
 
 def _report(error: Exception, settings: Settings) -> int:

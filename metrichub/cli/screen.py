@@ -1,4 +1,4 @@
-"""What a screen can show: signs that its encoding has, styles unless they are declined, lines."""
+"""Text for a screen: signs that its encoding has, styles unless they are declined, lines."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def screened(text: str) -> str:
 
 def wrapped(text: str, width: int) -> list[str]:
     """The lines of a text, broken between words but not within "p = .05"."""
-    whole = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
-    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    unbroken = re.sub(r"p ([=<≤>]) \.", "p\u00a0\\1\u00a0.", text)
+    lines = textwrap.wrap(unbroken, width, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]
