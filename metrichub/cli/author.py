@@ -19,7 +19,7 @@ import click
 
 from metrichub.catalog.registry import registry
 from metrichub.cli.program import Command, note
-from metrichub.errors import SpecError, UnknownMetric
+from metrichub.errors import SpecError
 
 
 class Scaffold(NamedTuple):
@@ -54,15 +54,18 @@ def new_metric(name: str, parent: Path) -> Scaffold:
         FileExistsError: the folder is there already.
     """
     _check(name)
-    project = _project(parent)
-    folder = parent / name
-    in_package = parent.resolve() != Path.cwd()
-    package = parent.resolve().name if in_package else name
-    software = _named(project) if project else package
+    folder, place = parent / name, parent.resolve()
+    projects = (each for each in (place, *place.parents) if (each / "pyproject.toml").is_file())
+    project = next(projects, None)
+    in_package = place != Path.cwd()
+    software = place.name if in_package else name
+    if project:
+        facts = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
+        software = str(facts.get("project", {}).get("name", project.name))
     _write(folder, _metric_files(name, software))
     if in_package:
         (parent / "__init__.py").touch()
-    return Scaffold(folder, name, ".".join([*_packages(parent.resolve()), name]), project)
+    return Scaffold(folder, name, ".".join([*_packages(place), name]), project)
 
 
 def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaffold:
@@ -92,18 +95,6 @@ def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaf
     }
     _write(folder, content)
     return scaffold
-
-
-def _project(folder: Path) -> Path | None:
-    """The nearest folder with a pyproject.toml, the given one or one that it lies in."""
-    parents = [folder.resolve(), *folder.resolve().parents]
-    return next((each for each in parents if (each / "pyproject.toml").is_file()), None)
-
-
-def _named(project: Path) -> str:
-    """The name of the distribution that a pyproject.toml describes."""
-    facts = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
-    return str(facts.get("project", {}).get("name", project.name))
 
 
 def _packages(folder: Path) -> list[str]:
@@ -144,16 +135,16 @@ def _filled(template: str, name: str, words: Mapping[str, str]) -> str:
 
 
 def _write(folder: Path, content: Mapping[str, str]) -> None:
-    """Write the files of a folder that isn't there yet, all or none."""
+    """Write the files of a new folder, all or none."""
     if folder.exists():
         raise FileExistsError(17, "already exists; choose another name or --dir", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        made = Path(temporary, folder.name)
+        written = Path(temporary, folder.name)
         for path, text in content.items():
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            (made / path).write_text(text, encoding="utf-8", newline="\n")
-        shutil.move(made, folder)
+            (written / path).parent.mkdir(parents=True, exist_ok=True)
+            (written / path).write_text(text, encoding="utf-8", newline="\n")
+        shutil.move(written, folder)
 
 
 @click.command(cls=Command)
@@ -176,7 +167,7 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
     """
     if dist and not plugin:
         raise click.UsageError("--dist is the name of a plugin's distribution; add --plugin")
-    rival = _rival(name)
+    rival = registry().find(name).qualified if name in registry() else None
     scaffold = new_plugin(name, parent, dist) if plugin else new_metric(name, parent)
     click.echo(f"wrote {scaffold.folder}")
     click.echo(_next_steps(name, scaffold, plugin), nl=False)
@@ -188,7 +179,7 @@ def new(name: str, parent: Path, plugin: bool, dist: str | None) -> None:
 
 
 def _next_steps(name: str, scaffold: Scaffold, plugin: bool) -> str:
-    """What to do with the files that were written, where they were written."""
+    """The steps from the written files to a metric that can be used."""
     if plugin:
         steps = f"pip install -e '{scaffold.folder}[test]'\n  pytest {scaffold.folder}"
         return f"install and test it:\n  {steps}\n"
@@ -207,11 +198,3 @@ def _next_steps(name: str, scaffold: Scaffold, plugin: bool) -> str:
         f"then register it and test it:\n  pip install -e {home} --no-deps\n"
         f"  metrichub check {name}\n"
     )
-
-
-def _rival(name: str) -> str | None:
-    """An installed metric of this name; looked for before anything is written."""
-    try:
-        return registry().find(name).qualified
-    except UnknownMetric:
-        return None

@@ -11,7 +11,7 @@ import click
 from metrichub.catalog.frontmatter import JUDGES
 from metrichub.catalog.listing import list_metrics, screen_width
 from metrichub.catalog.registry import Entry, registry, spec_of
-from metrichub.catalog.search import METRIC, SearchPage, search_index
+from metrichub.catalog.search import METRIC, search_index
 from metrichub.catalog.studies import Study, best_by_task, boards_of
 from metrichub.cli.browse_pages import card_lines, of_task, overview
 from metrichub.cli.output import as_json, emit
@@ -103,9 +103,9 @@ def _nothing(tags: Mapping[str, str | None]) -> str:
     """Why no metric is listed: the first tag that no metric has, with those that are near it."""
     entries = [entry for entry in registry().entries if not entry.problem]
     for name, tag in tags.items():
-        known = sorted({known for entry in entries for known in entry.card.facets[name]})
-        if tag and tag not in known and name != "input":
-            near = did_you_mean(tag, known) or f" ({name}: {', '.join(known)})"
+        tags_of_cards = sorted({used for entry in entries for used in entry.card.facets[name]})
+        if tag and tag not in tags_of_cards and name != "input":
+            near = did_you_mean(tag, tags_of_cards) or f" ({name}: {', '.join(tags_of_cards)})"
             return f"no metric has the {name} {tag!r}{near}"
     return "no metric has all these tags" if any(tags.values()) else "no metric is installed"
 
@@ -130,22 +130,22 @@ def _show_pages(question: str, form: str) -> None:
     if not pages:
         note("no metric or guide matches; 'metrichub list' shows all metrics")
     if form == "json":
-        click.echo(as_json([_page_facts(page) for page in pages]), nl=False)
+        facts = [
+            {
+                "kind": page.kind,
+                "name": page.address if page.kind == METRIC else None,
+                "title": page.title,
+                "summary": page.summary,
+            }
+            for page in pages
+        ]
+        click.echo(as_json(facts), nl=False)
         return
     for page in pages:
         name = page.address if page.kind == METRIC else page.kind
         click.echo(f"{styled(name, bold=True)}: {printable(page.title)}")
         filled = textwrap.fill(printable(page.summary), screen_width() - 2)
         click.echo(textwrap.indent(filled, "  "))
-
-
-def _page_facts(page: SearchPage) -> dict[str, str | None]:
-    return {
-        "kind": page.kind,
-        "name": page.address if page.kind == METRIC else None,
-        "title": page.title,
-        "summary": page.summary,
-    }
 
 
 def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, form: str) -> None:
@@ -162,8 +162,8 @@ def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, 
     ]
     if not best_studies:
         studies = [s for entry in rated for s in entry.studies if task in (None, s.task)]
-        known = {value.dimension for study in studies for value in study.shown_values}
-        hint = f"; there are studies of: {', '.join(sorted(known))}" if known else ""
+        dimensions = {value.dimension for study in studies for value in study.shown_values}
+        hint = f"; there are studies of: {', '.join(sorted(dimensions))}" if dimensions else ""
         where = f" for {task}" if task else ""
         if task and not hint:
             tasks = {study.task for entry in rated for study in entry.studies}
@@ -178,11 +178,8 @@ def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, 
         )
         for name, about, (study, value) in best_studies
     ]
-    emit(
-        form,
-        lambda: [Table(_HEAD, rows)],
-        lambda: [dict(zip(_HEAD, row, strict=True)) for row in rows],
-    )
+    documents = [dict(zip(_HEAD, row, strict=True)) for row in rows]
+    emit(form, lambda: [Table(_HEAD, rows)], lambda: documents)
 
 
 @click.command(cls=Command)
@@ -198,10 +195,10 @@ def card(name: str, full: bool) -> None:
     else:
         called, studies = registry().name_of(entry), _studies()
         boards = [boards_of(studies, task)[:1] for task in entry.card.tags.task]
-        own = [board for first in boards for board in first if called in board.values]
+        its_boards = [board for first in boards for board in first if called in board.values]
         needs = entry.install if entry.lacking else ""
         width = min(screen_width(), _WIDEST)
-        lines = card_lines(entry.card, called, own, needs, width)
+        lines = card_lines(entry.card, called, its_boards, needs, width)
         click.echo(screened("\n".join(lines)))
 
 

@@ -1,4 +1,4 @@
-"""What `metrichub list` and `card` print: tasks, the metrics of a task, a card on one screen."""
+"""The screens of `metrichub list` and `card`: tasks, the metrics of a task, a card."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def overview(entries: Sequence[Entry], width: int) -> Iterator[str]:
         room = width - len(start)
         examples = textwrap.shorten(", ".join(named[task]), room, placeholder=plain(" …"))
         yield styled(start, bold=True) + examples
-    if rest := order[len(shown) :]:
-        yield textwrap.shorten(f"also {', '.join(rest)}", width, placeholder=plain(" …"))
+    if others := order[len(shown) :]:
+        yield textwrap.shorten(f"also {', '.join(others)}", width, placeholder=plain(" …"))
     yield ""
     if broken:
         text = f"broken, see metrichub doctor: {', '.join(broken)}"
@@ -68,7 +68,7 @@ def of_task(
     values = board.values if board and len(board.values) > 1 else {}
     order = [*values, *sorted(cards.keys() - values)]
     how = f", by agreement with people on {board.dimension}" if board and values else ""
-    number = f"{len(cards)} metric{'s' * (len(cards) != 1)}"
+    number = "1 metric" if len(cards) == 1 else f"{len(cards)} metrics"
     yield from textwrap.wrap(f"{number} for {task}{how}.", width)
     yield ""
     column = max(map(len, cards))
@@ -90,7 +90,7 @@ def of_task(
 
 
 def _about(entry: Entry) -> str:
-    """What a metric measures, and what it needs."""
+    """The summary of a metric, and its needs."""
     card = entry.card
     judge = {"any": "a judge", "model": "a model as judge"}.get(card.judge or "")
     asked = [judge, card.embedder and "an embedder", entry.lacking and entry.install]
@@ -212,9 +212,10 @@ def _parameters(card: Card, width: int, room: int) -> list[str]:
             for start, (*_, text) in zip(starts, rows, strict=True)
         ]
     if len(lines) >= room - 1:
-        kept = max(room - 3, 0)
-        others = "also " + ", ".join(name for name, *_ in rows[kept:])
-        lines = [*lines[:kept], f"  {textwrap.shorten(others, width - 2, placeholder=plain(' …'))}"]
+        number = max(room - 3, 0)
+        others = "also " + ", ".join(name for name, *_ in rows[number:])
+        last = textwrap.shorten(others, width - 2, placeholder=plain(" …"))
+        lines = [*lines[:number], f"  {last}"]
     return [styled("Parameters", bold=True), *lines]
 
 
@@ -234,7 +235,7 @@ def _choice(values: str, default: str) -> str:
 
 
 def _equal(card: Card) -> str:
-    """Which program gives the same scores, if the card begins its differences with that."""
+    """The program with the same scores, if the card names one first among its differences."""
     section = _section(card, "Differences from other programs")
     bullet = re.match(r"- (\*\*.*?)(?=\n- |\n\n|\Z)", section, re.DOTALL)
     first = _sentences(bullet[1])[0] if bullet else ""
@@ -242,7 +243,7 @@ def _equal(card: Card) -> str:
 
 
 def _agreement(card: Card, name: str, boards: Sequence[Board], width: int) -> Iterator[str]:
-    """What was measured for the card's own tasks, beside the best metric on the same data."""
+    """The agreement measured for the card's own tasks, beside the best metric on the same data."""
     title = "Agreement with people"
     if not boards:
         yield styled(title, bold=True) + ": not measured on its own task"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -82,7 +82,13 @@ def criteria(
     reference = present("references", names, columns)
     inputs = ("question", "reference") if reference else ("question",)
     hub = criteria_hub(inputs, **judging.for_hub())
-    filled = [_without_nulls(batch, reference or "") for batch in batches]
+    filled = [
+        # A text that is missing is "" to the metric.
+        replace(batch, columns={**batch, reference: [text or "" for text in batch[reference]]})
+        if reference and reference in batch
+        else batch
+        for batch in batches
+    ]
     reports = measure(hub, {file: filled}, chosen, judging)
     report = reports[file]
     number = _write(output, batches, report)
@@ -92,16 +98,8 @@ def criteria(
     context.exit(4 if report.failed else 0)
 
 
-def _without_nulls(batch: Samples, name: str) -> Samples:
-    """The rows with "" for each text that is missing in a column: its metric reads it as none."""
-    if name not in batch:
-        return batch
-    texts = ["" if text is None else text for text in batch[name]]
-    return replace(batch, columns={**batch, name: texts})
-
-
 def _check(output: str, judging: JudgeOptions, *, force: bool) -> None:
-    """Raise `UsageError` for options without effect, or a file that is there."""
+    """Raise `UsageError` for options without effect, or a file that exists."""
     if not output.lower().endswith(".jsonl"):
         raise click.UsageError(f"{output}: criteria are lists, so the name has to end in .jsonl")
     if Path(output).exists() and not force:
@@ -111,27 +109,25 @@ def _check(output: str, judging: JudgeOptions, *, force: bool) -> None:
         without["--repeats"] = "1"
     if judging.judge[1:]:
         without["a second --judge"] = "1"
-    if given := [option for option, value in without.items() if value]:
-        raise click.UsageError(f"{given[0]} has no effect here; one judge proposes criteria once")
+    if unused := [option for option, value in without.items() if value]:
+        raise click.UsageError(f"{unused[0]} has no effect here; one judge proposes criteria once")
 
 
 def _write(output: str, batches: Sequence[Samples], report: Report) -> int:
-    """Write the rows with their criteria; how many criteria they have."""
+    """Write the rows with their criteria; returns the number of criteria."""
     from metrichub.data.files import replacing
+    from metrichub.data.values import json_value
 
     total = 0
+    rows = (
+        {name: json_value(value) for name, value in zip(batch, values, strict=True)}
+        for batch in batches
+        for values in zip(*batch.values(), strict=True)
+    )
     with replacing(output) as new, new.open("w", encoding="utf-8") as lines:
-        for sample, row in enumerate(_rows(batches)):
+        for sample, row in enumerate(rows):
             steps = report.explain("criteria", sample).steps
             proposed = [{"criterion": text, "points": 1} for s in steps for text in s["criteria"]]
             total += len(proposed)
             lines.write(json.dumps({**row, "criteria": proposed}, ensure_ascii=False) + "\n")
     return total
-
-
-def _rows(batches: Sequence[Samples]) -> Iterator[dict[str, Any]]:
-    from metrichub.data.values import json_value
-
-    for batch in batches:
-        for values in zip(*batch.values(), strict=True):
-            yield {name: json_value(v) for name, v in zip(batch, values, strict=True)}

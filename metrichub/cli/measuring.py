@@ -1,4 +1,4 @@
-"""How commands measure: judges, a hub, a report for each system, and what to say of it."""
+"""Measuring by commands: judges, a hub, a report for each system, and its notes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger("metrichub")
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Which judge and embedder metrics without their own ask, how often, and when a run ends."""
+    """The judge and embedder of metrics without their own, repeats, and limits of a run."""
 
     judge: tuple[str, ...]
     vote: str | None
@@ -47,22 +47,15 @@ class JudgeOptions:
     batch: Path | None
 
     def for_hub(self) -> dict[str, Any]:
-        """What `Hub` takes of them."""
+        """The options of `Hub`."""
         judges = list(self.judge) if len(self.judge) > 1 else next(iter(self.judge), None)
-        chosen = {"judge": judges, "vote": self.vote, "embedder": self.embedder}
-        chosen["language"] = self.language
-        return {name: spec for name, spec in chosen.items() if spec}
+        specs = {"judge": judges} | {n: getattr(self, n) for n in ("vote", "embedder", "language")}
+        return {name: spec for name, spec in specs.items() if spec}
 
     def for_run(self) -> dict[str, Any]:
-        """What `Hub.evaluate` takes of them."""
-        return {
-            "repeats": self.repeats,
-            "max_errors": self.max_errors,
-            "max_calls": self.max_calls,
-            "max_tokens": self.max_tokens,
-            "max_cost": self.max_cost,
-            "batch": self.batch,
-        }
+        """The options of `Hub.evaluate`."""
+        names = ("repeats", "max_errors", "max_calls", "max_tokens", "max_cost", "batch")
+        return {name: getattr(self, name) for name in names}
 
 
 def _without_store(_: click.Context, __: click.Parameter, value: bool) -> None:
@@ -182,14 +175,12 @@ def _with_module(metric: str | Metric) -> str | Metric:
 
 def _asks_a_model(metric: Metric) -> bool:
     """Whether the metric's judge or embedder is a model, whose answers are kept."""
-    services = [getattr(metric, kind, None) for kind in ("judge", "embedder")]
-    if os.environ.get("METRICHUB_NO_CACHE") or not any(services):
-        return False
-    from metrichub.models.resolve import about, embedder_of, judge_of
+    from metrichub.models.resolve import RESOLVERS, about
 
-    judge, embedder = services
-    models = [judge and judge_of(judge), embedder and embedder_of(embedder)]
-    return any(about(model).is_model for model in models if model)
+    services = {kind: getattr(metric, kind, None) for kind in RESOLVERS}
+    return not os.environ.get("METRICHUB_NO_CACHE") and any(
+        about(RESOLVERS[kind](spec)).is_model for kind, spec in services.items() if spec
+    )
 
 
 def measure(
@@ -292,7 +283,7 @@ def print_unranked(reasons: Mapping[str, str]) -> None:
 
 
 def print_usage(reports: Mapping[str, Report]) -> None:
-    """Print on stderr what judges were asked."""
+    """Print on stderr the usage of judges."""
     for name, report in reports.items():
         if report.usage.calls or report.usage.cached:
             note(f"{name}: {report.usage}" if len(reports) > 1 else str(report.usage))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -222,7 +222,7 @@ def _show_estimate(
     form: str | None,
     output: str | None,
 ) -> None:
-    """Print what scoring these files would ask of models."""
+    """Print the calls and tokens that scoring these files would take."""
     # Loads numpy, which --help does without.
     from metrichub.report.export import usage_counts
 
@@ -233,9 +233,21 @@ def _show_estimate(
             usages[name] = hub.estimate(iter(reading), columns=columns, repeats=repeats)
         except InputError as error:
             raise reading.located(error) from error
+    rows = [
+        (
+            name,
+            f"{usage.calls:,}",
+            f"{usage.cached:,}",
+            f"{usage.prompt_tokens:,}",
+            f"{usage.completion_tokens:,}",
+            "no prices given" if usage.money is None else f"{usage.money:,.4f}",
+        )
+        for name, usage in usages.items()
+    ]
+    head = ("file", "calls", "reused", "prompt tokens", "completion tokens", "money")
     emit(
         result_format(form, output),
-        lambda: [Table(_COSTS, [_costs(name, usage) for name, usage in usages.items()])],
+        lambda: [Table(head, rows)],
         lambda: {
             "estimate": {name: usage_counts(usage, seconds=False) for name, usage in usages.items()}
         },
@@ -246,15 +258,6 @@ def _show_estimate(
             "a rough estimate, correct to an order of magnitude, which counts four bytes as a "
             "token and a sentence as a claim; retries come on top"
         )
-
-
-_COSTS = ("file", "calls", "reused", "prompt tokens", "completion tokens", "money")
-
-
-def _costs(name: str, usage: Usage) -> Sequence[str]:
-    money = "no prices given" if usage.money is None else f"{usage.money:,.4f}"
-    tokens = (f"{usage.prompt_tokens:,}", f"{usage.completion_tokens:,}")
-    return (name, f"{usage.calls:,}", f"{usage.cached:,}", *tokens, money)
 
 
 def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """What is shown or written beside the table of scores."""
+    """The outputs beside the table of scores."""
 
     samples_out: str | None
     save: str | None

@@ -1,4 +1,4 @@
-"""What `score` shows and writes: tables, a document, calibrated means, the scores of samples."""
+"""The results of `score`: tables, a document, calibrated means, the scores of samples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScoreTables:
     resampling: ResamplingOptions
 
     def top(self) -> str:
-        """What one system scores, in a sentence; several are compared by another command."""
+        """The scores of one system in a sentence; several are compared by another command."""
         if len(self.reports) > 1:
             return ""
         form = ScoreFormat("headline", self.display.percent, self.resampling.confidence)
@@ -64,15 +64,15 @@ class ScoreTables:
         return [scoreboard(self.reports, None, self.intervals, how)]
 
     def foot(self) -> list[str]:
-        """What is said below a table of text: of how many samples it is, and signatures."""
+        """The lines below a table of text: the number of samples, and signatures."""
         form = ScoreFormat(self.display.outputs)
         size, *others = {report.size for report in self.reports.values()}
-        about = f"{size:,} sample{'s' * (size != 1)}"
+        about = "1 sample" if size == 1 else f"{size:,} samples"
         if len(self.reports) > 1:
-            about += " · which is better? metrichub compare tests the difference"
-            about += "s" * (len(self.reports) > 2)
+            tested = "the difference" if len(self.reports) == 2 else "the differences"
+            about += f" · which is better? metrichub compare tests {tested}"
         return [
-            *[about] * (not others),
+            *([] if others else [about]),
             *without_intervals(output_columns(self.reports, form), self.intervals),
             *(signatures_of(self.reports) if self.display.with_signatures else ()),
         ]
@@ -136,7 +136,14 @@ def calibrated_of(
     (report,) = reports.values()
     calibrated = report.calibrated(column, confidence=confidence)
     means = [mean for outputs in calibrated.values() for mean in outputs.values()]
-    for text in dict.fromkeys(_reservation(mean) for mean in means if mean.few or mean.why):
+    reservations = (
+        str(mean.why)
+        if mean.why is not None
+        else f"{mean.rarer} of {mean.labelled} labels differ from the most common one; label more"
+        for mean in means
+        if mean.few or mean.why
+    )
+    for text in dict.fromkeys(reservations):
         note(f"{column}: {text}")
     for metric, outputs in calibrated.items():
         for output, mean in outputs.items():
@@ -202,13 +209,6 @@ def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table
         mean = means.get(str(row[0]), {}).get(str(row[1]))
         rows.append([*row, *((*mean[:3], mean.labelled) if mean else (None,) * 4)])
     return table._replace(head=[*table.head, *_HEAD], rows=rows)
-
-
-def _reservation(mean: Any) -> str:
-    """Why there is no interval, or how few labels the mean rests on."""
-    if mean.why is not None:
-        return str(mean.why)
-    return f"{mean.rarer} of {mean.labelled} labels differ from the most common one; label more"
 
 
 def write_files(

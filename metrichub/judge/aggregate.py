@@ -20,18 +20,17 @@ def values(verdicts: Iterable[Verdict], weights: Weights = "yes") -> list[float]
     A weighed verdict counts the mean of its words' weights, by their fractions.
     """
     weigh = {weights: 1.0} if isinstance(weights, str) else weights
-    return [_value(verdict, weigh) for verdict in verdicts]
+    return [
+        sum(weigh.get(word, 0.0) * part for word, part in verdict.weights.items())
+        if isinstance(verdict, WeighedVerdict)
+        else weigh.get(verdict.verdict, 0.0)
+        for verdict in verdicts
+    ]
 
 
 def are_yes(verdicts: Iterable[Verdict], word: str = "yes") -> list[bool]:
     """Whether each verdict is this word, for metrics that count whole items."""
     return [verdict.verdict == word for verdict in verdicts]
-
-
-def _value(verdict: Verdict, weigh: Mapping[str, float]) -> float:
-    if isinstance(verdict, WeighedVerdict):
-        return sum(weigh.get(word, 0.0) * part for word, part in verdict.weights.items())
-    return weigh.get(verdict.verdict, 0.0)
 
 
 def ratio(verdicts: Sequence[Verdict], weights: Weights = "yes") -> float:
@@ -49,8 +48,8 @@ def average_precision(relevant: Sequence[float]) -> float:
     if not labels.size:
         return float("nan")
     precision = labels.cumsum() / np.arange(1, labels.size + 1)
-    whole = labels.sum()
-    return float((precision * labels).sum() / whole) if whole else 0.0
+    total = labels.sum()
+    return float((precision * labels).sum() / total) if total else 0.0
 
 
 class ClaimCounts(NamedTuple):
@@ -66,15 +65,15 @@ class ClaimCounts(NamedTuple):
     @classmethod
     def of(cls, prediction: Sequence[Verdict], reference: Sequence[Verdict]) -> ClaimCounts:
         """The counts, from the verdicts on the claims of both texts."""
-        true, known = sum(values(prediction)), sum(values(reference))
-        return cls(true, len(prediction) - true, len(reference) - known)
+        true, covered = sum(values(prediction)), sum(values(reference))
+        return cls(true, len(prediction) - true, len(reference) - covered)
 
 
 def f_beta(true: float, false_positive: float, false_negative: float, beta: float = 1.0) -> float:
     """F-beta from counts; `nan` if all three are 0."""
     weight = beta * beta
-    whole = (1 + weight) * true + weight * false_negative + false_positive
-    return (1 + weight) * true / whole if whole else float("nan")
+    total = (1 + weight) * true + weight * false_negative + false_positive
+    return (1 + weight) * true / total if total else float("nan")
 
 
 def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:

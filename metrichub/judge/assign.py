@@ -50,11 +50,15 @@ def _assigned(metric: Metric, settings: Mapping[str, object]) -> Metric:
         if getattr(metric, kind) is None
     }
     metric = replace(metric, **chosen) if chosen else metric
-    assigned = _in_language(metric, settings.get("language"))
-    if isinstance(assigned, JudgeMetric) and "judge" in assigned.models():
+    if not isinstance(metric, JudgeMetric):
+        return metric
+    language: Any = settings.get("language")
+    if language is not None and metric.language is None:
+        metric = _in_language(metric, language)
+    if "judge" in metric.models():
         by_machine = "judge" in chosen and settings.get("judge") is None
-        _check_answers(assigned, f" ({VARIABLES['judge']})" if by_machine else "")
-    return assigned
+        _check_answers(metric, f" ({VARIABLES['judge']})" if by_machine else "")
+    return metric
 
 
 def _chosen(metric: Metric, kind: str, settings: Mapping[str, Any]) -> object:
@@ -79,14 +83,12 @@ def _chosen(metric: Metric, kind: str, settings: Mapping[str, Any]) -> object:
     return service
 
 
-def _in_language(metric: Metric, language: Any) -> Metric:
-    """The metric with prompts in a hub's language, unless it names its own.
+def _in_language(metric: JudgeMetric, language: Any) -> JudgeMetric:
+    """The metric with prompts in a hub's language.
 
     Raises:
         ParameterError: it has none.
     """
-    if language is None or not isinstance(metric, JudgeMetric) or metric.language is not None:
-        return metric
     try:
         return replace(metric, language=language)
     except ParameterError as error:
@@ -100,7 +102,7 @@ def _of_machine(kind: str) -> str | None:
     """The spec in the environment, if there is one.
 
     Raises:
-        SpecError: it stands for nobody; the text names the variable.
+        SpecError: it isn't valid; the text names the variable.
     """
     spec = os.environ.get(VARIABLES[kind]) or None
     try:

@@ -1,4 +1,4 @@
-"""Metrics of conversations: what a judge is shown of them, and bases for asking about messages."""
+"""Metrics of conversations: the parts that a judge sees, and bases for asking about messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """What a judge is shown of the messages."""
+        """The messages as a judge sees them."""
         return message_texts(self.messages, self.start)
 
 
@@ -73,7 +73,7 @@ class ConversationMetric(JudgeMetric):
         return short, tokens_in(short)
 
     async def extract_from(self, prompt: str | Prompt, messages: Sequence[Message]) -> list[str]:
-        """What the judge lists of a conversation, of all its parts; each text once, in order."""
+        """The texts that the judge finds in all parts of a conversation, each once, in order."""
         asked = (self.extract(prompt, conversation=part.texts) for part in self.parts(messages))
         lists = await asyncio.gather(*asked)
         return list(dict.fromkeys(item for items in lists for item in items))
@@ -96,8 +96,10 @@ class ConversationMetric(JudgeMetric):
             self.verify(prompt, items, verdicts=verdicts, conversation=part.texts, **fields)
             for part in self.parts(messages)
         )
-        of_items = zip(*await asyncio.gather(*asked), strict=True)
-        return [next((v for v in own if v.verdict == verdicts[0]), own[-1]) for own in of_items]
+        return [
+            next((v for v in of_parts if v.verdict == verdicts[0]), of_parts[-1])
+            for of_parts in zip(*await asyncio.gather(*asked), strict=True)
+        ]
 
     async def verify_messages(
         self,
@@ -115,17 +117,17 @@ class ConversationMetric(JudgeMetric):
         """
 
         async def judged(part: Part) -> list[Verdict]:
-            own = [n for n in numbers if part.start <= n < part.start + len(part.messages)]
+            in_part = [n for n in numbers if part.start <= n < part.start + len(part.messages)]
             items = [
                 message_text(part.messages[n - part.start], n, beside.get(n) if beside else None)
-                for n in own
+                for n in in_part
             ]
             verified = await self.verify(
                 prompt, items, verdicts=verdicts, conversation=part.texts, **fields
             )
             return [
                 replace(verdict, index=number, item=messages[number]["text"])
-                for number, verdict in zip(own, verified, strict=True)
+                for number, verdict in zip(in_part, verified, strict=True)
             ]
 
         judged_parts = await asyncio.gather(*map(judged, self.parts(messages)))

@@ -61,14 +61,14 @@ def score_probabilities(
         position, before = position + len(_bytes(token)), position
         if before < end and start < position:
             number.append(place)
-    own, after = [tokens[place] for place in number], tokens[number[-1] + 1 :][:1]
-    if "".join(token.token for token in own).strip() != data[start:end].decode():
+    digits, after = [tokens[place] for place in number], tokens[number[-1] + 1 :][:1]
+    if "".join(token.token for token in digits).strip() != data[start:end].decode():
         return {}
-    return _weights(own, after, scale)
+    return _weights(digits, after, scale)
 
 
 def _bytes(token: Any) -> bytes:
-    """What a token adds to the reply; a character may be spread over several."""
+    """The bytes of a token; a character may be spread over several."""
     data = getattr(token, "bytes", None)
     return token.token.encode("utf-8", "surrogatepass") if data is None else bytes(data)
 
@@ -92,8 +92,8 @@ def _weights(
     def begins(text: str) -> bool:
         return split and any(score.startswith(text) and score != text for score in scores)
 
-    whole = "".join(token.token for token in number).strip()
-    path = [*number, *after] if begins(whole) else number
+    digits = "".join(token.token for token in number).strip()
+    path = [*number, *after] if begins(digits) else number
     weights, unknown, share, prefix = dict.fromkeys(scores, 0.0), 0.0, 1.0, ""
     for place, token in enumerate(path):
         # The token itself is among the likely ones, too; texts that differ in spaces add up.

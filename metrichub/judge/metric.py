@@ -78,19 +78,14 @@ class JudgeMetric(ModelMetric):
         asked = self._english_prompts().keys()
         if not names or names - asked:
             wrong = ", ".join(sorted(names - asked)) or "nothing"
-            allowed = (
-                f"a folder of Markdown files named {', '.join(sorted(asked))} (it has: {wrong})"
-            )
-            raise ParameterError(self.name, "prompts", self.prompts, allowed)
-        self._check_slots()
-        self._check_examples(names)
-
-    def _check_slots(self) -> None:
-        """Raise ParameterError for a user's prompt with slots that the metric doesn't fill."""
+            named = ", ".join(sorted(asked))
+            problem = f"a folder of Markdown files named {named} (it has: {wrong})"
+            raise ParameterError(self.name, "prompts", self.prompts, problem)
         for name in self._user_prompts():
             packaged = prompt_files.packaged(self._english(name))
-            if wrong := prompt_files.slot_problem(self.prompt(name), packaged):
-                raise ParameterError(self.name, "prompts", self.prompts, wrong)
+            if wrong_slots := prompt_files.slot_problem(self.prompt(name), packaged):
+                raise ParameterError(self.name, "prompts", self.prompts, wrong_slots)
+        self._check_examples(names)
 
     def _user_prompts(self) -> dict[str, Path]:
         """The prompts that the user gave, by name."""

@@ -73,9 +73,10 @@ class GradedMetric(JudgeMetric):
             return missing
         low, high = self.scale
         # Not by `self.grade`, whose own parameters are names that a text may have.
-        grade = await self._judge.grade(
-            self._prompt_for(prompt, texts), texts, (low, high), self._weighing
-        )
+        samples = self.samples if self.weighting == "samples" else 1
+        weighing = Sampling(samples, logprobs=self.weighting == "logprobs")
+        shown = self._prompt_for(prompt, texts)
+        grade = await self._judge.grade(shown, texts, (low, high), weighing)
         grade_on_scale(grade, (low, high), self._judge)
         row = {"score": (grade.score - low) / (high - low), "grade": grade.score}
         return WithTrace(row, {"grade": grade})
@@ -87,12 +88,6 @@ class GradedMetric(JudgeMetric):
             return super().step_notes(steps)
         single = f"{plain} of {len(steps)} grades are single answers, because the judge sent no"
         return [f"{single} probabilities (top_logprobs); use weighting='samples'"]
-
-    @property
-    def _weighing(self) -> Sampling:
-        if self.weighting == "logprobs":
-            return Sampling(logprobs=True)
-        return Sampling(self.samples if self.weighting == "samples" else 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +117,7 @@ class CustomInputMetric(JudgeMetric):
         return self.sees
 
     def shown(self, inputs: Mapping[str, Any]) -> dict[str, FieldText] | Unscored:
-        """What the judge sees of a sample's inputs, a conversation as texts; or what is missing."""
+        """A sample's inputs as the judge sees them, or the reason to leave it unscored."""
         texts = {
             name: message_texts(value) if _are_messages(value) else value
             for name, value in inputs.items()
@@ -225,7 +220,11 @@ class ContextOrderMetric(JudgeMetric):
         texts = {"question": question, "answer": answer, "context": contexts}
         if missing := missing_input(texts, prediction="answer" if predicted else None):
             return missing
-        shown = self._order(question, answer, contexts)
+        shown = list(range(len(contexts)))
+        if self.shuffle_seed is not None:
+            # The same order for the same sample.
+            sample = json.dumps([self.shuffle_seed, question, answer, *contexts])
+            random.Random(sample).shuffle(shown)
         judged = await self.verify(
             "useful", [contexts[rank] for rank in shown], question=question, answer=answer
         )
@@ -242,14 +241,6 @@ class ContextOrderMetric(JudgeMetric):
         if self.shuffle_seed is None:
             del values["shuffle_seed"]
         return values
-
-    def _order(self, question: str, answer: str, contexts: Sequence[str]) -> list[int]:
-        """The passages' ranks in the order in which the judge sees them, the same for a sample."""
-        ranks = list(range(len(contexts)))
-        if self.shuffle_seed is not None:
-            sample = json.dumps([self.shuffle_seed, question, answer, *contexts])
-            random.Random(sample).shuffle(ranks)
-        return ranks
 
 
 class PartScore(NamedTuple):
@@ -295,8 +286,12 @@ class WrapperMetric(JudgeMetric):
         inner = load_metric(self.metric)
         if not isinstance(inner, JudgeMetric):
             return inner
-        own = {name: getattr(self, name) for name in ("judge", "language", "prompts")}
-        return replace(inner, **{k: v for k, v in own.items() if getattr(inner, k) is None})
+        shared = {
+            name: getattr(self, name)
+            for name in ("judge", "language", "prompts")
+            if getattr(inner, name) is None
+        }
+        return replace(inner, **shared)
 
     async def score_part(self, **columns: Any) -> PartScore:
         """The other metric's `score` of a part of a sample that has these inputs."""

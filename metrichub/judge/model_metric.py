@@ -1,4 +1,4 @@
-"""ModelMetric: what metrics with a judge and metrics with an embedder have in common."""
+"""ModelMetric: the base of metrics with a judge or an embedder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show
 
 
 class ModelMetric(Metric):
-    """What metrics with a judge and metrics with an embedder have in common."""
+    """The base of metrics with a judge or an embedder."""
 
     # All rows of a block are asked about at once, so that a few slow calls hold up little.
     block_characters: ClassVar[int | None] = 4_000_000
@@ -29,7 +29,7 @@ class ModelMetric(Metric):
         return [*super().notes(totals), *self.about_models()]
 
     def about_models(self) -> list[str]:
-        """What the judge and the embedder say of themselves, unless they are models."""
+        """The notes of the judge and the embedder, unless they are models."""
         return [*filter(None, (about(self._service(kind)).note for kind in self.models()))]
 
     def _service(self, kind: str) -> Any:

@@ -1,4 +1,4 @@
-"""What judges give, verdicts, grades and choices, and the protocol itself."""
+"""The protocol of judges, and their verdicts, grades and choices."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Grade(NamedTuple):
     @classmethod
     def of(cls, weights: Mapping[int, float], reason: str) -> Grade:
         """The mean of the scores by weights, normalized to sum to 1 (Liu et al., 2023, eq. 1)."""
-        whole = sum(weights.values())
-        shares = {score: weight / whole for score, weight in weights.items()}
+        total = sum(weights.values())
+        shares = {score: weight / total for score, weight in weights.items()}
         return cls(sum(score * share for score, share in shares.items()), reason, shares)
 
 

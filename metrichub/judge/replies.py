@@ -136,10 +136,11 @@ def read_reply(reply: type[R], content: str) -> R:
         return reply.model_validate_json(content)
     except ValidationError as error:
         problem = error
-    head, brace, rest = content.partition("{")
-    plain = _TRAILING_COMMA.sub(lambda part: part[1] or "", brace + rest)
+    head, brace, tail = content.partition("{")
+    plain = _TRAILING_COMMA.sub(lambda part: part[1] or "", brace + tail)
     answers = _answers(reply, head + plain)
-    if len({_without_reasons(answer) for answer in answers}) > 1:
+    reasons: Any = {"reason": True, "verdicts": {"__all__": {"reason"}}}
+    if len({json.dumps(answer.model_dump(exclude=reasons)) for answer in answers}) > 1:
         raise Unreadable(
             f"the reply holds {len(answers)} answers that contradict each other: "
             f"{_start(content)!r}"
@@ -181,13 +182,6 @@ def _objects(reply: type[R], text: str, start: int) -> Iterator[tuple[R, int]]:
             if end == start + 1 and BEGINNING.match(text, start):
                 return
         start = text.find("{", end)
-
-
-def _without_reasons(reply: Reply) -> str:
-    """What a reply decides, as text: all of it but the reasons."""
-    return json.dumps(
-        reply.model_dump(exclude={"reason": True, "verdicts": {"__all__": {"reason"}}})
-    )
 
 
 def _start(content: str) -> str:

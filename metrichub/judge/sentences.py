@@ -48,7 +48,10 @@ def language_of(text: str) -> str:
     if script != "en":
         return script if letters[script] > letters["en"] else "en"
     words = re.findall(r"[^\W\d_]+", start)
-    hits = {language: sum(map(own.__contains__, words)) for language, own in _WORDS_OF.items()}
+    hits = {
+        language: sum(map(function_words.__contains__, words))
+        for language, function_words in _WORDS_OF.items()
+    }
     best = max(hits, key=hits.__getitem__)
     return best if hits[best] > hits["en"] else "en"
 

@@ -171,7 +171,7 @@ class ChatConnection(Connection):
     async def _completed(
         self, live: Session, request: PromptRequest, form: str
     ) -> tuple[Completion, Answer]:
-        """What the server sent in one form, without what it refuses.
+        """The server's completion in one form, without parameters that it refuses.
 
         A schema goes without bounds then, and instructions as part of the user's message.
 
@@ -256,7 +256,7 @@ def _read(read: Read, done: Completion, request: PromptRequest) -> tuple[Reply, 
 
 
 def _response_format(schema: Mapping[str, Any], form: str, bounded: bool) -> dict[str, Any]:
-    """What of a request names the form of its reply."""
+    """The part of a request that names the form of its reply."""
     from metrichub.judge.replies import without_bounds
 
     if form == "text":
@@ -269,7 +269,7 @@ def _response_format(schema: Mapping[str, Any], form: str, bounded: bool) -> dic
 
 
 def both(first: Answer, second: Answer) -> Answer:
-    """What two calls took."""
+    """The tokens, models and repairs of two calls together."""
     prompt = first.prompt_tokens + second.prompt_tokens
     completion = first.completion_tokens + second.completion_tokens
     models, repairs = first.models + second.models, first.repairs + second.repairs

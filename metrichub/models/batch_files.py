@@ -17,9 +17,9 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from metrichub.errors import ParameterError, Pending, listed
 
@@ -68,8 +68,8 @@ class BatchRun(os.PathLike[str]):
         `tries` fails here, too.
         """
         body = json.loads(content)
-        known = hashlib.sha256(json.dumps([url, body], sort_keys=True).encode()).hexdigest()
-        custom_id = f"{key[:_KEY]}-{known[:_BODY]}"
+        digest = hashlib.sha256(json.dumps([url, body], sort_keys=True).encode()).hexdigest()
+        custom_id = f"{key[:_KEY]}-{digest[:_BODY]}"
         if reply := self._folder.reply(custom_id):
             return reply
         failures = [f for f in self._folder.failures.get(custom_id, ()) if f.counts]
@@ -81,9 +81,9 @@ class BatchRun(os.PathLike[str]):
         return None
 
     def paid_calls(self, key: str) -> int:
-        """How many calls of the folder a kept answer took.
+        """The number of calls of the folder that a stored answer took, once.
 
-        They are 0 if it was there already, if they were told, or if an earlier run told them all.
+        It is 0 if the answer was stored before, or if an earlier run reported the folder's calls.
         """
         return self._paid.pop(key[:_KEY], 0)
 
@@ -101,10 +101,10 @@ class BatchRun(os.PathLike[str]):
         await asyncio.shield(self._quiet)
 
     def finish(self, report: object) -> None:
-        """Write what the run would ask, unless it lies there already.
+        """Write the requests of the run that aren't in the folder yet.
 
         Raises:
-            Pending: there is something to ask, or answers haven't come yet.
+            Pending: there are new requests, or answers haven't come yet.
         """
         if not self._unanswered:
             if self._folder.rounds:
@@ -115,39 +115,24 @@ class BatchRun(os.PathLike[str]):
             for file in self._folder.rounds
             if self._folder.is_open(file) and not file.ids.isdisjoint(self._unanswered)
         ]
-        there = frozenset[str]().union(*(file.ids for file in waiting))
-        new = {name: line for name, line in self._unanswered.items() if name not in there}
-        failed = Counter(
-            str(self._folder.failures[name][-1]) for name in new if name in self._folder.failures
-        )
-        self._raise(waiting, self._folder.write(new) if new else [], failed, report)
-
-    def _raise(
-        self,
-        waiting: Sequence[Round],
-        written: Sequence[Round],
-        failed: Mapping[str, int],
-        report: object,
-    ) -> NoReturn:
-        files = [*waiting, *written]
+        sent = frozenset[str]().union(*(file.ids for file in waiting))
+        new = {name: line for name, line in self._unanswered.items() if name not in sent}
+        files = [*waiting, *(self._folder.write(new) if new else [])]
         number, calls = max(file.number for file in files), sum(len(file.ids) for file in files)
-        single = len(files) == 1
-        still = "" if written else "still "
-        message = f"{calls:,} calls of round {number} {still}wait for answers: send "
+        wait = "wait" if new else "still wait"
+        message = f"{calls:,} calls of round {number} {wait} for answers: send "
         message += listed(f"{file.path} ({len(file.ids):,} × {file.model})" for file in files)
-        message += f" as {'a batch' if single else 'batches'} to {_endpoints(files)}, put the "
-        message += "answers next to it as " + listed(file.output.name for file in files)
+        message += f" as {'a batch' if len(files) == 1 else 'batches'} to "
+        message += listed(dict.fromkeys(file.url for file in files))
+        message += ", put the answers next to it as " + listed(file.output.name for file in files)
         message += " (or any other .jsonl), and run the same command again"
-        if failed:
+        failures = self._folder.failures
+        if failed := Counter(str(failures[name][-1]) for name in new if name in failures):
             reasons = "; ".join(f"{n:,} × {why}" for why, n in failed.items())
             message += f"; some of them failed before: {reasons}"
         for name, n in self._folder.unreadable.items():
             message += f"; {n:,} lines of {name} can't be read"
         raise Pending(message, calls, number, tuple(str(file.path) for file in files), report)
-
-
-def _endpoints(files: Sequence[Round]) -> str:
-    return listed(dict.fromkeys(file.url for file in files))
 
 
 def batch_run(folder: str | os.PathLike[str], workers: int = 1) -> BatchRun:
@@ -182,7 +167,7 @@ class Round(NamedTuple):
 
 
 class BatchReply(NamedTuple):
-    """What the server said to a request: a status, and a body in JSON."""
+    """The server's reply to a request: a status, and a body in JSON."""
 
     status: int
     body: Mapping[str, Any]
@@ -210,7 +195,7 @@ class _Place(NamedTuple):
 
 
 class BatchFolder:
-    """What a folder held when it was read. Answers stay in their files until they are needed."""
+    """The contents of a folder as it was read; answers stay in their files until needed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -241,7 +226,7 @@ class BatchFolder:
 
     def write(self, lines: Mapping[str, tuple[str, str, str]]) -> list[Round]:
         """The files of a new round: by id the endpoint, the model and the line of each request."""
-        parts = [part for group in _grouped(lines) for part in _cut(group, lines)]
+        parts = _parts(lines)
         number = max((file.number for file in self.rounds), default=-1) + 1
         self.path.mkdir(parents=True, exist_ok=True)
         self.finished.unlink(missing_ok=True)
@@ -268,37 +253,29 @@ class BatchFolder:
                 start += len(line)
                 if not line.strip():
                     continue
-                entry = _read_line(line)
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    entry = None
+                entry = entry if isinstance(entry, dict) else {}
                 name, body = entry.get("custom_id"), entry.get("body")
                 if isinstance(name, str) and isinstance(body, dict):
                     requests[name] = (str(entry.get("url")), str(body.get("model")))
                 elif isinstance(name, str) and ("response" in entry or "error" in entry):
-                    self._take(name, entry, place)
+                    reply = _reply_in(entry)
+                    if reply.is_final:
+                        self._answers.setdefault(name, place)
+                    else:
+                        self.failures.setdefault(name, []).append(reply)
                 else:
                     self.unreadable[path.name] += 1
         if requests:
             endpoint = next(iter(requests.values()))
             self.rounds.append(Round(path, frozenset(requests), *endpoint))
 
-    def _take(self, custom_id: str, entry: Mapping[str, Any], place: _Place) -> None:
-        reply = _reply_in(entry)
-        if reply.is_final:
-            self._answers.setdefault(custom_id, place)
-        else:
-            self.failures.setdefault(custom_id, []).append(reply)
-
-
-def _read_line(line: bytes) -> Mapping[str, Any]:
-    """The object of a line; an empty one where there is none."""
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return {}
-    return entry if isinstance(entry, dict) else {}
-
 
 def _reply_in(entry: Mapping[str, Any]) -> BatchReply:
-    """What a line of an output says; OpenAI and vLLM write errors in several forms."""
+    """The reply on a line of an output; OpenAI and vLLM write errors in several forms."""
     response, error = entry.get("response"), entry.get("error")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")
@@ -321,23 +298,16 @@ def _error_of(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return error if isinstance(error, dict) else {"message": error}
 
 
-def _grouped(lines: Mapping[str, tuple[str, str, str]]) -> list[list[str]]:
-    """The ids by endpoint and model, of which a file may have one."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for name, (url, model, _) in lines.items():
-        groups.setdefault((url, model), []).append(name)
-    return list(groups.values())
-
-
-def _cut(ids: Sequence[str], lines: Mapping[str, tuple[str, str, str]]) -> Iterator[list[str]]:
-    """The ids in parts that fit into a file."""
-    part: list[str] = []
-    size = 0
-    for name in ids:
-        more = len(lines[name][2].encode()) + 1
-        if part and (len(part) == MOST_LINES or size + more > MOST_BYTES):
-            yield part
+def _parts(lines: Mapping[str, tuple[str, str, str]]) -> list[list[str]]:
+    """The ids of each file: of one endpoint and model, and as many as fit."""
+    parts: list[list[str]] = []
+    last: dict[tuple[str, str], tuple[list[str], int]] = {}
+    for name, (url, model, line) in lines.items():
+        more = len(line.encode()) + 1
+        part, size = last.get((url, model), ([], 0))
+        if not part or len(part) == MOST_LINES or size + more > MOST_BYTES:
             part, size = [], 0
+            parts.append(part)
         part.append(name)
-        size += more
-    yield part
+        last[url, model] = part, size + more
+    return parts

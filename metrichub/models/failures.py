@@ -69,10 +69,12 @@ class Refused(JudgeError):
     `for_roles` whether it is the roles of its messages.
     """
 
-    def __init__(self, message: str, for_its_texts: bool, for_bounds: bool = False) -> None:
+    def __init__(
+        self, message: str, for_its_texts: bool, for_bounds: bool = False, for_roles: bool = False
+    ) -> None:
         super().__init__(message)
-        self.for_its_texts, self.for_bounds = for_its_texts, for_bounds
-        self.form, self.for_roles = "", False
+        self.form = ""
+        self.for_its_texts, self.for_bounds, self.for_roles = for_its_texts, for_bounds, for_roles
 
 
 def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
@@ -80,13 +82,12 @@ def _refused(error: openai.APIStatusError, who: str, text: str) -> Refused:
     words = _words_of_server(_message_of(error), _texts_of(error.request.content))
     coded = error.status_code == _TOO_LARGE or {str(error.code), str(error.type)} & _TEXT_CODES
     worded = _TEXT_TROUBLE.search(words) and not _FORM_TROUBLE.search(words)
-    refused = Refused(
+    return Refused(
         f"{who} refused the request: {text}",
         for_its_texts=bool(coded or worded),
         for_bounds=bool(_BOUNDS_TROUBLE.search(words)),
+        for_roles=bool(_ROLE_TROUBLE.search(words)),
     )
-    refused.for_roles = bool(_ROLE_TROUBLE.search(words))
-    return refused
 
 
 def _message_of(error: openai.APIStatusError) -> str:

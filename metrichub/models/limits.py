@@ -75,7 +75,10 @@ class Limiter:
             # One after another, in the order in which they came.
             async with self._door:
                 while True:
-                    if (wait := self._pause_left(tokens)) > 0:
+                    # More than a whole minute's worth would never fit.
+                    fitting = self._tokens_until + min(tokens * self._each_token, _MINUTE) - _MINUTE
+                    wait = max(self._until, self._next_request, fitting) - _now()
+                    if wait > 0:
                         await _sleep(wait)
                     elif self._in_flight + 1 > self._allowed:
                         self._left.clear()
@@ -92,12 +95,6 @@ class Limiter:
     def count_tokens(self, tokens: int) -> None:
         """Count tokens, such as a reply's, for the limit per minute: the next request waits."""
         self._tokens_until = max(self._tokens_until, _now()) + tokens * self._each_token
-
-    def _pause_left(self, tokens: int) -> float:
-        now = _now()
-        # More than a whole minute's worth would never fit.
-        full = min(tokens * self._each_token, _MINUTE)
-        return max(self._until, self._next_request, self._tokens_until + full - _MINUTE) - now
 
     def leave(self) -> None:
         """Let the next one go out."""

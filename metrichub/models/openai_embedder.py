@@ -141,7 +141,7 @@ def _unpacked(reply: str) -> Vectors:
 
 
 def _fits(reply: str) -> bool:
-    """Whether what was kept holds a vector."""
+    """Whether a stored reply holds a vector."""
     try:
         return _unpacked(reply).ndim == 1
     except (TypeError, ValueError):
@@ -155,7 +155,6 @@ def _vectors(done: Any, number: int) -> Vectors | None:
         vectors = np.array([row.embedding for row in rows], np.float64)
     except (AttributeError, TypeError, ValueError):
         return None
-    whole = vectors.ndim == 2 and vectors.size and np.isfinite(vectors).all()
-    if not whole or [row.index for row in rows] != list(range(number)):
+    if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         return None
-    return vectors
+    return vectors if [row.index for row in rows] == list(range(number)) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -87,21 +87,15 @@ def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUn
     """
     ways = ["\"openai(model='…')\" (a model)"]
     if not only_models:
-        ways += [f'"{spec}" (installed)' for spec in _of_plugins(kind)]
+        for entry in _installed(JUDGES if kind == "judge" else EMBEDDERS, kind).entries:
+            if entry.distribution != "metrichub":
+                with suppress(MetrichubError):
+                    ways.append(f'"{example_call(entry.load(), entry.name)}" (installed)')
         ways += [f'"offline" ({_BASELINES[kind]})']
     article = "an" if kind == "embedder" else "a"
     error = JudgeUnavailable(f"{metric} needs {article} {kind}, and none is set")
     way = f"{' or '.join(ways)}, or set {VARIABLES[kind]} for this machine"
     return error.with_remedy("set_service", kind, way)
-
-
-def _of_plugins(kind: str) -> Iterator[str]:
-    """A spec of each judge or embedder that isn't metrichub's own."""
-    group = JUDGES if kind == "judge" else EMBEDDERS
-    for entry in _installed(group, kind).entries:
-        if entry.distribution != "metrichub":
-            with suppress(MetrichubError):
-                yield example_call(entry.load(), entry.name)
 
 
 def _service_of(text: str, group: str, kind: str) -> Any:

@@ -58,18 +58,18 @@ class Store:
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise self._unusable(error) from error
+            raise _unusable(self.path, error) from error
         self._do("PRAGMA synchronous=NORMAL")
         with suppress(sqlite3.OperationalError):
             # Fails at once where another process opens the file, which sets it, too.
             self._file.execute("PRAGMA journal_mode=WAL")
         [(version,)] = self._do("PRAGMA user_version")
         if version > _VERSION:
-            raise self._unusable("a newer version of metrichub made it; upgrade")
+            raise _unusable(self.path, "a newer version of metrichub made it; upgrade")
         self._do(_TABLE)
         columns = [row[1] for row in self._do("PRAGMA table_info(calls)")]
         if columns != list(_COLUMNS):
-            raise self._unusable(f"its answers have other columns: {', '.join(columns)}")
+            raise _unusable(self.path, f"its answers have other columns: {', '.join(columns)}")
         if version < _VERSION:
             self._do(f"PRAGMA user_version = {_VERSION}")
 
@@ -80,17 +80,17 @@ class Store:
         return Answer(*rows[0]) if rows else None
 
     def put(self, key: str, model: str, answer: Answer) -> bool:
-        """Keep an answer, of which the first one stays; True, as it is kept then."""
+        """Store an answer, unless there is one; returns True."""
         row = (key, model, answer.reply, answer.prompt_tokens, answer.completion_tokens)
         self._do("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)", row)
         return True
 
     def drop(self, key: str) -> None:
-        """Forget an answer that isn't of the form that is read today."""
+        """Delete an answer."""
         self._do("DELETE FROM calls WHERE key = ?", (key,))
 
     def merge(self, other: Path) -> int:
-        """Take in the answers of another store that this one lacks; how many they were.
+        """Add the answers of another store that this one lacks; returns their number.
 
         The other file stays as it is.
 
@@ -134,10 +134,7 @@ class Store:
             self.damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
             if self.damaged:
                 raise DamagedStore(f"the call store {self.path} is damaged: {error}") from error
-            raise self._unusable(error) from error
-
-    def _unusable(self, cause: object) -> JudgeUnavailable:
-        return _unusable(self.path, cause)
+            raise _unusable(self.path, error) from error
 
 
 def cache_folder() -> str:
@@ -214,7 +211,7 @@ def delete_all() -> None:
 
 
 def store_state() -> str:
-    """What is in the call store, or what is wrong with it; nothing is made or moved."""
+    """The state of the call store in words; nothing is created or moved."""
     damaged = damaged_files()
     beside = f"; damaged ones beside it: {', '.join(map(str, damaged))}" if damaged else ""
     try:
@@ -238,7 +235,7 @@ def _move_aside(path: Path) -> Path:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """What tells a file from others that had its name; it is made where there is none.
+    """The device and inode of a file, which is created if there is none.
 
     Raises:
         JudgeUnavailable: it can't be made.
