@@ -65,11 +65,7 @@ text_options = option_group(
     "texts",
     TextFiles,
     click.option(
-        "-r",
-        "--references",
-        metavar="FILE",
-        multiple=True,
-        help="References as lines; repeatable.",
+        "-r", "--references", metavar="FILE", multiple=True, help="References as lines; repeatable."
     ),
     click.option("-s", "--sources", metavar="FILE", help="Sources, one per line."),
     click.option("-q", "--questions", metavar="FILE", help="Questions, one per line."),

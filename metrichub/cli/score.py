@@ -19,13 +19,7 @@ from metrichub.cli.measuring import (
     print_usage,
     with_logs,
 )
-from metrichub.cli.output import (
-    emit,
-    format_option,
-    output_option,
-    result_format,
-    terminal_width,
-)
+from metrichub.cli.output import emit, format_option, output_option, result_format, terminal_width
 from metrichub.cli.plain_text import TextFiles, text_options
 from metrichub.cli.program import Command, note, say
 from metrichub.cli.score_options import (
@@ -65,9 +59,7 @@ if TYPE_CHECKING:
 @recorded_option
 @judge_options
 @click.option(
-    "--estimate",
-    is_flag=True,
-    help="Count the calls to judges and their tokens; makes none.",
+    "--estimate", is_flag=True, help="Count the calls to judges and their tokens; makes none."
 )
 @click.option(
     "-p", "--predictions", metavar="FILE", help="Predictions as plain text, one per line."

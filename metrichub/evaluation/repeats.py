@@ -1,4 +1,4 @@
-"""Repeats: what several runs of the same judge on the same samples say together."""
+"""Repeats: several runs of the same judge on the same samples, as one report."""
 
 from __future__ import annotations
 
@@ -44,29 +44,30 @@ def measured_again(
     run: Callable[[Measure, Sequence[Batch]], Measurement],
     measure: Measure,
     batches: Sequence[Batch],
-    judge_metrics: tuple[Metric, ...],
+    judged: tuple[Metric, ...],
     repeats: int,
 ) -> Measurement:
-    """The measurement of so many runs together; after the first, only of metrics that ask."""
-    again = [replace(measure, metrics=judge_metrics, repeat=k) for k in range(1, repeats)]
-    return together([run(measured, batches) for measured in (measure, *again)])
-
-
-def together(reports: Sequence[Measurement]) -> Measurement:
-    """One report of several runs over the same samples; the first has metrics without a judge too.
+    """The measurement of several runs, of which those after the first have the judged metrics.
 
     A sample's statistics are the mean of the runs that scored it. It is an error only if it failed
     in all of them.
     """
-    first = reports[0]
-    repeated = list(reports[1].results)
-    runs = {name: tuple(report.results[name] for report in reports) for name in repeated}
-    results = dict(first.results) | {name: _mean(of_runs) for name, of_runs in runs.items()}
-    traces = dict(first.traces) | {
-        name: _joined([report.traces.get(name, Trace()) for report in reports]) for name in repeated
-    }
-    usage = sum((report.usage for report in reports), Usage())
-    return with_facts(replace(first, results=results, traces=traces, runs=runs), usage=usage)
+    again = [replace(measure, metrics=judged, repeat=number) for number in range(1, repeats)]
+    measured = [run(each, batches) for each in (measure, *again)]
+    first = measured[0]
+    runs = {metric.name: tuple(each.results[metric.name] for each in measured) for metric in judged}
+    traces = {name: _joined([each.traces.get(name, Trace()) for each in measured]) for name in runs}
+    means = {name: _mean(results) for name, results in runs.items()}
+    usage = sum((each.usage for each in measured), Usage())
+    return with_facts(
+        replace(
+            first,
+            results={**first.results, **means},
+            traces={**first.traces, **traces},
+            runs=runs,
+        ),
+        usage=usage,
+    )
 
 
 def repeated_scores(runs: Mapping[str, Sequence[Result]]) -> dict[str, dict[str, RepeatedScore]]:
@@ -86,16 +87,15 @@ def _repeated(runs: Sequence[Result]) -> dict[str, RepeatedScore]:
     repeated = {}
     for output in corpus[0]:
         scores = np.array([scores[output] for scores in corpus])
-        each = [outputs[output] for outputs in samples if output in outputs]
-        known = scores[~np.isnan(scores)]
-        low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
+        of_samples = [outputs[output] for outputs in samples if output in outputs]
+        numbers = scores[~np.isnan(scores)] if not np.isnan(scores).all() else np.array([np.nan])
         repeated[output] = RepeatedScore(
-            mean=float(known.mean()) if len(known) else float("nan"),
+            mean=float(numbers.mean()),
             std=float(_deviation(scores[:, None])[0]),
-            low=float(low),
-            high=float(high),
+            low=float(numbers.min()),
+            high=float(numbers.max()),
             runs=tuple(scores.tolist()),
-            samples=_deviation(np.array(each)) if each else np.zeros(0),
+            samples=_deviation(np.array(of_samples)) if of_samples else np.zeros(0),
         )
     return repeated
 
@@ -106,8 +106,8 @@ def variance_components(scores: Array, questions: Sequence[Any]) -> tuple[float,
     One-way random effects (Searle, Casella and McCulloch 1992, 3.6; Miller 2024, 3.1): unequal
     numbers of runs count as K0. `nan` where no question has several runs, or only one has any.
     """
-    known = np.isfinite(scores)
-    scores, names = scores[known], np.asarray(questions, str)[known]
+    finite = np.isfinite(scores)
+    scores, names = scores[finite], np.asarray(questions, str)[finite]
     of, runs = np.unique(names, return_inverse=True, return_counts=True)[1:]
     size, free = len(of), np.float64(len(runs) - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,9 +119,9 @@ def variance_components(scores: Array, questions: Sequence[Any]) -> tuple[float,
 
 
 def variance_in_words(result: Result, questions: Sequence[Any]) -> list[str]:
-    """How much of a mean's variance is between questions, and what more runs of each would bring.
+    """A sentence on the variance between questions, and on the gain of more runs.
 
-    Nothing is said of what isn't a mean, of few runs, or where no score differs.
+    There is none if the score isn't a mean, if runs are few, or if no scores differ.
     """
     scores = result.samples()["score"]
     between, within, runs, number = variance_components(scores, questions)
@@ -130,13 +130,13 @@ def variance_in_words(result: Result, questions: Sequence[Any]) -> list[str]:
         return []
     share = f"{between / (between + within):.0%} of the variance is between questions"
     share = share if between else "runs differ as much as questions"
-    one, now, more = (((between + within / k) / number) ** 0.5 for k in (1, runs, 4 * runs))
-    reached = f"{runs:.0f} runs bring the standard error from {one:.2g} to {now:.2g}"
+    single, now, more = (((between + within / k) / number) ** 0.5 for k in (1, runs, 4 * runs))
+    reached = f"{runs:.0f} runs bring the standard error from {single:.2g} to {now:.2g}"
     return [f"{share}. {reached}, {4 * runs:.0f} would bring {more:.2g}"]
 
 
 def _deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sample standard deviation over the first axis of what isn't `nan`."""
+    """The sample standard deviation over the first axis, without `nan`."""
     with warnings.catch_warnings():
         # It has none of fewer than two.
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -149,31 +149,23 @@ def _mean(runs: Sequence[Result]) -> Result:
     rows = [run.statistics for run in runs if run.statistics is not None]
     if len(rows) < len(runs):
         return replace(runs[0], signature=signature)
-    scored = np.array([stats.scored for stats in rows])
-    count = scored.sum(axis=0)
-    with_shapes = next((stats for stats in rows if stats.scored.any()), rows[0])
-    arrays: dict[str, Array] = {
-        name: sum(
-            (_weighted(stats, name) for stats in rows if stats.scored.any()),
-            np.zeros(array.shape, np.float64),
-        )
-        / by_row(np.maximum(count, 1), array)
-        for name, array in with_shapes.arrays.items()
-    }
+    count = np.sum([stats.scored for stats in rows], axis=0)
+    scoring = [stats for stats in rows if stats.scored.any()]
+    arrays: dict[str, Array] = {}
+    for name, array in (scoring or rows)[0].arrays.items():
+        total = np.zeros(array.shape, np.float64)
+        for stats in scoring:
+            total += np.where(by_row(stats.scored, array), stats.arrays[name], 0.0)
+        arrays[name] = total / by_row(np.maximum(count, 1), array)
     reasons = {row: why for row, why in rows[0].reasons.items() if not count[row]}
     kinds = {row: kind for row, kind in rows[0].undefined_for.items() if not count[row]}
     return SumResult.of(runs[0].metric, signature, Stats(arrays, count > 0, reasons, kinds))
 
 
-def _weighted(stats: Stats, name: str) -> NDArray[np.float64]:
-    array = np.asarray(stats.arrays[name], np.float64)
-    return np.where(by_row(stats.scored, array), array, 0.0)
-
-
 def _joined(runs: Sequence[Trace]) -> Trace:
-    """The steps of all runs, each with the number of its run; errors that all runs had.
+    """The steps of all runs, each with the number of its run, and the errors that all runs had.
 
-    A sample is pending that no run scored, where one of them waits.
+    A sample that no run scored is pending if one of them waits for it.
     """
     steps: dict[int, list[TraceItem]] = {}
     calls: dict[int, list[str]] = {}
@@ -182,8 +174,7 @@ def _joined(runs: Sequence[Trace]) -> Trace:
             steps.setdefault(sample, []).extend({"run": number, **step} for step in items)
         for sample, keys in run.calls.items():
             calls.setdefault(sample, []).extend(keys)
-    called = [{**run.errors, **run.pending} for run in runs]
-    lost = {sample for sample in called[0] if all(sample in reasons for reasons in called)}
+    lost = set.intersection(*({*run.errors, *run.pending} for run in runs))
     pending = {s: why for run in runs for s, why in run.pending.items() if s in lost}
     errors = {s: cause for s, cause in runs[0].errors.items() if s in lost - pending.keys()}
     votes = sum((run.votes for run in runs), Counter[str]())

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from metrichub.catalog.parameters import Range, check_parameters
 from metrichub.judge.prompt_files import Prompt, Question
-from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
+from metrichub.judge.protocol import ONCE, Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 
 
@@ -59,11 +59,7 @@ class ChanceJudge:
         ]
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """A number of the scale, all equally likely, or the mean of several."""
         low, high = scale

@@ -16,6 +16,7 @@ from metrichub.judge.model_metric import ModelMetric
 from metrichub.judge.panel import Panel
 from metrichub.judge.prompt_files import ENGLISH, SHARED_PROMPTS, Prompt
 from metrichub.judge.protocol import (
+    ONCE,
     Choice,
     Grade,
     Judge,
@@ -229,7 +230,7 @@ class JudgeMetric(ModelMetric):
         prompt: str | Prompt,
         *,
         scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        weighing: Sampling = ONCE,
         **fields: FieldText,
     ) -> Grade:
         """The judge's number on the scale: an integer, unless it is a weighted mean."""
@@ -252,10 +253,7 @@ class JudgeMetric(ModelMetric):
         return Choice(None, reason, agreed=False, place=place)
 
     def _prompt_for(
-        self,
-        prompt: str | Prompt,
-        fields: Mapping[str, FieldText],
-        verdicts: Sequence[str] = (),
+        self, prompt: str | Prompt, fields: Mapping[str, FieldText], verdicts: Sequence[str] = ()
     ) -> Prompt:
         """The prompt, whose examples have to be of the fields and the words that are asked for."""
         chosen = self.prompt(prompt) if isinstance(prompt, str) else prompt

@@ -12,7 +12,7 @@ from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeUnavailable, MetricError
 from metrichub.judge.offline_rules import content, lowercase_words, passages_of
 from metrichub.judge.prompt_files import Prompt, Question
-from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
+from metrichub.judge.protocol import ONCE, Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
 from metrichub.judge.sentences import sentences
 
 THRESHOLD = 0.8
@@ -79,11 +79,7 @@ class OfflineJudge:
         return [rule(i, item, fields, verdicts) for i, item in enumerate(items)]
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """Not possible: rules can't grade."""
         self._unable(prompt)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from metrichub.catalog.parameters import Range
 from metrichub.errors import JudgeError
 from metrichub.judge.prompt_files import Prompt, Question
-from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict
+from metrichub.judge.protocol import ONCE, Choice, Fields, Grade, Sampling, Verdict
 from metrichub.judge.sentences import sentences
 from metrichub.judge.structured_output import ChatConnection, PromptRequest, both
 from metrichub.models.session import Request, Session
@@ -104,11 +104,7 @@ class OpenAIJudge(ChatConnection):
         return [verdict for part in await asyncio.gather(*parts) for verdict in part]
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """An integer on the scale, the mean of several, or the mean of all by their probabilities.
 

@@ -14,6 +14,7 @@ from metrichub.catalog.parameters import check_parameters
 from metrichub.errors import JudgeError, ParameterError
 from metrichub.judge.prompt_files import Prompt, Question
 from metrichub.judge.protocol import (
+    ONCE,
     Choice,
     Fields,
     Grade,
@@ -158,11 +159,7 @@ class Panel:
         return [self._decided(answers, i, item, verdicts) for i, item in enumerate(items)]
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """The most frequent grade, or the median where several are; or the mean of the grades."""
 

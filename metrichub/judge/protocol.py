@@ -65,6 +65,10 @@ class Sampling(NamedTuple):
     logprobs: bool = False
 
 
+ONCE = Sampling()
+"""A grade of one answer."""
+
+
 class Choice(NamedTuple):
     """The position of the better candidate, or None for a tie, and the reason.
 
@@ -106,11 +110,7 @@ class Judge(Protocol):
         ...
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """A number on the scale, which goes from its first to its last number."""
         ...

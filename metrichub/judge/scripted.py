@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import LocalPath
 from metrichub.errors import JudgeError
 from metrichub.judge.openai import OpenAIJudge
 from metrichub.judge.prompt_files import Prompt, Question
-from metrichub.judge.protocol import Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
+from metrichub.judge.protocol import ONCE, Choice, Fields, Grade, Sampling, Verdict, WeighedVerdict
 from metrichub.models.store import Store, open_store
 
 
@@ -51,11 +51,7 @@ class Scripted:
         return [_verdict(i, item, words[i % len(words)]) for i, item in enumerate(items)]
 
     async def grade(
-        self,
-        prompt: Prompt,
-        fields: Fields,
-        scale: tuple[int, int],
-        weighing: Sampling = Sampling(),  # noqa: B008  # immutable
+        self, prompt: Prompt, fields: Fields, scale: tuple[int, int], weighing: Sampling = ONCE
     ) -> Grade:
         """The number, or the mean of the weighted numbers."""
         answer = self._answer(prompt, fields)

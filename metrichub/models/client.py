@@ -14,13 +14,7 @@ from urllib.parse import urlsplit
 
 from metrichub.catalog.parameters import Address, Range, Secret, check_parameters, off_default
 from metrichub.catalog.spec import Spec
-from metrichub.errors import (
-    JudgeError,
-    JudgeUnavailable,
-    MissingDependency,
-    ParameterError,
-    listed,
-)
+from metrichub.errors import JudgeError, JudgeUnavailable, MissingDependency, ParameterError, listed
 from metrichub.models.call import running_call
 from metrichub.models.failures import as_judge_error, masked
 from metrichub.models.limits import Limiter

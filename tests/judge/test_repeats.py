@@ -16,13 +16,12 @@ import pytest
 from metrichub import Hub, load_metric
 from metrichub.catalog.card import Card
 from metrichub.errors import ParameterError, ReportError
-from metrichub.evaluation.repeats import _deviation, together
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
 from tests import judge_stub
 from tests.judge_stub import Stub, completion, failure, judged, says
 from tests.judge_toys import columns, spec
-from tests.toy_metrics import Errors, Overlap, card
+from tests.toy_metrics import card
 
 
 def wavering(stub: Stub) -> None:
@@ -188,28 +187,3 @@ def test_a_prompt_that_the_metric_does_not_ask_is_refused(tmp_path: Path) -> Non
     (tmp_path / "clams.md").write_text("x", encoding="utf-8")
     with pytest.raises(ParameterError, match="it has: clams"):
         load_metric("faithfulness", prompts=str(tmp_path))
-
-
-def test_statistics_of_several_numbers_are_the_means_of_the_runs_that_scored_them() -> None:
-    # Errors has two numbers in one statistic, Overlap one in each of two; the second run of
-    # Overlap has no score of the last sample.
-    texts = ["a b c", "x b", "b"]
-    hub = Hub([Errors(), Overlap()])
-    runs = [
-        hub.evaluate(predictions=texts, references=references)
-        for references in (["a b c", "a b", "b"], ["a x x", "x b", ""])
-    ]
-    results = together(runs).results
-    # Errors of words: 0 and 2 of 3, 1 and 0 of 2, 0 of 1 and 1 of 0.
-    counts = results["errors"].statistics.arrays["counts"]  # type: ignore[union-attr]  # sums
-    assert counts.tolist() == [[1, 3], [0.5, 2], [0.5, 0.5]]
-    shared = results["overlap"].statistics.arrays  # type: ignore[union-attr]  # sums
-    assert shared["shared"].tolist() == [2, 1.5, 1]
-    assert shared["wanted"].tolist() == [2.5, 2, 1]
-
-
-def test_each_sample_varies_by_its_own_runs() -> None:
-    # The runs give 1 and 0, 2 and 2, and 5 alone: their deviations are the root of 1/2, and 0.
-    nan = np.nan
-    found = _deviation(np.array([[1.0, 2.0, 5.0], [0.0, 2.0, nan]]))
-    np.testing.assert_allclose(found, [0.5**0.5, 0, nan])
