@@ -176,18 +176,15 @@ class Command(click.Command):
 
 
 def _loaded(point: EntryPoint) -> click.Command:
+    owner = point.dist.name if point.dist else "a plugin"
+    failed = f"{owner}'s command {point.name!r} can't be loaded"
     try:
         command = point.load()
     except Exception as error:
-        raise ImportError(_broken(point, repr(error))) from error
+        raise ImportError(f"{failed}: {error!r}") from error
     if not isinstance(command, click.Command):
-        raise ImportError(_broken(point, f"it is {command!r}, not a click command"))
+        raise ImportError(f"{failed}: it is {command!r}, not a click command")
     return command
-
-
-def _broken(point: EntryPoint, cause: str) -> str:
-    owner = point.dist.name if point.dist else "a plugin"
-    return f"{owner}'s command {point.name!r} can't be loaded: {cause}"
 
 
 TYPED, WHOLE = "metrichub.typed", "metrichub.whole"

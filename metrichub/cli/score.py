@@ -159,7 +159,14 @@ def score(
         for name, report in listed.items()
         if display.with_intervals
     }
-    from metrichub.cli.score_results import ScoreTables, calibrated_of, worst_of, write_files
+    from metrichub.cli.score_results import (
+        ScoreTables,
+        calibrated_document,
+        calibrated_of,
+        with_calibrated,
+        worst_of,
+        write_files,
+    )
     from metrichub.evaluation.merge import unranked
 
     score_tables = ScoreTables(listed, intervals, display, resampling)
@@ -168,8 +175,8 @@ def score(
     worst, rows = worst_of(reports, by, number, display.percent, narrow)
     emit(
         shown,
-        lambda: [*calibrated.beside(score_tables.tables(shown), shown), *worst],
-        lambda: {**score_tables.document(), **calibrated.document(), **rows},
+        lambda: [*with_calibrated(score_tables.tables(shown), calibrated, shown), *worst],
+        lambda: {**score_tables.document(), **calibrated_document(calibrated), **rows},
         output=output,
         top=score_tables.top() if shown == "table" else "",
         foot=score_tables.foot() if shown == "table" else (),

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,39 +100,41 @@ class ScoreTables:
         return Table([*table.head, "signature"], rows)
 
 
-class Calibrated(NamedTuple):
-    """The calibrated means of a report: metric -> output -> its mean; empty if none were asked."""
+Means = Mapping[str, Mapping[str, Any]]
+"""Calibrated means: metric -> output -> its mean."""
 
-    means: Mapping[str, Mapping[str, Any]]
 
-    def beside(self, tables: Sequence[Table], form: str) -> Sequence[Table]:
-        """Tables with one of the calibrated means last, or in CSV with columns of them."""
-        if not self.means:
-            return tables
-        if form == "csv":
-            return [_with_columns(table, self.means) for table in tables]
-        rows: list[list[Cell]] = [
-            [metric, output, *mean[:3], mean.labelled]
-            for metric, outputs in self.means.items()
-            for output, mean in outputs.items()
-        ]
+def with_calibrated(tables: Sequence[Table], means: Means, form: str) -> Sequence[Table]:
+    """Tables with one of the calibrated means last, or in CSV with columns of them."""
+    if not means:
+        return tables
+    cells: dict[tuple[str, str], list[Cell]] = {
+        (metric, output): [*mean[:3], mean.labelled]
+        for metric, outputs in means.items()
+        for output, mean in outputs.items()
+    }
+    if form != "csv":
+        rows = [[*names, *numbers] for names, numbers in cells.items()]
         return [*tables, Table(["metric", "output", *_HEAD], rows)]
-
-    def document(self) -> dict[str, Any]:
-        """The calibrated means for JSON."""
-        means = {
-            metric: {output: mean._asdict() for output, mean in outputs.items()}
-            for metric, outputs in self.means.items()
-        }
-        return {"calibrated": means} if means else {}
+    (table,) = tables
+    none = [None] * len(_HEAD)
+    rows = [[*row, *cells.get((str(row[0]), str(row[1])), none)] for row in table.rows]
+    return [table._replace(head=[*table.head, *_HEAD], rows=rows)]
 
 
-def calibrated_of(
-    reports: Mapping[str, Report], column: str | None, confidence: float
-) -> Calibrated:
+def calibrated_document(means: Means) -> dict[str, Any]:
+    """The calibrated means for JSON; empty without any."""
+    documents = {
+        metric: {output: mean._asdict() for output, mean in outputs.items()}
+        for metric, outputs in means.items()
+    }
+    return {"calibrated": documents} if means else {}
+
+
+def calibrated_of(reports: Mapping[str, Report], column: str | None, confidence: float) -> Means:
     """The calibrated mean of every headline output of the one report; none without a column."""
     if column is None:
-        return Calibrated({})
+        return {}
     (report,) = reports.values()
     calibrated = report.calibrated(column, confidence=confidence)
     means = [mean for outputs in calibrated.values() for mean in outputs.values()]
@@ -148,7 +150,7 @@ def calibrated_of(
     for metric, outputs in calibrated.items():
         for output, mean in outputs.items():
             note(f"{metric}{'' if output == 'score' else f' {output}'}: {mean.lean}")
-    return Calibrated(calibrated)
+    return calibrated
 
 
 def worst_of(
@@ -201,14 +203,6 @@ def _verdicts(steps: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(steps, (Mapping, list, tuple)):
         for part in steps.values() if isinstance(steps, Mapping) else steps:
             yield from _verdicts(part)
-
-
-def _with_columns(table: Table, means: Mapping[str, Mapping[str, Any]]) -> Table:
-    rows = []
-    for row in table.rows:
-        mean = means.get(str(row[0]), {}).get(str(row[1]))
-        rows.append([*row, *((*mean[:3], mean.labelled) if mean else (None,) * 4)])
-    return table._replace(head=[*table.head, *_HEAD], rows=rows)
 
 
 def write_files(

@@ -26,7 +26,7 @@ from metrichub.judge.protocol import (
     all_verdicts,
 )
 from metrichub.metric import Array, Unscored
-from metrichub.models.resolve import about, judge_of, safe_to_show
+from metrichub.models.resolve import about, judge_of
 
 FieldText = str | Sequence[str]
 """A text or several, which a judge sees under one name."""
@@ -66,8 +66,6 @@ class JudgeMetric(ModelMetric):
         if isinstance(self.judge, (list, tuple)):
             object.__setattr__(self, "judge", judge_of(self.judge))
         super().__post_init__()
-        object.__setattr__(self, "judge", safe_to_show(self.judge, judge_of))
-        judge_of(self.judge)
         if self.language is not None:
             object.__setattr__(self, "language", self._match_language(self.language))
         self._check_prompts()

@@ -11,7 +11,7 @@ from metrichub.catalog.parameters import REQUIRED
 from metrichub.judge.aggregate import cosine
 from metrichub.metric import Array, Metric, Unscored
 from metrichub.models.embedders import Embedder, Vectors, embed_together
-from metrichub.models.resolve import RESOLVERS, about, embedder_of, safe_to_show, unset_error
+from metrichub.models.resolve import RESOLVERS, about, safe_to_show, unset_error
 
 
 class ModelMetric(Metric):
@@ -19,6 +19,13 @@ class ModelMetric(Metric):
 
     # All rows of a block are asked about at once, so that a few slow calls hold up little.
     block_characters: ClassVar[int | None] = 4_000_000
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and those of the judge and the embedder."""
+        super().__post_init__()
+        for kind in (kind for kind in RESOLVERS if hasattr(self, kind)):
+            service = safe_to_show(getattr(self, kind), RESOLVERS[kind])
+            object.__setattr__(self, kind, service)
 
     def models(self) -> tuple[str, ...]:
         """Which of "judge" and "embedder" it uses; override if it depends on a parameter."""
@@ -71,12 +78,6 @@ class EmbedderMetric(ModelMetric):
     """
 
     embedder: str | Embedder | None = field(default=None, metadata=REQUIRED)
-
-    def __post_init__(self) -> None:
-        """Check the parameters and the embedder's own."""
-        super().__post_init__()
-        object.__setattr__(self, "embedder", safe_to_show(self.embedder, embedder_of))
-        embedder_of(self.embedder)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors of the texts, (n, d)."""

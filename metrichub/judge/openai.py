@@ -73,7 +73,7 @@ class OpenAIJudge(ChatConnection):
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
         """The texts that the prompt asks for, found in the fields; blank texts are dropped."""
-        from metrichub.judge.replies import Items, read_completion, schema_of
+        from metrichub.judge.replies import Items, read_reply, schema_of
 
         more = f"\n\nGive at most {limit} items." if limit else ""
         system = f"{prompt.text}{more}\n\n{DATA_RULE}"
@@ -84,7 +84,10 @@ class OpenAIJudge(ChatConnection):
 
         schema = schema_of(Items, most=limit or MOST_ITEMS)
         request = PromptRequest(system, data_of(fields), schema, likely, examples=prompt.examples)
-        read = partial(read_completion, Items)
+
+        def read(done: Completion) -> Items:
+            return read_reply(Items, done.content)
+
         reply = await self._once(Items, request, lambda live: self._answer(live, request, read))
         items = [item.strip() for item in json.loads(reply)["items"]]
         items = [item for item in items if item]
@@ -141,7 +144,7 @@ class OpenAIJudge(ChatConnection):
 
     async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Fields) -> Choice:
         """The better of two candidates, called A and B."""
-        from metrichub.judge.replies import Chosen, Unreadable, read_completion, schema_of
+        from metrichub.judge.replies import Chosen, Unreadable, read_reply, schema_of
 
         words = ("A", "B", "tie")
         data = {**data_of(fields), "candidates": dict(zip(words, candidates, strict=False))}
@@ -150,7 +153,7 @@ class OpenAIJudge(ChatConnection):
         request = PromptRequest(system, data, schema, lambda: typical, examples=prompt.examples)
 
         def read(done: Completion) -> Chosen:
-            chosen = read_completion(Chosen, done)
+            chosen = read_reply(Chosen, done.content)
             if chosen.winner not in words:
                 raise Unreadable(f"the winner {chosen.winner!r} isn't one of {', '.join(words)}")
             return chosen

@@ -205,7 +205,7 @@ def read_verdicts(done: Completion, indices: Sequence[int]) -> Judgements:
     Raises:
         Unreadable: there are none, or it isn't certain which item each is about.
     """
-    verdicts = read_completion(Judgements, done).verdicts
+    verdicts = read_reply(Judgements, done.content).verdicts
     read = sorted(judged.index for judged in verdicts)
     if read == [index + 1 for index in indices]:
         for judged in verdicts:
@@ -296,12 +296,3 @@ def repeats_itself(content: str) -> bool:
     """Whether a text ends in the same words over and over, as a model does that finds no end."""
     end = content[-2000:].encode()
     return len(end) > _SHORT and len(zlib.compress(end)) * 10 < len(end)
-
-
-def read_completion(reply: type[R], done: Completion) -> R:
-    """The reply in what a server sent.
-
-    Raises:
-        Unreadable: there is none.
-    """
-    return read_reply(reply, done.content)

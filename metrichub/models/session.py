@@ -21,7 +21,7 @@ from metrichub.models.usage import (
     Prices,
     UsageTracker,
     batch_of_run,
-    recorded_keys,
+    keys_of_row,
     tokens_in,
     tracker_of_run,
 )
@@ -95,8 +95,8 @@ class Session:
         # Each repeat has answers of its own; the first has those of a single run.
         repeat = {"repeat": run.repeat} if run and run.repeat else {}
         by_key = {key_of({**each.body, **repeat}): each for each in requests}
-        if (recorded := recorded_keys()) is not None:
-            recorded += by_key
+        if (keys := keys_of_row.get()) is not None:
+            keys += by_key
         in_flight: dict[str, Call] = {}
         replies: dict[str, str] = {}
         missing: dict[str, Request] = {}

@@ -304,7 +304,8 @@ class UsageTracker:
 
 
 _tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
-_keys: ContextVar[list[str] | None] = ContextVar("keys", default=None)
+keys_of_row: ContextVar[list[str] | None] = ContextVar("keys", default=None)
+"""The list to which the running task adds the keys of its requests, if there is one."""
 cuts_of_row: ContextVar[list[str] | None] = ContextVar("cuts", default=None)
 """The list to which judges add remarks on a row, such as texts that they left out."""
 
@@ -328,11 +329,6 @@ def batch_of_run() -> BatchRun | None:
     return tracker.batch if tracker else None
 
 
-def recorded_keys() -> list[str] | None:
-    """The list to which the running task adds the keys of its requests, if there is one."""
-    return _keys.get()
-
-
 @contextmanager
 def track_usage(
     repeat: int = 0,
@@ -353,11 +349,11 @@ def track_usage(
 def record_keys() -> Iterator[list[str]]:
     """The keys of the requests that are made inside the block and by the tasks that start there."""
     keys: list[str] = []
-    token = _keys.set(keys)
+    token = keys_of_row.set(keys)
     try:
         yield keys
     finally:
-        _keys.reset(token)
+        keys_of_row.reset(token)
 
 
 def tokens_in(*texts: object) -> int:
