@@ -181,9 +181,7 @@ def test_a_file_that_nests_too_deep_is_named() -> None:
     assert "deep.json: this JSON can't be read" in said
 
 
-def test_saved_reports_of_judges_are_compared_without_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_saved_reports_of_judges_are_compared_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("METRICHUB_JUDGE", raising=False)
     rows = [{"prediction": "It is old.", "contexts": ["It is old."]}]
     judged = ("-m", "faithfulness", "--judge", "offline")
@@ -217,14 +215,8 @@ def test_settings_that_come_from_a_saved_report_are_told() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (
-            [ROWS[0], {**ROWS[1], "reference": "e"}],
-            "c.jsonl:2: 'reference' of sample 1 is ",
-        ),
-        (
-            ROWS[:1],
-            "c lacks 1 of the 2 samples of a (first: id='y'); 1 is in all systems",
-        ),
+        ([ROWS[0], {**ROWS[1], "reference": "e"}], "c.jsonl:2: 'reference' of sample 1 is "),
+        (ROWS[:1], "c lacks 1 of the 2 samples of a (first: id='y'); 1 is in all systems"),
         (
             [{**ROWS[0], "id": "z"}],
             "a and c have no sample in common: the first are id='x' and id='z'",

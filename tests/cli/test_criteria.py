@@ -85,11 +85,7 @@ def test_only_some_rows_are_taken() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "problem"),
     [
-        (
-            ("--judge", "offline"),
-            4,
-            "can't answer the prompt 'proposed_criteria'",
-        ),
+        (("--judge", "offline"), 4, "can't answer the prompt 'proposed_criteria'"),
         ((), 4, "criteria needs a judge, and none is set"),
         ((*CHANCE, "--vote", "mean"), 2, "--vote has no effect here"),
         ((*CHANCE, "--repeats", "2"), 2, "--repeats has no effect here"),

@@ -51,10 +51,7 @@ KEPT = "; the judges' answers are stored: repeat the command to continue"
         (("a.jsonl", "-m", "bleu,rouge"), "names several metrics; give each a separate -m"),
         (("a.jsonl", "b.jsonl", "-m", "wer", "--save", "r.json"), "give one FILE"),
         (("a.jsonl", "a.jsonl", "-m", "wer"), "a.jsonl is given twice"),
-        (
-            ("a.jsonl", "-p", "p.txt", "-m", "wer"),
-            "predictions as FILEs or by -p, not both",
-        ),
+        (("a.jsonl", "-p", "p.txt", "-m", "wer"), "predictions as FILEs or by -p, not both"),
         (("-r", "r.txt", "-m", "wer"), "nothing to score; give a FILE, or FILE -r FILE, or -"),
         (("-p", "-", "-r", "-", "-m", "wer"), "standard input can be read only once"),
         (("-p", "a.jsonl", "-m", "readability", "-m", "wer"), "wer needs references; add -r FILE"),

@@ -13,16 +13,7 @@ import pytest
 
 from metrichub.data.values import json_value
 from metrichub.report.report import Report
-from tests.commands import (
-    BOTH,
-    JSON,
-    ROWS,
-    error,
-    run,
-    scored,
-    write,
-    write_systems,
-)
+from tests.commands import BOTH, JSON, ROWS, error, run, scored, write, write_systems
 
 
 @pytest.fixture(autouse=True)

@@ -119,8 +119,4 @@ def test_nothing_is_marked_as_equal_that_a_test_distinguishes() -> None:
     assert table.exit_code == 0
     lines = Path("t.md").read_text("utf-8").splitlines()
     # One word more in one of sixteen samples: 9 errors of 32 words, and no test distinguishes it.
-    assert lines[2:5] == [
-        "| a | **0.250** |",
-        "| c | 0.281 ≈ |",
-        "| b | 1.000 |",
-    ]
+    assert lines[2:5] == ["| a | **0.250** |", "| c | 0.281 ≈ |", "| b | 1.000 |"]

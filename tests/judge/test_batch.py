@@ -114,7 +114,7 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
             "round-0.output.jsonl",
             "round-1.jsonl",
             "whatever you like.jsonl",
-        ),
+        )
     ]
 
 

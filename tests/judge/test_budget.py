@@ -54,13 +54,6 @@ def test_tokens_and_money_are_counted_as_the_estimate_counts_them(stub: Stub) ->
             hub(stub, cache=False, **prices).evaluate(**columns(SAMPLES), **limit)
 
 
-def test_an_estimate_waits_for_no_model(stub: Stub) -> None:
-    estimate = hub(stub).estimate(**columns(SAMPLES))
-    assert estimate.calls
-    assert estimate.seconds == 0
-    assert hub(stub).evaluate(**columns(SAMPLES)).usage.seconds > 0
-
-
 def test_room_is_held_for_the_largest_reply_so_far(stub: Stub) -> None:
     def thoughtful(asked: Asked) -> Reply:
         body = json.loads(completion(json.dumps(answer(asked)))[2] or b"")

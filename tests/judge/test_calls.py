@@ -10,7 +10,7 @@ import pytest
 
 from metrichub import OpenAIJudge
 from metrichub.authoring import Prompt, Verdict
-from metrichub.errors import JudgeError, SpecError, UnknownMetric
+from metrichub.errors import JudgeError, SpecError
 from metrichub.models.loop import run
 from metrichub.models.resolve import embedder_of, judge_of
 from metrichub.testing import Recorded
@@ -59,11 +59,6 @@ def test_a_key_in_a_spec_is_refused_without_being_shown() -> None:
     assert KEY not in str(caught.value)
 
 
-def test_an_unknown_judge_has_near_matches() -> None:
-    with pytest.raises(UnknownMetric, match="no judge 'opnai' is installed; did you mean 'openai'"):
-        judge_of("opnai")
-
-
 # The store.
 
 
@@ -96,10 +91,7 @@ def test_a_recording_answers_without_a_server(stub: Stub, tmp_path: Path) -> Non
 
 
 def test_an_unusable_store_is_one_clear_line(
-    stub: Stub,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path / "file"))

@@ -15,12 +15,10 @@ from metrichub.errors import JudgeUnavailable, ParameterError, ReportError, Spec
 from metrichub.models import resolve
 from metrichub.models.embedders import OfflineEmbedder
 from metrichub.models.loop import run
-from metrichub.testing import Scripted
 
 SAVED = Path(__file__).parents[1] / "data" / "report_before_judges_were_chosen.json"
 SAMPLE: dict[str, Any] = {"predictions": ["It is old."], "contexts": [["It is old."]]}
 PAIR: dict[str, Any] = {"predictions": ["It is old."], "references": ["It is old."]}
-YES = Scripted({"claims": ["a"], "supported": ["yes"]}, "always yes")
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +31,6 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 def judge_in(hub: Hub) -> object:
     """The judge of the hub's first metric."""
     return getattr(hub.metrics[0], "judge", None)
-
-
-def test_a_metric_loads_without_a_judge() -> None:
-    metric = load_metric("faithfulness")
-    assert isinstance(metric, JudgeMetric)
-    assert metric.judge is None
-    assert metric.label() == "faithfulness(judge=None, idk=0.0)"
 
 
 @pytest.mark.parametrize(
@@ -101,11 +92,6 @@ def test_a_parameter_without_a_default_is_asked_for_in_words() -> None:
     for embedder in ("nearby", "nearby(dtype='float16')"):
         with pytest.raises(ParameterError, match=f"^{re.escape(said)}$"):
             Hub("semantic_similarity", embedder=embedder)
-
-
-def test_the_judge_of_the_hub_is_asked_where_a_metric_has_none() -> None:
-    assert judge_in(Hub("faithfulness", judge="offline")) == "offline"
-    assert judge_in(Hub(load_metric("faithfulness"), judge=YES)) is YES
 
 
 def test_a_metric_keeps_its_own_judge() -> None:

@@ -58,8 +58,7 @@ def only(*forms: str) -> object:
 
 @pytest.mark.parametrize("concurrency", [1, 16])
 @pytest.mark.parametrize(
-    ("forms", "more"),
-    [(("json_schema",), 0), (("json_object", "text"), 1), (("text",), 2)],
+    ("forms", "more"), [(("json_schema",), 0), (("json_object", "text"), 1), (("text",), 2)]
 )
 def test_the_form_that_a_server_accepts_is_found_once_a_run(
     stub: Stub, forms: tuple[str, ...], more: int, concurrency: int

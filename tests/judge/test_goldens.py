@@ -132,8 +132,7 @@ GOLDENS = {
         within=TEN,
     ),
     "useful first, as ragas": Golden(
-        *("context_utilization(epsilon=1e-10)", {"useful": labels(1, 0)}, passages(2)),
-        0.9999999999,
+        *("context_utilization(epsilon=1e-10)", {"useful": labels(1, 0)}, passages(2)), 0.9999999999
     ),
     "useful last, as ragas": Golden(
         *("context_utilization(epsilon=1e-10)", {"useful": labels(0, 1)}, passages(2)),
@@ -147,9 +146,7 @@ GOLDENS = {
         "context_precision", {"useful": labels(1, 0, 1)}, passages(3), (1 + 2 / 3) / 2
     ),
     "entity recall": Golden(
-        *("context_entity_recall", ENTITIES, PLACES, 1.0),
-        elsewhere=0.999999995,
-        within=EIGHT,
+        *("context_entity_recall", ENTITIES, PLACES, 1.0), elsewhere=0.999999995, within=EIGHT
     ),
     "topics, precision": Golden(
         *("topic_adherence(mode='precision')", THREE_ANSWERED, TOPICS, 2 / 3),

@@ -157,11 +157,6 @@ def test_a_bad_parameter_is_refused(parameters: dict[str, Any], allowed: str) ->
 # Inputs that the user chooses.
 
 
-def test_the_inputs_are_what_the_judge_is_to_see() -> None:
-    assert Open().inputs() == ("prediction",)
-    assert Open(sees=("prediction", "contexts")).inputs() == ("prediction", "contexts")
-
-
 def test_the_judge_sees_the_chosen_columns_in_their_order() -> None:
     judge = Listening({"tone": 3})
     hub = Hub(Open(judge=judge, sees=("prediction", "contexts", "question")))

@@ -10,12 +10,7 @@ import pytest
 
 from metrichub import Hub, Report
 from metrichub.authoring import JudgeMetric, Prompt
-from metrichub.errors import (
-    MetricError,
-    ReportError,
-    ScoringError,
-    TooManyErrors,
-)
+from metrichub.errors import MetricError, ReportError, ScoringError, TooManyErrors
 from metrichub.evaluation.explanation import Trace
 from metrichub.testing import Scripted
 from tests.judge_toys import TEXTS, Chars, Length

@@ -10,12 +10,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import Choice, Grade, Prompt, Verdict
-from metrichub.errors import (
-    JudgeError,
-    JudgeUnavailable,
-    MetricError,
-    ParameterError,
-)
+from metrichub.errors import JudgeError, JudgeUnavailable, MetricError, ParameterError
 from metrichub.judge.panel import Panel, PanelVerdict
 from metrichub.models.loop import run
 from metrichub.testing import Scripted

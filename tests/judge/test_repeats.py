@@ -19,7 +19,7 @@ from metrichub.errors import ParameterError, ReportError
 from metrichub.metric import CorpusMetric
 from metrichub.report.report import Report
 from tests import judge_stub
-from tests.judge_stub import Stub, completion, failure, judged, says
+from tests.judge_stub import Stub, completion, failure, judged
 from tests.judge_toys import columns, spec
 from tests.toy_metrics import card
 
@@ -112,18 +112,6 @@ def test_a_sample_is_scored_by_the_runs_that_did_not_fail(stub: Stub) -> None:
     assert np.isnan(found.runs[0])
     assert found.runs[1] == 0.5
     assert np.isnan(found.std)
-
-
-def test_a_sample_that_only_a_later_run_scored_is_not_counted_as_unscored(stub: Stub) -> None:
-    # The first run finds no claims in the first sample; one call at a time keeps the order.
-    stub.faults = [says(json.dumps({"items": []}))]
-    hub = Hub("faithfulness", judge=spec(stub, concurrency=1))
-    report = hub.evaluate(**columns(2), repeats=2)
-    assert [run.reasons.total() for run in report.runs["faithfulness"]] == [1, 0]
-    assert report.scores() == {"faithfulness": {"score": 0.5}}
-    assert report.counts() == {"faithfulness": {}}
-    assert not report.results["faithfulness"].reasons
-    assert not [note for note in report.notes()["faithfulness"] if "unscored" in note]
 
 
 def test_what_fails_in_every_run_is_an_error(stub: Stub) -> None:

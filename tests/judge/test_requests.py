@@ -82,8 +82,3 @@ def test_retries_count_for_the_requests_a_minute(
     # Four requests, each six seconds after the one before.
     assert len(stub.asked) == 4
     assert clock.now == 18
-
-
-def test_an_estimate_sends_no_request(stub: Stub) -> None:
-    estimate = hub(stub).estimate(**columns(2))
-    assert (estimate.calls, estimate.requests) == (4, 0)

@@ -17,10 +17,8 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report, load_metric
-from metrichub.authoring import EmbedderMetric, JudgeMetric, WithTrace
-from metrichub.errors import (
-    MetricError,
-)
+from metrichub.authoring import JudgeMetric
+from metrichub.errors import MetricError
 from metrichub.models.usage import Usage
 from tests import commands, judge_stub
 from tests.judge_stub import KEY, Stub, failure
@@ -44,39 +42,6 @@ def test_scores_explanations_and_usage_come_from_the_servers_answers(stub: Stub)
     assert again.usage == Usage(cached=6)
     assert again.scores() == report.scores()
     assert again.counts() == report.counts()
-
-
-def test_a_failure_between_successes_is_one_error(stub: Stub) -> None:
-    hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=1)))
-    stub.faults = [None, failure(500)]
-    report = hub.evaluate(**columns(4))
-    assert report.counts()["faithfulness"]["errors"] == 1
-    assert report.scores()["faithfulness"]["score"] == 0.5
-    # The next run asks only for what failed: its claims and then their verdicts at most.
-    before = len(stub.asked)
-    assert hub.evaluate(**columns(4)).failed == 0
-    assert len(stub.asked) - before <= 2
-
-
-def test_metrics_of_a_hub_share_the_calls_that_are_the_same(stub: Stub) -> None:
-    one = load_metric("faithfulness", judge=spec(stub, cache=False))
-    two = load_metric("faithfulness", judge=spec(stub, cache=False), name="twin")
-    report = Hub([one, two]).evaluate(**columns(3))
-    assert len(stub.asked) == 6
-    assert report.usage.calls == 6
-    assert report.usage.cached == 6
-
-
-def test_the_key_is_in_no_report_file_signature_or_repr(stub: Stub, tmp_path: Path) -> None:
-    stub.faults = [failure(500, "the key {key} upset me")]
-    metric = load_metric("faithfulness", judge=spec(stub))
-    report = Hub(metric).evaluate(**columns(3))
-    report.save(tmp_path / "report.json")
-    said = [(tmp_path / "report.json").read_text(), str(report), repr(metric), repr(report)]
-    said += [str(report.signatures()), str(report.notes()), str(report.explain("faithfulness", 0))]
-    assert not any(KEY in text for text in said)
-    assert "***" in str(report.notes())
-    assert Report.load(tmp_path / "report.json").scores() == report.scores()
 
 
 def test_a_judge_given_as_an_object_is_saved_as_its_spec(stub: Stub, tmp_path: Path) -> None:
@@ -286,26 +251,3 @@ def test_the_program_ends_with_4_where_a_judge_failed(stub: Stub, tmp_path: Path
 
 
 # With an embedder too.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Related(JudgeMetric, EmbedderMetric):
-    """The cosine of an answer with its first claim."""
-
-    async def observe(self, prediction: str) -> WithTrace:
-        first = (await self.extract("claims", text=prediction, limit=1))[0]
-        one, other = await self.embed([prediction, first])
-        return WithTrace(float(one @ other), {"claims": [first]})
-
-
-def test_a_metric_may_have_a_judge_and_an_embedder(stub: Stub) -> None:
-    metric = Related(judge="offline", embedder="offline")
-    assert metric.label() == "related(embedder='offline', judge='offline(version=3)')"
-    assert Hub(metric)(predictions=["It is old."])["related"]["score"] == pytest.approx(1.0)
-    served = Related(judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')")
-    # The stub's vector of "It is old." is (10, 3): 10 characters, 3 words.
-    report = Hub(served).evaluate(predictions=["It is old."])
-    assert report.scores()["related"]["score"] == 10 * 10 + 3 * 3
-    # The claim is the answer, so that one text is sent, which the stub counts as one token.
-    assert report.usage == Usage(2, 0, 10 + 1, 3, money=None, requests=2)
-    assert not report.notes()

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from metrichub import Hub, Report
-from metrichub.errors import JudgeUnavailable, TooManyErrors
 from tests import judge_stub
 from tests.judge_faults import KINDS, RandomFaults
-from tests.judge_stub import Stub, failure
+from tests.judge_stub import Stub
 from tests.judge_toys import spec
 
 SIZE = 100
@@ -185,69 +184,3 @@ def _without_usage(path: Path) -> Mapping[str, Any]:
 
 
 # Runs that end before their end: with a metric that asks several things at once, too.
-
-FIVE = [*METRICS, "summarization"]
-
-
-@pytest.mark.parametrize(("status", "workers"), [(401, 1), (404, WORKERS)])
-def test_what_no_later_call_can_mend_ends_the_run_at_once_and_keeps_what_was_answered(
-    stub: Stub, tmp_path: Path, status: int, workers: int
-) -> None:
-    answered = 60
-
-    def until_then(asked: judge_stub.Asked) -> judge_stub.Reply:
-        if len(stub.asked) > answered:
-            return failure(status, "no {key}")(asked)
-        return judge_stub.completion(json.dumps(judge_stub.answer(asked)))
-
-    stub.always = until_then
-    hub = Hub(FIVE, judge=spec(stub, concurrency=workers), embedder="offline")
-    with pytest.raises(JudgeUnavailable) as caught:
-        hub.evaluate(**columns(25))
-    assert "\n" not in str(caught.value)
-    assert judge_stub.KEY not in str(caught.value)
-    # Those in flight when the first of them was read, and no other.
-    assert len(stub.asked) <= answered + workers
-    kept = stored(tmp_path / "cache")
-    assert answered - (workers - 1) <= kept <= answered
-    stub.always, before = None, len(stub.asked)
-    calls = hub.evaluate(**columns(25)).usage.calls
-    assert calls == stored(tmp_path / "cache") - kept
-    # The server may read what was called off in flight, if late.
-    assert calls <= len(stub.asked) - before < calls + workers
-
-
-def test_more_failures_than_allowed_end_the_run_and_the_next_one_goes_on(
-    stub: Stub, tmp_path: Path
-) -> None:
-    broken = (7, 11, 21, 33)
-    failures: list[judge_stub.Asked] = []
-
-    def broken_samples(asked: judge_stub.Asked) -> judge_stub.Reply:
-        texts = json.dumps(asked.data)
-        if any(f" {i}." in texts for i in broken):
-            failures.append(asked)
-            return failure(500)(asked)
-        return judge_stub.completion(json.dumps(judge_stub.answer(asked)))
-
-    stub.always = broken_samples
-    # One call at a time, so that what was answered is known.
-    hub = Hub(FIVE, judge=spec(stub, concurrency=1), embedder="offline")
-    with pytest.raises(
-        TooManyErrors,
-        match=r"more than 3 samples failed, so the run stopped.*all answers are stored",
-    ):
-        hub.evaluate(**columns(40), max_errors=3)
-    kept = stored(tmp_path / "cache")
-    # All but the calls that failed, and the one that was on its way when the fourth sample did.
-    assert 0 < kept <= len(stub.asked) - len(failures) <= kept + 1
-    # With one more allowed the run goes on to its end, from what there was.
-    report = hub.evaluate(**columns(40), max_errors=4)
-    errors = {sample for found in report.traces.values() for sample in found.errors}
-    assert errors == set(broken)
-    assert report.usage.cached >= kept
-    # And a server that is well again is asked for the rest.
-    before, kept = len(stub.asked), stored(tmp_path / "cache")
-    stub.always = None
-    assert hub.evaluate(**columns(40), max_errors=0).failed == 0
-    assert len(stub.asked) - before == stored(tmp_path / "cache") - kept

@@ -24,12 +24,7 @@ METRICS = ["faithfulness", "factual_correctness", "noise_sensitivity", "summariz
 # summarization (5): claims of the answer, they against the source, *questions, *answers out of the
 # source, *answers out of the answer.
 # One by one 2 + 4 + 5 + 5 = 16 calls, together 9.
-ALONE = {
-    "faithfulness": 2,
-    "factual_correctness": 4,
-    "noise_sensitivity": 5,
-    "summarization": 5,
-}
+ALONE = {"faithfulness": 2, "factual_correctness": 4, "noise_sensitivity": 5, "summarization": 5}
 TOGETHER = 9
 
 
@@ -65,12 +60,6 @@ def test_four_metrics_of_claims_make_at_most_60_percent_of_the_calls(
     assert together == SIZE * TOGETHER
     # 9 of 16 calls a sample: 56.25%.
     assert together <= 0.6 * sum(alone.values())
-
-
-def test_the_estimate_knows_what_is_shared(stub: Stub) -> None:
-    hub = Hub(METRICS, judge=spec(stub))
-    assert hub.estimate(**columns()).calls == SIZE * TOGETHER
-    assert not stub.asked
 
 
 @dataclass(frozen=True, kw_only=True)

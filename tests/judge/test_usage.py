@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metrichub import Hub, OpenAIJudge, Report, load_metric
+from metrichub import Hub, OpenAIJudge, Report
 from metrichub.errors import ParameterError
 from metrichub.models.store import store_path
 from metrichub.models.usage import BYTES_A_TOKEN, Answer, Prices, Usage, tokens_in
@@ -117,11 +117,6 @@ def test_prices_and_limits_are_no_part_of_the_signature() -> None:
 # Limits a minute.
 
 
-def test_a_limited_judge_answers_as_ever(stub: Stub) -> None:
-    limited = spec(stub, requests_per_minute=1_000, tokens_per_minute=1_000_000)
-    assert Hub("faithfulness", judge=limited)(**columns(3)) == {"faithfulness": {"score": 0.5}}
-
-
 # The store can be done without.
 
 
@@ -133,20 +128,6 @@ def test_the_environment_turns_the_store_off(stub: Stub, monkeypatch: pytest.Mon
 
 
 # One judge for all.
-
-
-def test_a_hubs_judge_is_for_metrics_that_name_none(stub: Stub) -> None:
-    own = load_metric("faithfulness", name="own", judge="offline")
-    left = load_metric("faithfulness", name="left")
-    metrics = ["bleu", "faithfulness", "kept = faithfulness(judge='offline')", own, left]
-    hub = Hub(metrics, judge=spec(stub))
-    labels = {metric.name: metric.label() for metric in hub.metrics}
-    assert "model='stub'" in labels["faithfulness"]
-    assert "judge='offline(version=3)'" in labels["kept"]
-    assert "judge='offline(version=3)'" in labels["own"]
-    assert "model='stub'" in labels["left"]
-    embedded = Hub("answer_relevancy", judge="offline", embedder="offline(dimensions=16)")
-    assert "dimensions=16" in embedded.metrics[0].label()
 
 
 # Who answered.

@@ -223,11 +223,7 @@ DIGITS = {"1": 0.4, "9": 0.6}
             {1: 0.3, 9: 0.6, 10: 0.1},
         ),
         # 1.5 isn't on the scale.
-        (
-            tokens_of(*HEAD, "1", "}", t1=DIGITS, t2={".": 0.5, "}": 0.5}),
-            (0, 10),
-            {1: 0.2, 9: 0.6},
-        ),
+        (tokens_of(*HEAD, "1", "}", t1=DIGITS, t2={".": 0.5, "}": 0.5}), (0, 10), {1: 0.2, 9: 0.6}),
         # A token that holds 10 shows that a 1 is no part of one.
         (
             tokens_of(*HEAD, "9", "}", t1={**DIGITS, "10": 1e-6}),
@@ -299,12 +295,6 @@ def test_tokens_that_are_not_the_reply_have_no_weights() -> None:
 
 
 # Grades and prompts.
-
-
-def test_weights_are_made_to_sum_to_1() -> None:
-    # 1 * 4 and 3 * 5 over 4.
-    found = Grade.of({4: 1, 5: 3}, "so")
-    assert found == (4.75, "so", {4: 0.25, 5: 0.75})
 
 
 @given(st.dictionaries(st.integers(-9, 9), st.floats(1e-9, 1e9), min_size=1))

@@ -225,9 +225,7 @@ def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
 
 def test_an_estimate_counts_the_calls_that_the_run_makes(stub: Stub) -> None:
     hub = Hub(
-        "answer_relevancy",
-        judge=spec(stub),
-        embedder=f"openai(model='e', base_url='{stub.url}')",
+        "answer_relevancy", judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')"
     )
     given = {"questions": ["What?", "Who?"], "predictions": ["It is one.", "It is two."]}
     expected = hub.estimate(**given)
