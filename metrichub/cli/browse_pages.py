@@ -106,14 +106,21 @@ def card_lines(card: Card, name: str, boards: Sequence[Board], needs: str, width
     """
     outputs = " · ".join(dict.fromkeys([*card.headline, *card.scores]))
     reads = re.sub(r"\breferences\b", "references (one or several)", ", ".join(card.inputs))
+    scale = card.scale(card.headline[0])
+    languages = ["any language" if tag == "any" else tag for tag in card.tags.language]
+    tags = [", ".join(card.tags.task), scale_text(scale) if scale else "", ", ".join(languages)]
+    services = [
+        f"{JUDGES[card.judge]} (--judge)" if card.judge else "",
+        "an embedder (--embedder)" if card.embedder else "",
+    ]
     above = [
-        _wrapped(f"{card.title}   {_facts(card)}", width, bold=card.title),
+        _wrapped(f"{card.title}   {' · '.join(filter(None, tags))}", width, bold=card.title),
         _wrapped(card.summary, width),
         _lead(card, width),
         [
             *_row("Reads", reads, width),
             *_row("Gives", outputs, width),
-            *_row("Needs", " · ".join(_needs(card, needs)), width),
+            *_row("Needs", " · ".join(filter(None, [*services, needs])), width),
             *_tries(card, name, width),
         ],
     ]
@@ -126,22 +133,6 @@ def card_lines(card: Card, name: str, boards: Sequence[Board], needs: str, width
     room = LINES - sum(len(block) + 1 for block in [*above, *below] if block)
     blocks = [*above, _parameters(card, width, room), *below]
     return [line for block in blocks if block for line in ("", *block)][1:]
-
-
-def _facts(card: Card) -> str:
-    scale = card.scale(card.headline[0])
-    languages = ["any language" if tag == "any" else tag for tag in card.tags.language]
-    facts = [", ".join(card.tags.task), scale_text(scale) if scale else "", ", ".join(languages)]
-    return " · ".join(filter(None, facts))
-
-
-def _needs(card: Card, needs: str) -> Iterator[str]:
-    if card.judge:
-        yield f"{JUDGES[card.judge]} (--judge)"
-    if card.embedder:
-        yield "an embedder (--embedder)"
-    if needs:
-        yield needs
 
 
 def _lead(card: Card, width: int) -> list[str]:
@@ -179,12 +170,10 @@ def _tries(card: Card, name: str, width: int) -> list[str]:
 
 def _table(card: Card) -> list[list[str]]:
     """The rows of the card's table of parameters: name, values, default, meaning."""
-    rows = re.findall(r"(?m)^\| `(\w+)` \| (.+) \| (.*?) \| (.*) \|$", _section(card, "Parameters"))
+    rows = re.findall(
+        r"(?m)^\| `(\w+)` \| (.+) \| (.*?) \| (.*) \|$", card.sections.get("Parameters", "")
+    )
     return [[_prose(cell) for cell in row] for row in rows]
-
-
-def _section(card: Card, heading: str) -> str:
-    return card.sections.get(heading, "")
 
 
 def _parameters(card: Card, width: int, room: int) -> list[str]:
@@ -236,7 +225,7 @@ def _choice(values: str, default: str) -> str:
 
 def _equal(card: Card) -> str:
     """The program with the same scores, if the card names one first among its differences."""
-    section = _section(card, "Differences from other programs")
+    section = card.sections.get("Differences from other programs", "")
     bullet = re.match(r"- (\*\*.*?)(?=\n- |\n\n|\Z)", section, re.DOTALL)
     first = _sentences(bullet[1])[0] if bullet else ""
     return first if re.search(_SAME, first) else ""
@@ -249,11 +238,11 @@ def _agreement(card: Card, name: str, boards: Sequence[Board], width: int) -> It
         yield styled(title, bold=True) + ": not measured on its own task"
         return
     yield styled(title, bold=True)
-    for board in boards[:1]:
-        best, value = next(iter(board.values.items()))
-        first = "the highest here" if best == name else f"the highest is {best}, {value:.3f}"
-        text = f"{board.values[name]:.3f} {board.coefficient} with {board.dimension} ({first})"
-        yield from _wrapped(f"  {text}: {board.data}", width, indent="    ")
+    board = boards[0]
+    best, value = next(iter(board.values.items()))
+    first = "the highest here" if best == name else f"the highest is {best}, {value:.3f}"
+    text = f"{board.values[name]:.3f} {board.coefficient} with {board.dimension} ({first})"
+    yield from _wrapped(f"  {text}: {board.data}", width, indent="    ")
 
 
 def _row(name: str, text: str, width: int, lines: int = 2) -> list[str]:

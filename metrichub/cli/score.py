@@ -265,16 +265,13 @@ def _grouped(reports: Mapping[str, Report], by: str) -> dict[str, Report]:
     for name, report in reports.items():
         listed[name] = report
         groups = report.by(by)
-        others = {_group_name(value) for value in groups if not isinstance(value, str)}
+        shown = {value: "" if value is None else str(value) for value in groups}
+        others = {text for value, text in shown.items() if not isinstance(value, str)}
         for value, group in groups.items():
             # Quotes distinguish the text "1" from the number 1, and "" from no value.
-            label = f"{by}={repr(value) if value in others else _group_name(value)}"
+            label = f"{by}={repr(value) if value in others else shown[value]}"
             listed[f"{name}, {label}" if len(reports) > 1 else label] = group
     return listed
-
-
-def _group_name(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _same_size(reports: Mapping[str, Report]) -> None:

@@ -56,7 +56,13 @@ class ScoreTables:
     def tables(self, form: str) -> Sequence[Table]:
         """The tables of a format."""
         if form == "csv":
-            return [self._rows()]
+            # All digits, with the signatures of the first system as a last column.
+            table = scores_in_full(self.reports, self.intervals, ScoreFormat(self.display.outputs))
+            if not self.display.with_signatures:
+                return [table]
+            signatures = next(iter(self.reports.values())).signatures()
+            rows = [[*row, signatures[str(row[0])]] for row in table.rows]
+            return [Table([*table.head, "signature"], rows)]
         how = ScoreFormat(self.display.outputs, self.display.percent, self.resampling.confidence)
         if form in ("markdown", "latex"):
             options = SignificanceOptions(**asdict(self.resampling))
@@ -88,16 +94,6 @@ class ScoreTables:
             for name, report in self.reports.items()
         }
         return next(iter(documents.values())) if len(documents) == 1 else {"systems": documents}
-
-    def _rows(self) -> Table:
-        """A row per output with all its digits, the signatures of the first as a last column."""
-        form = ScoreFormat(self.display.outputs)
-        table = scores_in_full(self.reports, self.intervals, form)
-        if not self.display.with_signatures:
-            return table
-        signatures = next(iter(self.reports.values())).signatures()
-        rows = [[*row, signatures[str(row[0])]] for row in table.rows]
-        return Table([*table.head, "signature"], rows)
 
 
 Means = Mapping[str, Mapping[str, Any]]

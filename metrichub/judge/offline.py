@@ -64,7 +64,12 @@ class OfflineJudge:
             self._unable(prompt)
         parts = [part for text in _texts(next(iter(fields.values()))) for part in sentences(text)]
         if prompt.rule == "questions":
-            parts = [_question(part) for part in parts]
+            # Without words that a text would have to have, too.
+            parts = [
+                part.rstrip(".!?;: 。！？；：")
+                + ("？" if part.endswith(("。", "！", "？")) else "?")
+                for part in parts
+            ]
         elif prompt.rule == "names":
             parts = list(dict.fromkeys(name for part in parts for name in _NAME.findall(part)))
         return parts[:limit]
@@ -98,12 +103,6 @@ class OfflineJudge:
 
 def _texts(field: str | Sequence[str]) -> list[str]:
     return [field] if isinstance(field, str) else list(field)
-
-
-def _question(sentence: str) -> str:
-    """The sentence as a closed question, without words that a text would have to have too."""
-    mark = "？" if sentence.endswith(("。", "！", "？")) else "?"
-    return f"{sentence.rstrip('.!?;: 。！？；：')}{mark}"
 
 
 def _supported(place: int, item: str, fields: Fields, verdicts: Sequence[str]) -> WeighedVerdict:

@@ -83,13 +83,13 @@ def is_number(word: str) -> bool:
 def _plain_number(word: str) -> str:
     """A number without the zeros that don't change it."""
     sign, number = word[: word[0] == "−"], word.removeprefix("−")
-    whole, point, rest = number.partition(":" if ":" in number else ".")
-    if not (rest.isdigit() or len(number) == 2):  # a date, a version, an identifier
+    integer, point, fraction = number.partition(":" if ":" in number else ".")
+    if not (fraction.isdigit() or len(number) == 2):  # a date, a version, an identifier
         return word
-    if point == "." and len(rest) == _THOUSANDS:  # 1.000 may be a thousand
+    if point == "." and len(fraction) == _THOUSANDS:  # 1.000 may be a thousand
         return word
-    rest = rest.rstrip("0") if point == "." else rest
-    return f"{sign}{whole.lstrip('0') or '0'}{point if rest else ''}{rest}"
+    fraction = fraction.rstrip("0") if point == "." else fraction
+    return f"{sign}{integer.lstrip('0') or '0'}{point if fraction else ''}{fraction}"
 
 
 def scores(text: str) -> frozenset[tuple[str, str]]:
@@ -182,14 +182,9 @@ class Passages:
             words = lowercase_words(sentence)
             stems = [*map(stem, words)]
             self._pairs |= set(pairwise(stems))
+            beside, pairs = words_beside_numbers(sentence), scores(sentence)
             self._sentences.append(
-                _Sentence(
-                    sentence,
-                    frozenset(stems),
-                    negated(words),
-                    words_beside_numbers(sentence),
-                    scores(sentence),
-                )
+                _Sentence(sentence, frozenset(stems), negated(words), beside, pairs)
             )
         self._all = frozenset().union(*(sentence.words for sentence in self._sentences))
         self._scores = frozenset().union(*(sentence.scores for sentence in self._sentences))

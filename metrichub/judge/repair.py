@@ -62,12 +62,16 @@ def repaired(content: str, schema: Mapping[str, Any]) -> str | None:
 
     Whether numbers are on their scale, and indices those of the question, remains to be checked.
     """
+
+    def without_reason(reply: dict[str, Any]) -> list[tuple[str, Any]]:
+        return sorted((name, part) for name, part in reply.items() if name != "reason")
+
     try:
-        found = list(_replies(without_thinking(content).strip(), schema))
+        replies = list(_replies(without_thinking(content).strip(), schema))
     except (ValueError, RecursionError):
         return None
-    texts = [json.dumps(reply) for reply in found]
-    decisions = {str(json.loads(text, object_hook=_without_reason)) for text in texts}
+    texts = [json.dumps(reply) for reply in replies]
+    decisions = {str(json.loads(text, object_hook=without_reason)) for text in texts}
     return texts[-1] if len(decisions) == 1 else None
 
 
@@ -75,12 +79,8 @@ def word_of(value: object, words: Sequence[str]) -> str | None:
     """Which of the words a value means, as "Yes." and true mean yes; None if it isn't certain."""
     plain = str(value).strip().lower() if isinstance(value, (str, bool)) else ""
     text = _CALLED.sub("", plain.strip(_AROUND))
-    known = {word.lower(): word for word in words}
-    return known.get(plain) or known.get(text) or known.get(_MEANT.get(text, ""))
-
-
-def _without_reason(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    return sorted((name, part) for name, part in found.items() if name != "reason")
+    by_lower = {word.lower(): word for word in words}
+    return by_lower.get(plain) or by_lower.get(text) or by_lower.get(_MEANT.get(text, ""))
 
 
 def _replies(text: str, schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -92,14 +92,14 @@ def _replies(text: str, schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if re.match(r'"|\{\s*\\"', text):
         # JSON in a string, which may have lost its quotes.
         text = json.loads(text if text[0] == '"' else f'"{text}"', strict=False).strip()
-    if said := _RESULT.fullmatch(text):
-        value = dict.fromkeys(("score", "winner"), said[2]) | {"reason": said[1].strip()}
+    if result := _RESULT.fullmatch(text):
+        value = dict.fromkeys(("score", "winner"), result[2]) | {"reason": result[1].strip()}
         yield from _shaped(value, schema)
     fenced = _FENCED.findall(text)
     alone = (fenced[0] if len(fenced) == 1 else text).strip()
-    for value, own, lacking in _values(text.removesuffix("```").rstrip()):
+    for value, source, lacking in _values(text.removesuffix("```").rstrip()):
         # In prose it may be a quote, unless it has all the names.
-        if own == alone or (isinstance(value, dict) and value.keys() >= {*schema["required"]}):
+        if source == alone or (isinstance(value, dict) and value.keys() >= {*schema["required"]}):
             replies = _shaped(value, schema)
             yield from (each for each in replies if not lacking or _is_whole(each, lacking, schema))
 
@@ -113,8 +113,8 @@ def _values(text: str) -> Iterator[_Value]:
     place = 0
     while bracket := _BRACKET.search(text, place):
         try:
-            yield (found := _value(text[bracket.start() :]))
-            place = bracket.start() + len(found.text)
+            yield (parsed := _value(text[bracket.start() :]))
+            place = bracket.start() + len(parsed.text)
         except (ValueError, RecursionError):
             if BEGINNING.match(text, bracket.start()):
                 raise
@@ -160,10 +160,10 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         ValueError: two keys are the same.
     """
-    found = {key.strip().lower(): value for key, value in pairs}
-    if len(found) < len(pairs):
+    by_key = {key.strip().lower(): value for key, value in pairs}
+    if len(by_key) < len(pairs):
         raise ValueError("two values for a key")
-    return found
+    return by_key
 
 
 def _shaped(value: Any, schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -186,7 +186,7 @@ def _shaped(value: Any, schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _fields(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """The fields that a schema asks for; None if one lacks. A reason may."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in schema["required"] if isinstance(value, dict) else ():
         field, part = schema["properties"][name], value.get(name)
         if name in ("winner", "verdict"):
@@ -199,8 +199,8 @@ def _fields(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
             part = None if None in listed else listed
         if part is None and name != "reason":
             return None
-        found[name] = part or "" if name == "reason" else part
-    return found or None
+        fields[name] = part or "" if name == "reason" else part
+    return fields or None
 
 
 def _item(value: Any) -> str | None:

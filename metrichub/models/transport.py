@@ -84,33 +84,31 @@ class LimitedClient(DefaultAsyncHttpxClient):
             Ended: the run may send no more, or the server is busy for too long.
             ReadTimeout: it took more seconds than the request's timeout.
         """
+        call = running_call.get(None)
+        if call is None:
+            return await self._reply(request, how)
         try:
-            return await self._sent(request, how)
+            while True:
+                await call.begin()
+                try:
+                    reply = await self._reply(request, how)
+                except BaseException as error:
+                    timed_out = isinstance(error, httpx.TimeoutException)
+                    again = timed_out and call.time_out(seconds_of(request, error))
+                    # The server may bill what it began.
+                    call.end()
+                    if not again:
+                        raise
+                    continue
+                if reply.is_success:
+                    call.limiter.succeed(call.sent, seconds_of(request))
+                elif PENDING not in reply.headers:
+                    call.end(Answer(""))
+                if reply.status_code not in BUSY or _is_quota_spent(reply):
+                    return reply
+                call.limiter.limit(asked_wait(reply.headers), call.sent, reply.status_code)
         except JudgeError as error:
             raise Ended(error) from None
-
-    async def _sent(self, request: Any, how: dict[str, Any]) -> Any:
-        if (call := running_call.get(None)) is None:
-            return await self._reply(request, how)
-        while True:
-            await call.begin()
-            try:
-                reply = await self._reply(request, how)
-            except BaseException as error:
-                timed_out = isinstance(error, httpx.TimeoutException)
-                again = timed_out and call.time_out(seconds_of(request, error))
-                # The server may bill what it began.
-                call.end()
-                if not again:
-                    raise
-                continue
-            if reply.is_success:
-                call.limiter.succeed(call.sent, seconds_of(request))
-            elif PENDING not in reply.headers:
-                call.end(Answer(""))
-            if reply.status_code not in BUSY or _is_quota_spent(reply):
-                return reply
-            call.limiter.limit(asked_wait(reply.headers), call.sent, reply.status_code)
 
     async def _reply(self, request: Any, how: dict[str, Any]) -> Any:
         seconds = seconds_of(request)
