@@ -177,7 +177,7 @@ def _table(card: Card) -> list[list[str]]:
 
 
 def _parameters(card: Card, width: int, room: int) -> list[str]:
-    """A block of the parameters in so many lines: whole, cut at the lines' ends, or the first."""
+    """The parameters in the lines that there is room for: in full, shortened, or the first ones."""
     rows = [
         (name, _default(default), _choice(values, default) or _sentences(meaning)[0].rstrip("."))
         for name, values, default, meaning in _table(card)
@@ -246,7 +246,7 @@ def _agreement(card: Card, name: str, boards: Sequence[Board], width: int) -> It
 
 
 def _row(name: str, text: str, width: int, lines: int = 2) -> list[str]:
-    """So many lines at most behind a name; none without a text."""
+    """A text of at most these lines behind a name; none without a text."""
     room = lines * (width - _NAME) - (lines - 1) * _NAME
     text = f"{name:<{_NAME}}" + textwrap.shorten(plain(text), room, placeholder=plain(" …"))
     return _wrapped(text, width, bold=name, indent=" " * _NAME) if text.strip() != name else []

@@ -82,13 +82,7 @@ def criteria(
     reference = present("references", names, columns)
     inputs = ("question", "reference") if reference else ("question",)
     hub = criteria_hub(inputs, **judging.for_hub())
-    filled = [
-        # A text that is missing is "" to the metric.
-        replace(batch, columns={**batch, reference: [text or "" for text in batch[reference]]})
-        if reference and reference in batch
-        else batch
-        for batch in batches
-    ]
+    filled = [_without_nulls(batch, reference or "") for batch in batches]
     reports = measure(hub, {file: filled}, chosen, judging)
     report = reports[file]
     number = _write(output, batches, report)
@@ -96,6 +90,14 @@ def criteria(
     print_usage(reports)
     click.echo(f"wrote {output}: {number} criteria for {report.size} rows; read and edit them")
     context.exit(4 if report.failed else 0)
+
+
+def _without_nulls(batch: Samples, name: str) -> Samples:
+    """The rows with "" for each missing text of a column, which its metric reads as none."""
+    if name not in batch:
+        return batch
+    texts = ["" if text is None else text for text in batch[name]]
+    return replace(batch, columns={**batch, name: texts})
 
 
 def _check(output: str, judging: JudgeOptions, *, force: bool) -> None:

@@ -150,7 +150,8 @@ def _brief(facts: Mapping[str, Any]) -> str:
     rows["models"] = ", ".join(facts["models"]) or "none"
     lacking = [f"{name} {s}" for name, s in extras.items() if not s.startswith("installed")]
     rows["extras"] = "; ".join(lacking) or "complete"
-    missing = {name: "MISSING" for name, found in facts["dependencies"].items() if found is None}
+    versions = facts["dependencies"]
+    missing = {name: "MISSING" for name, version in versions.items() if version is None}
     rows |= facts["shadowed"] | facts["incomplete"] | missing | broken
     lines = [f"metrichub {facts['metrichub']}, Python {python}: {metrics} metrics, {state}.", ""]
     for name, text in rows.items():

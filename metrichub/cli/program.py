@@ -70,7 +70,7 @@ REMEDIES: Words = {
     "name_key": "name the column that identifies a sample: --key NAME",
     "read_place": "if it is the place of a choice, from 0, give --extract-references {0.subject}",
 }
-"""How the command line says what the user can do about an error."""
+"""The words of the command line for what the user can do about an error."""
 
 
 @dataclass
@@ -192,7 +192,7 @@ TYPED, WHOLE = "metrichub.typed", "metrichub.whole"
 _OF_PLUGINS = dict.fromkeys(("convert", "fetch", "selftest"), "metrichub-neural")
 """The plugin that a command comes with, for those who haven't installed it."""
 _FEW = 16
-"""A help of no more options isn't in groups."""
+"""The largest number of options that a help lists without groups."""
 
 
 class Program(click.Group):
@@ -382,7 +382,7 @@ def _report(error: Exception, settings: Settings) -> int:
 
 
 def say(message: str, what: str = "error") -> None:
-    """Print a line on stderr of something that went wrong, or is to be known."""
+    """Print a message on one line of stderr."""
     text = f"metrichub: {what}: {printable(' '.join(message.splitlines()))}"
     if sys.stderr.isatty():
         text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
@@ -390,7 +390,7 @@ def say(message: str, what: str = "error") -> None:
 
 
 def note(message: str) -> None:
-    """Tell the reader something on stderr that isn't an error."""
+    """Print a note on stderr."""
     say(message, "note")
 
 

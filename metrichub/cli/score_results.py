@@ -152,7 +152,7 @@ def calibrated_of(reports: Mapping[str, Report], column: str | None, confidence:
 def worst_of(
     reports: Mapping[str, Report], by: str, number: int, percent: bool, narrow: bool
 ) -> tuple[list[Table], dict[str, Any]]:
-    """So many samples of every report by the output "wer.score", as tables and for JSON.
+    """The worst samples of every report by an output, "wer.score", as tables and for JSON.
 
     A sample has a line for each of its texts. In a narrow table, long ones are cut.
     """

@@ -18,7 +18,7 @@ _SIGNS = str.maketrans({
     "↑": "(higher)", "↓": "(lower)", "→": "->", "←": "<-", "‘": "'", "’": "'", "“": '"', "”": '"',
     "─": "-", "│": "|", "┼": "+", "●": "o", "━": "-", "∞": "inf",
 })  # fmt: skip
-"""What stands for a sign on a screen without it."""
+"""The replacements of signs that a screen lacks."""
 
 
 def _without(error: UnicodeError) -> tuple[str, int]:

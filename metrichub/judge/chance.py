@@ -1,4 +1,4 @@
-"""The chance judge: answers out of a hash. What agreement with people a coin reaches."""
+"""The chance judge: answers out of a hash, whose agreement with people is that of a coin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ChanceJudge:
         return f"chance(seed={self.seed})" if self.seed else "chance"
 
     def answers(self, question: Question, prompt: Prompt) -> bool:
-        """Whatever is asked."""
+        """Always true: it answers any question at random."""
         return True
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:

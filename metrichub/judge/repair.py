@@ -40,7 +40,7 @@ _RESULT = re.compile(
 )
 """How the models of Prometheus reply: the reason, and the score or the winner."""
 _AROUND = " \t\n*_`'\"“”.。!()[]\u200b\ufeff"
-"""What may stand around a word."""
+"""Signs around a word that don't change it."""
 _CALLED = re.compile(r"(?:answer|candidate|response|option|assistant)\s+(?=\w$)")
 _MEANT = {"true": "yes", "false": "no", "是": "yes", "否": "no"}
 WRAPPERS = ("answer", "data", "json", "output", "reply", "response", "result")

@@ -35,7 +35,7 @@ def _no_boolean(value: object) -> object:
 
 
 class Items(Reply):
-    """Texts that were asked for."""
+    """The texts of an extraction."""
 
     items: list[str]
 
@@ -75,7 +75,7 @@ _FENCE = re.compile(r"^\s*```\w*|```\s*$")
 _TRIES = 1000
 """How many braces of an answer are tried: text that is all braces would take minutes."""
 _SHORT = 400
-"""Bytes of a text that can hardly be said to repeat itself."""
+"""The bytes of a text up to which repetition isn't judged."""
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 """A comma that ends a list or an object, or a string, which may hold such signs."""
 

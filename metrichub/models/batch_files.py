@@ -33,7 +33,7 @@ MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 _REFUSED = (400, 404, 405, 413, 422, 501)
 """Answers that the same request would get again."""
 _FINISHED = "finished"
-"""The file that says that a run found all of its answers in the folder."""
+"""The file that marks a folder in which a run found all of its answers."""
 _ROUND = re.compile(r"round-(\d+)")
 
 
@@ -208,7 +208,7 @@ class BatchFolder:
             self._read(file)
 
     def reply(self, custom_id: str) -> BatchReply | None:
-        """The answer to a request; None where there is none that counts."""
+        """The answer to a request, or None."""
         place = self._answers.get(custom_id)
         if place is None:
             return None

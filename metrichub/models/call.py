@@ -37,7 +37,7 @@ class Call:
 
     @contextmanager
     def sending(self, judge: str, tokens: int, reply_tokens: Callable[[], int]) -> Iterator[None]:
-        """The requests inside each send so many tokens, and get about as many back.
+        """Count the requests inside, each of these tokens, with the estimated tokens of its reply.
 
         Raises:
             JudgeUnavailable: too many calls in a row were given up for the server's fault.
@@ -109,7 +109,7 @@ class Call:
         return self.limiter.time_out(self.sent, timeout, self) and self._timeouts <= _AGAIN
 
     def end_runs(self, error: JudgeError) -> None:
-        """Tell the runs that wait of an error that every later call would meet."""
+        """End the runs that wait, by an error that every later call would meet."""
         for run in self.waiting:
             # A budget is one run's; others that wait for the same answer ask for it themselves.
             if run and (run is self.run or not isinstance(error, BudgetSpent)):

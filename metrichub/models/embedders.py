@@ -1,4 +1,4 @@
-"""Embedders: what makes vectors of texts; the offline one counts hashed n-grams."""
+"""Embedders: texts to vectors; the offline one counts hashed n-grams."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Embedder(Protocol):
 
 @dataclass(eq=False)
 class _Asked:
-    """What a row asks of its metric's embedder, and its vectors, once they are there."""
+    """A row's texts for its metric's embedder, and the future of their vectors."""
 
     row: object
     embedder: Embedder

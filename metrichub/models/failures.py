@@ -20,9 +20,9 @@ _SERVER_ERRORS = 500
 FAILED_DEPENDENCY = 424
 """A passing failure that the client doesn't try again of itself."""
 PENDING = "x-metrichub-pending"
-"""The header of a reply that says that the answer isn't there yet."""
+"""The header of a reply to a request that waits for a batch."""
 _LONG = 8
-"""Keys and passwords of so many characters are masked inside words too."""
+"""The length from which keys and passwords are masked inside words, too."""
 _TEXT_CODES = {
     *("context_length_exceeded", "string_above_max_length"),
     *("content_filter", "data_inspection_failed", "sensitive_words_detected"),

@@ -69,7 +69,7 @@ class Limiter:
         self._door, self._left = asyncio.Lock(), asyncio.Event()
 
     async def enter(self, tokens: int = 0) -> float:
-        """Wait for the turn of a request with so many tokens; when it came."""
+        """Wait for the turn of a request; returns the time at which it came."""
         self._waiting += 1
         try:
             # One after another, in the order in which they came.
@@ -102,7 +102,7 @@ class Limiter:
         self._left.set()
 
     def succeed(self, sent: float, timeout: float) -> None:
-        """Let more go out beside the others, if the answer came soon enough after it was `sent`."""
+        """Let more go out if the answer to a request `sent` at this time came soon enough."""
         self._pause, self._since = FIRST, None
         self._unanswered.clear()
         took = (_now() - sent) / timeout
@@ -111,7 +111,7 @@ class Limiter:
             self._allowed += 1 if fast else 1 / self._allowed
 
     def time_out(self, sent: float, timeout: float, call: object) -> bool:
-        """Let half as many go out after a time-out; whether that may help its call.
+        """Let half as many go out after a time-out; returns whether that may help its call.
 
         Of the requests that were `sent` before the last change for the worse, none counts again.
 
