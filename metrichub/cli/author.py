@@ -88,11 +88,9 @@ def new_plugin(name: str, parent: Path, distribution: str | None = None) -> Scaf
         "README.md": _filled("plugin/README.md", name, words),
         f"{package}/__init__.py": "",
         f"tests/test_{name}.py": _filled("plugin/test.py", name, words),
-        **{
-            f"{package}/{name}/{path}": text
-            for path, text in _metric_files(name, distribution).items()
-        },
     }
+    for path, text in _metric_files(name, distribution).items():
+        content[f"{package}/{name}/{path}"] = text
     _write(folder, content)
     return scaffold
 
@@ -128,10 +126,10 @@ def _metric_files(name: str, software: str) -> dict[str, str]:
 
 
 def _filled(template: str, name: str, words: Mapping[str, str]) -> str:
-    text = (
-        files("metrichub.cli").joinpath("templates", f"{template}.txt").read_text(encoding="utf-8")
+    path = files("metrichub.cli").joinpath("templates", f"{template}.txt")
+    return Template(path.read_text(encoding="utf-8")).substitute(
+        words, name=name, class_name=_class_name(name)
     )
-    return Template(text).substitute(words, name=name, class_name=_class_name(name))
 
 
 def _write(folder: Path, content: Mapping[str, str]) -> None:

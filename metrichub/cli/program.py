@@ -280,8 +280,7 @@ class Program(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands; ours are described without being imported."""
         with formatter.section("Commands"):
-            names = self.list_commands(ctx)
-            formatter.write_dl([(name, self.help_line(name)) for name in names])
+            formatter.write_dl([(name, self.help_line(name)) for name in self.list_commands(ctx)])
 
     def main(  # type: ignore[override]  # always standalone
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

@@ -118,16 +118,14 @@ class CustomInputMetric(JudgeMetric):
 
     def shown(self, inputs: Mapping[str, Any]) -> dict[str, FieldText] | Unscored:
         """A sample's inputs as the judge sees them, or the reason to leave it unscored."""
-        texts = {
-            name: message_texts(value) if _are_messages(value) else value
-            for name, value in inputs.items()
-        }
+        texts = {**inputs}
+        for name, parts in inputs.items():
+            if not isinstance(parts, str) and all(
+                isinstance(part, Mapping) and "role" in part for part in parts
+            ):
+                texts[name] = message_texts(parts)
         judged = self.sees[0] if "messages" in self.sees else "prediction"
         return missing_input(texts, prediction=judged) or texts
-
-
-def _are_messages(value: Any) -> bool:
-    return not isinstance(value, str) and all(isinstance(v, Mapping) and "role" in v for v in value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -187,29 +187,27 @@ class OpenAIJudge(ChatConnection):
                 examples=prompt.examples,
             )
 
-        async def sound_of(
-            live: Session, indices: Sequence[int]
-        ) -> tuple[dict[int, Judged], Answer]:
-            read = partial(read_verdicts, indices=indices)
-            answer = await self._answer(live, request_for(indices), read)
-            judged = Judgements.model_validate_json(answer.reply).verdicts
-            sound = sound_verdicts(judged, indices, verdicts)
-            words = {each.index: each.verdict.strip().lower() for each in judged}
-            odd = any(words[i] != each.verdict.lower() for i, each in sound.items())
-            return sound, answer._replace(repairs=answer.repairs or int(odd))
-
         async def ask(live: Session) -> Answer:
-            sound, total = await sound_of(live, chunk)
-            if missing := [i for i in chunk if i not in sound]:
-                more, again = await sound_of(live, missing)
-                sound, total = sound | more, both(total, again)
-            if left := [i for i in chunk if i not in sound]:
-                raise JudgeError(
-                    f"{self.label} gave no verdict on {len(left)} of {len(chunk)} items, asked "
-                    f"twice: {items[left[0]][:60]!r}"
-                )
-            judgements = Judgements(verdicts=[sound[i] for i in chunk])
-            return total._replace(reply=judgements.model_dump_json())
+            sound: dict[int, Judged] = {}
+            total, missing = Answer(""), chunk
+            # What is missing is asked for again, once.
+            for _ in range(2):
+                read = partial(read_verdicts, indices=missing)
+                answer = await self._answer(live, request_for(missing), read)
+                judged = Judgements.model_validate_json(answer.reply).verdicts
+                more = sound_verdicts(judged, missing, verdicts)
+                words = {each.index: each.verdict.strip().lower() for each in judged}
+                odd = any(words[i] != each.verdict.lower() for i, each in more.items())
+                sound |= more
+                total = both(total, answer._replace(repairs=answer.repairs or int(odd)))
+                missing = [i for i in chunk if i not in sound]
+                if not missing:
+                    judgements = Judgements(verdicts=[sound[i] for i in chunk])
+                    return total._replace(reply=judgements.model_dump_json())
+            raise JudgeError(
+                f"{self.label} gave no verdict on {len(missing)} of {len(chunk)} items, asked "
+                f"twice: {items[missing[0]][:60]!r}"
+            )
 
         chunk = list(range(start, min(start + CHUNK, len(items))))
         reply = await self._once(Judgements, request_for(chunk), ask)

@@ -169,8 +169,8 @@ def packaged(path: Path) -> Prompt:
 def template(prompt: Prompt) -> dict[str, Any]:
     """The text and the examples of a prompt, as reports save them."""
     examples = [
-        {"fields": json.loads(example.data), "reply": json.loads(example.reply)}
-        for example in prompt.examples
+        {"fields": json.loads(shown.data), "reply": json.loads(shown.reply)}
+        for shown in prompt.examples
     ]
     return {"text": prompt.text, "examples": examples}
 

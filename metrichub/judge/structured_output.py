@@ -198,6 +198,7 @@ class ChatConnection(Connection):
 
         parameters = self._parameters() | dict(request.more)
         messages: Any = request.messages(form != "json_schema", live.system)
+        most = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
         done = await self._sent(
             live,
             lambda client: client.chat.completions.create(
@@ -210,11 +211,7 @@ class ChatConnection(Connection):
                 **parameters,
             ),
             lambda: tokens_in(request.sent()),
-            lambda: (
-                parameters.get("max_completion_tokens")
-                or parameters.get("max_tokens")
-                or max(live.largest_reply, tokens_in(request.typical()))
-            ),
+            lambda: most or max(live.largest_reply, tokens_in(request.typical())),
         )
         live.accepted, took = True, spent_on(done)
         live.largest_reply = max(live.largest_reply, took.completion_tokens)
@@ -227,14 +224,10 @@ class ChatConnection(Connection):
             raise JudgeError(f"{self.label}: a content filter stopped the reply")
         # What was cut off may have been all that followed the reply.
         if completion.finish_reason == "length" and not is_reply(Reply, completion.content):
-            raise JudgeError(
-                f"{self.label}: the reply was cut off; "
-                + (
-                    "the model repeats itself; choose another one"
-                    if repeats_itself(completion.content)
-                    else "raise max_completion_tokens or the server's limit"
-                )
-            )
+            way = "raise max_completion_tokens or the server's limit"
+            if repeats_itself(completion.content):
+                way = "the model repeats itself; choose another one"
+            raise JudgeError(f"{self.label}: the reply was cut off; {way}")
         return completion, took
 
     def _parameters(self) -> dict[str, Any]:

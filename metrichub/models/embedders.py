@@ -80,16 +80,14 @@ class EmbeddingColumn:
             _row.reset(token)
             self._open -= 1
             self._asked = [asked for asked in self._asked if asked.row is not row]
-            self._send_if_whole()
+            self._send_if_full()
 
-    async def embed(self, row: object, embedder: Embedder, texts: Sequence[str]) -> Vectors:
-        """The vectors of the texts of a row, (n, d)."""
-        asked = _Asked(row, embedder, texts)
+    def add(self, asked: _Asked) -> None:
+        """Add the texts of a row; they go out with the others'."""
         self._asked.append(asked)
-        self._send_if_whole()
-        return await asked.vectors
+        self._send_if_full()
 
-    def _send_if_whole(self) -> None:
+    def _send_if_full(self) -> None:
         rows = {asked.row for asked in self._asked}
         texts = sum(len(asked.texts) for asked in self._asked)
         if rows and (len(rows) >= self._open or texts >= LARGEST):
@@ -129,7 +127,9 @@ async def embed_together(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     if (here := _row.get()) is None or batch_of_run():
         return await embedder.embed(texts)
     column, row = here
-    return await column.embed(row, embedder, texts)
+    asked = _Asked(row, embedder, texts)
+    column.add(asked)
+    return await asked.vectors
 
 
 _WORD = re.compile(r"\w+")

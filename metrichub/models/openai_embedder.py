@@ -100,14 +100,18 @@ class OpenAIEmbedder(Connection):
             lambda client: client.embeddings.create(model=self.model, input=texts, **parameters),
             lambda: sum(tokens_in(text) for text in texts),
         )
-        took = spent_on(done)
-        if (vectors := _vectors(done, len(texts))) is None:
-            raise JudgeError(f"{self.label} returned no finite vectors for {len(texts)} texts")
+        tokens, number = spent_on(done).prompt_tokens, len(texts)
+        if (vectors := _vectors(done, number)) is None:
+            raise JudgeError(f"{self.label} returned no finite vectors for {number} texts")
         live.accepted = True
-        return [
-            Answer(_packed(vector), _share(took.prompt_tokens, i, len(texts)))
-            for i, vector in enumerate(vectors)
-        ]
+        answers = []
+        for i, vector in enumerate(vectors):
+            # The bytes of a vector, exactly: numbers in decimal take ten times as long.
+            packed = base64.b64encode(vector.astype("<f8").tobytes()).decode("ascii")
+            # Each text has its part of the call's tokens; they add up.
+            share = tokens * (i + 1) // number - tokens * i // number
+            answers.append(Answer(json.dumps([packed]), share))
+        return answers
 
 
 async def _all(*asks: Any) -> list[str]:
@@ -121,16 +125,6 @@ async def _all(*asks: Any) -> list[str]:
     for error in sorted(errors, key=lambda error: not getattr(error, "ends_the_run", False)):
         raise error
     return [reply for part in done if isinstance(part, list) for reply in part]
-
-
-def _share(tokens: int, i: int, n: int) -> int:
-    """The part of a call's tokens that is counted for the i-th of its n texts; they add up."""
-    return tokens * (i + 1) // n - tokens * i // n
-
-
-def _packed(vector: Vectors) -> str:
-    """The bytes of a vector as JSON, exactly: numbers in decimal take ten times as long."""
-    return json.dumps([base64.b64encode(vector.astype("<f8").tobytes()).decode("ascii")])
 
 
 def _unpacked(reply: str) -> Vectors:

@@ -58,7 +58,7 @@ class Store:
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise _unusable(self.path, error) from error
+            raise _unusable(path, error) from error
         self._do("PRAGMA synchronous=NORMAL")
         with suppress(sqlite3.OperationalError):
             # Fails at once where another process opens the file, which sets it, too.

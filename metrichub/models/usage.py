@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from metrichub.errors import (
     BudgetSpent,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from metrichub.models.batch_files import BatchRun
 
+T = TypeVar("T")
 BYTES_A_TOKEN = 4
 """The bytes of UTF-8 that an estimate counts as a token, as usual for English prose."""
 _IN_A_ROW = 20
@@ -329,31 +330,29 @@ def batch_of_run() -> BatchRun | None:
     return tracker.batch if tracker else None
 
 
-@contextmanager
 def track_usage(
     repeat: int = 0,
     estimating: bool = False,
     budget: Budget | None = None,
     batch: BatchRun | None = None,
-) -> Iterator[UsageTracker]:
+) -> AbstractContextManager[UsageTracker]:
     """A tracker of all calls that are made inside the block and by the tasks that start there."""
-    tracker = UsageTracker(repeat, estimating, budget=budget, batch=batch)
-    token = _tracker.set(tracker)
-    try:
-        yield tracker
-    finally:
-        _tracker.reset(token)
+    return _within(_tracker, UsageTracker(repeat, estimating, budget=budget, batch=batch))
+
+
+def record_keys() -> AbstractContextManager[list[str]]:
+    """The keys of the requests that are made inside the block and by the tasks that start there."""
+    return _within(keys_of_row, [])
 
 
 @contextmanager
-def record_keys() -> Iterator[list[str]]:
-    """The keys of the requests that are made inside the block and by the tasks that start there."""
-    keys: list[str] = []
-    token = keys_of_row.set(keys)
+def _within(variable: ContextVar[Any], value: T) -> Iterator[T]:
+    """The value of a variable inside the block."""
+    token = variable.set(value)
     try:
-        yield keys
+        yield value
     finally:
-        keys_of_row.reset(token)
+        variable.reset(token)
 
 
 def tokens_in(*texts: object) -> int:
