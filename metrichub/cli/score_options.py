@@ -142,23 +142,22 @@ class ThresholdOptions:
         Raises:
             UsageError: one that is none, or that the hub can't be held to.
         """
-        return [
-            *(_threshold(text, "--fail-under", ">=", hub) for text in self.fail_under),
-            *(_threshold(text, "--fail-over", "<=", hub) for text in self.fail_over),
-        ]
+        from metrichub.evaluation.thresholds import Threshold
 
-
-def _threshold(text: str, option: str, equals: str, hub: Hub) -> Threshold:
-    from metrichub.evaluation.thresholds import Threshold
-
-    try:
-        threshold = Threshold.parse(text, equals)
-        threshold.check({metric.name: metric for metric in hub.metrics})
-    except MetrichubError as error:
-        raise click.UsageError(f"{option}: {error}") from error
-    if option == "--fail-over" and threshold.least:
-        raise click.UsageError(f"{option} {text!r} sets a minimum; write --fail-under {text!r}")
-    return threshold
+        typed = [("--fail-under", ">=", text) for text in self.fail_under]
+        typed += [("--fail-over", "<=", text) for text in self.fail_over]
+        thresholds = []
+        for option, sign, text in typed:
+            try:
+                threshold = Threshold.parse(text, sign)
+                threshold.check({metric.name: metric for metric in hub.metrics})
+            except MetrichubError as error:
+                raise click.UsageError(f"{option}: {error}") from error
+            if option == "--fail-over" and threshold.least:
+                under = f"--fail-under {text!r}"
+                raise click.UsageError(f"{option} {text!r} sets a minimum; write {under}")
+            thresholds.append(threshold)
+        return thresholds
 
 
 threshold_options = option_group(

@@ -35,10 +35,9 @@ def assigned(metrics: Sequence[Metric], settings: Mapping[str, object]) -> list[
     vote, language = settings["vote"], settings["language"]
     if vote is not None and vote not in VOTE_RULES:
         raise ParameterError(None, "vote", vote, " or ".join(map(repr, VOTE_RULES)))
-    ready = [_assigned(metric, settings) for metric in metrics]
-    if language is not None and not any(hasattr(metric, "prompts") for metric in ready):
+    if language is not None and not any(hasattr(metric, "prompts") for metric in metrics):
         raise ParameterError(None, "language", language, _NO_PROMPTS)
-    return ready
+    return [_assigned(metric, settings) for metric in metrics]
 
 
 def _assigned(metric: Metric, settings: Mapping[str, object]) -> Metric:

@@ -30,14 +30,6 @@ VERIFY_RULE = (
     'Give exactly one verdict for each entry of "items", with its index, the reason first. The '
     "verdict is one of: {}."
 )
-_PARAMETERS = (
-    "temperature",
-    "seed",
-    "top_p",
-    "max_completion_tokens",
-    "max_tokens",
-    "reasoning_effort",
-)
 CHUNK = 40
 """How many items one call is asked about, so that a reply isn't cut off."""
 MOST_ITEMS = 100
@@ -248,8 +240,8 @@ class OpenAIJudge(ChatConnection):
         return answer
 
     def _parameters(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _PARAMETERS}
-        return {name: value for name, value in values.items() if value is not None}
+        names = [name for name in OpenAIJudge.__annotations__ if name != "model"]
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 def data_of(fields: Fields) -> dict[str, Any]:
