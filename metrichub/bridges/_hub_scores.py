@@ -1,4 +1,4 @@
-"""What every bridge takes and returns: a hub, and the scores of its report by flat keys."""
+"""The hub that a bridge takes, and the scores of its report by flat keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHOICES = ("score", "headline", "all")
 
 
 def hub_of(metrics: Metrics) -> Hub:
-    """The hub that is given, or of the metrics that are."""
+    """The hub itself, or a hub of the metrics."""
     return metrics if isinstance(metrics, Hub) else Hub(metrics)
 
 
@@ -27,15 +27,21 @@ def check_outputs(outputs: OutputChoice) -> None:
         raise ParameterError(None, "outputs", outputs, " or ".join(map(repr, _CHOICES)))
 
 
+def keys_of(metric: Metric, outputs: OutputChoice, every: Iterable[str]) -> dict[str, str]:
+    """The chosen of a metric's outputs by key: {"rouge": "score", "rouge_rouge1": "rouge1"}."""
+    chosen = {"score": (), "headline": metric.headline(), "all": every}[outputs]
+    others = {f"{metric.name}_{output}": output for output in chosen if output != "score"}
+    return {metric.name: "score"} | others
+
+
 def flat(report: Report, outputs: OutputChoice) -> dict[str, float]:
     """The corpus scores: {"bleu": 0.31, "rouge": 0.35, "rouge_rouge1": 0.42}.
 
     A metric's name is always the key of its `score`.
     """
     flattened: dict[str, float] = {}
-    for name, result in report.results.items():
+    for result in report.results.values():
         scores = result.scores()
-        chosen = {"score": (), "headline": result.metric.headline(), "all": tuple(scores)}[outputs]
-        flattened[name] = scores["score"]
-        flattened |= {f"{name}_{output}": scores[output] for output in chosen if output != "score"}
+        keys = keys_of(result.metric, outputs, scores)
+        flattened |= {key: scores[output] for key, output in keys.items()}
     return flattened

@@ -99,7 +99,7 @@ class Parts:
         return list(dict.fromkeys([*read, *self.key]))
 
     def measure(self, batches: Iterable[Any]) -> bytes:
-        """What the samples of some Arrow batches add to the report.
+        """The sums of the samples of some Arrow batches.
 
         Or a `ScoringError` or `InputError`, whose text names the sample by its key.
         """
@@ -114,7 +114,7 @@ class Parts:
         return self.to_bytes(work)
 
     def merge(self, parts: Iterable[bytes]) -> bytes | None:
-        """What several parts add together, or the first error of them; None of none."""
+        """The sum of several parts, or the first error among them; None if there are none."""
         listed = list(parts)
         return self.to_bytes(lambda: self._joined(listed)) if listed else None
 
@@ -153,9 +153,9 @@ class Parts:
         if not measurements:
             return None
         self._check_size(sum(part.size for part in measurements))
-        whole = merged(measurements)
+        total = merged(measurements)
         # In order of place no more, so that where each part began says nothing.
-        return with_facts(whole, segments=[(whole.size, {})])
+        return with_facts(total, segments=[(total.size, {})])
 
     def _check_size(self, size: int) -> None:
         for metric in self.hub.metrics:
@@ -174,7 +174,7 @@ class Parts:
         return f" (the sample with {values})"
 
     def to_bytes(self, work: Callable[[], object]) -> bytes:
-        """What some work gives, or the error that it raises, as bytes, to travel."""
+        """The result of some work, or the error that it raises, as bytes."""
         try:
             result = work()
         except MetrichubError as error:
@@ -203,7 +203,7 @@ class _Batches:
 
 
 def _from_bytes(part: bytes) -> Any:
-    """What a part gave; raises the error that it is."""
+    """The measurement in a part; raises the error if the part is one."""
     result = pickle.loads(zlib.decompress(part))
     if isinstance(result, MetrichubError):
         raise result

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from metrichub import Interval, Report
 from metrichub.authoring import JudgeMetric, Metric, judge_of
-from metrichub.bridges._hub_scores import OutputChoice, check_outputs, flat
+from metrichub.bridges._hub_scores import OutputChoice, check_outputs, keys_of
 from metrichub.data.columns import column_of_alias
 from metrichub.data.files import write_text
 from metrichub.errors import MissingColumn, ParameterError, ReportError
@@ -65,8 +65,13 @@ def write(  # noqa: PLR0913  # the fields of the schema, each by its name
     stamp = f"{time.time() if timestamp is None else timestamp:.0f}"
     drawn = report.intervals(confidence=_LEVEL, resamples=_RESAMPLES) if intervals else {}
     source = _source(dataset, report.size, url, hf_repo, split)
-    scores = {key: score for key, score in flat(report, outputs).items() if not math.isnan(score)}
-    if not scores:
+    scored = {
+        key: (name, output)
+        for name, result in report.results.items()
+        for key, output in keys_of(result.metric, outputs, result.scores()).items()
+        if not math.isnan(result.scores()[output])
+    }
+    if not scored:
         raise ReportError("no metric has a score in this report, so there is nothing to write")
     from importlib_metadata import version
 
@@ -88,7 +93,7 @@ def write(  # noqa: PLR0913  # the fields of the schema, each by its name
                 "source_data": source,
                 **_result(report, name, output, drawn.get(name, {}).get(output)),
             }
-            for name, output, key in _outputs(report, scores)
+            for key, (name, output) in scored.items()
         ],
     }
     write_text(path, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
@@ -121,16 +126,6 @@ def write_instances(
     instances = _instances(report, ids, metric, correct_at, key)
     lines = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in instances)
     write_text(path, "".join(f"{line}\n" for line in lines))
-
-
-def _outputs(report: Report, scores: Mapping[str, float]) -> list[tuple[str, str, str]]:
-    """The metric, the output and the key of every score that is written."""
-    named = (
-        (name, output, name if output == "score" else f"{name}_{output}")
-        for name, result in report.results.items()
-        for output in result.scores()
-    )
-    return [(name, output, key) for name, output, key in named if key in scores]
 
 
 def _source(
@@ -220,7 +215,7 @@ def _name(judge: object) -> str:
 
 
 class _Ids(NamedTuple):
-    """What joins instances and their aggregate."""
+    """The ids that join instances and their aggregate."""
 
     evaluation: str
     dataset: str
@@ -277,7 +272,7 @@ def _instances(
 
 
 def _kept_inputs(report: Report) -> Sequence[str] | None:
-    """What was asked, where no metric read it but the report has kept it."""
+    """The questions or sources among the report's other columns, or None."""
     for name, values in report.metadata.items():
         if column_of_alias(name) in _INPUTS and all(isinstance(text, str) for text in values):
             return [str(text) for text in values]

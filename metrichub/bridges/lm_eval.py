@@ -15,7 +15,14 @@ from typing import Any
 
 from metrichub import Hub
 from metrichub.authoring import Metric
-from metrichub.bridges._hub_scores import Metrics, OutputChoice, check_outputs, flat, hub_of
+from metrichub.bridges._hub_scores import (
+    Metrics,
+    OutputChoice,
+    check_outputs,
+    flat,
+    hub_of,
+    keys_of,
+)
 from metrichub.data import columns as names
 from metrichub.errors import InputError, MetricError, what
 
@@ -37,10 +44,11 @@ def functions(metrics: Metrics, *, outputs: OutputChoice = "score", **columns: s
     hub = hub_of(metrics)
     needs = {column: name for column, name in hub.needs().items() if column != "predictions"}
     by_name: Functions = {"process_results": partial(_process, hub, outputs, needs, columns)}
-    for key, metric in _keys(hub, outputs).items():
-        if key in by_name:
-            raise MetricError(f"two functions would be called {key!r}; give the metric a name")
-        by_name[key] = partial(_corpus, metric, key, outputs)
+    for metric in hub.metrics:
+        for key in keys_of(metric, outputs, metric.outputs()):
+            if key in by_name:
+                raise MetricError(f"two functions would be called {key!r}; give the metric a name")
+            by_name[key] = partial(_corpus, metric, key, outputs)
     return by_name
 
 
@@ -48,24 +56,13 @@ def yaml(metrics: Metrics, *, module: str = "scores", outputs: OutputChoice = "s
     """The lines for the task's YAML, with the functions in `module`.py next to it."""
     check_outputs(outputs)
     lines = [f"process_results: !function {module}.process_results", "metric_list:"]
-    for key, metric in _keys(hub_of(metrics), outputs).items():
-        lines += [f"  - metric: {key}", f"    aggregation: !function {module}.{key}"]
-        better = metric.card.better(
-            key.removeprefix(f"{metric.name}_") if key != metric.name else "score"
-        )
-        if better != "neither":
-            lines.append(f"    higher_is_better: {str(better == 'higher').lower()}")
+    for metric in hub_of(metrics).metrics:
+        for key, output in keys_of(metric, outputs, metric.outputs()).items():
+            lines += [f"  - metric: {key}", f"    aggregation: !function {module}.{key}"]
+            better = metric.card.better(output)
+            if better != "neither":
+                lines.append(f"    higher_is_better: {str(better == 'higher').lower()}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _keys(hub: Hub, outputs: OutputChoice) -> dict[str, Metric]:
-    """The flat key of every score, and its metric."""
-    keys: dict[str, Metric] = {}
-    for metric in hub.metrics:
-        chosen = {"score": (), "headline": metric.headline(), "all": metric.outputs()}[outputs]
-        others = [f"{metric.name}_{output}" for output in chosen if output != "score"]
-        keys |= dict.fromkeys([metric.name, *others], metric)
-    return keys
 
 
 def _process(
@@ -76,9 +73,10 @@ def _process(
     doc: Mapping[str, Any],
     results: Sequence[Any],
 ) -> dict[str, dict[str, Any]]:
-    """What each aggregation needs of a sample, in the types of JSON: the harness writes it down."""
+    """The columns of a sample for each aggregation, in the types of JSON for the harness's log."""
     prediction = results[0] if results else None
-    if not (isinstance(prediction, str) or _is_texts(prediction)):
+    texts = prediction if isinstance(prediction, list) else [prediction]
+    if not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(
             f"the harness returned {what(prediction)}, not text; metrics need tasks "
             "with output_type: generate_until"
@@ -87,12 +85,9 @@ def _process(
     sample = {"predictions": prediction} | {column: doc[name] for column, name in chosen.items()}
     return {
         key: {column: sample[column] for column in Hub(metric).needs()}
-        for key, metric in _keys(hub, outputs).items()
+        for metric in hub.metrics
+        for key in keys_of(metric, outputs, metric.outputs())
     }
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
 
 
 def _corpus(metric: Metric, key: str, outputs: OutputChoice, samples: Sequence[Any]) -> float:

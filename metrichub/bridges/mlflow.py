@@ -41,17 +41,18 @@ def scorers(metrics: Metrics) -> list[Any]:
         raise MissingDependency(_NEEDED, "mlflow") from None
     hub = hub_of(metrics)
     means = [metric for metric in hub.metrics if metric.averaging == "macro"]
-    made: list[Any] = []
+    needed: list[Any] = []
     if means:
         shared = Hub(means, reduce=hub.reduce)
         name = means[0].name if len(means) == 1 else "metrichub"
-        made.append(decorate(_scored_samples(shared), name=name))
+        needed.append(decorate(_scored_samples(shared), name=name))
     for metric in hub.metrics:
         if metric not in means:
             alone = _Corpus(Hub(metric, reduce=hub.reduce), metric.name)
-            shown = decorate(alone.sample(), name=metric.name, aggregations=alone.aggregations())
-            made.append(shown)
-    return made
+            needed.append(
+                decorate(alone.sample(), name=metric.name, aggregations=alone.aggregations())
+            )
+    return needed
 
 
 def scorer(metrics: Metrics) -> Any:
@@ -84,7 +85,7 @@ def make_metric(metric: str | Metric | Hub) -> Any:
     """
     try:
         from mlflow.metrics import MetricValue
-        from mlflow.metrics import make_metric as made
+        from mlflow.metrics import make_metric as metric_of
     except ImportError:
         raise MissingDependency(_NEEDED, "mlflow") from None
     hub = hub_of(metric)
@@ -95,7 +96,8 @@ def make_metric(metric: str | Metric | Hub) -> Any:
     names = {column: column for column in hub.needs()} | {"references": "targets"}
     taken = [names[column] for column in hub.needs()]
 
-    def evaluated(**values: Any) -> Any:
+    def evaluated(*args: Any, **keywords: Any) -> Any:
+        values = dict(zip(taken, args, strict=False)) | keywords
         columns = {column: list(values[names[column]]) for column in hub.needs()}
         report = hub.evaluate(columns)
         scores = report.samples()[wrapped.name]["score"].tolist()
@@ -106,26 +108,17 @@ def make_metric(metric: str | Metric | Hub) -> Any:
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind) for name in taken]
+    # MLflow reads it; mypy knows no such attribute of a function.
     setattr(evaluated, "__signature__", inspect.Signature(parameters))  # noqa: B010
-    return made(
-        eval_fn=_positional(evaluated, taken),
+    return metric_of(
+        eval_fn=evaluated,
         greater_is_better=wrapped.card.better("score") != "lower",
         name=wrapped.name,
     )
 
 
-def _positional(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
-    """The function for calls by position too; MLflow reads its parameters."""
-
-    def called(*args: Any, **keywords: Any) -> Any:
-        return function(**dict(zip(names, args, strict=False)), **keywords)
-
-    setattr(called, "__signature__", inspect.signature(function))  # noqa: B010
-    return called
-
-
 def _scored_samples(hub: Hub) -> Callable[..., list[Any]]:
-    """What MLflow calls with a sample of metrics that are means."""
+    """A function from a sample to its feedback, for metrics that are means."""
 
     def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> list[Any]:
         report = hub.evaluate([_row(inputs, outputs, expectations)])
@@ -144,7 +137,7 @@ def _outputs(metric: Metric) -> list[str]:
 
 
 class _Corpus:
-    """A metric that isn't a mean: what was measured of the samples of a run."""
+    """A metric that isn't a mean, and what was measured of the samples of a run."""
 
     def __init__(self, hub: Hub, name: str) -> None:
         self.hub, self.name = hub, name
@@ -153,7 +146,7 @@ class _Corpus:
         self._lock = threading.Lock()
 
     def sample(self) -> Callable[..., Any]:
-        """What MLflow calls with a sample, in any of its threads."""
+        """A function from a sample to its feedback; MLflow calls it in several threads."""
 
         def scored(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> Any:
             report = self.hub.evaluate([_row(inputs, outputs, expectations)], texts=False)
@@ -165,7 +158,7 @@ class _Corpus:
         return scored
 
     def aggregations(self) -> list[Callable[[Sequence[float]], float]]:
-        """What MLflow calls in turn with the values of all samples at the end of a run."""
+        """Functions of the values of all samples, which MLflow calls at the end of a run."""
 
         def corpus(values: Sequence[float]) -> float:
             self._corpus = self._scores(values)
@@ -222,7 +215,7 @@ def _row(inputs: Any, outputs: Any, expectations: Any) -> dict[str, Any]:
 
 
 def _text(outputs: Any) -> Any:
-    """What was generated: a text, the only value of a mapping, or the message of a chat."""
+    """The generated text: itself, the only value of a mapping, or the message of a chat."""
     if isinstance(outputs, Mapping) and outputs.get("choices"):
         outputs = outputs["choices"][0]["message"]["content"]
     if isinstance(outputs, Mapping):

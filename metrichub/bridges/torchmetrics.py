@@ -8,6 +8,7 @@ bleu.compute()
 from __future__ import annotations
 
 import hashlib
+import io
 import pickle
 from collections import Counter
 from collections.abc import Iterable
@@ -44,8 +45,8 @@ def metric(metrics: Metrics, *, outputs: OutputChoice = "headline") -> TorchMetr
     as bytes, which only processes of the same run exchange.
     """
     check_outputs(outputs)
-    made: TorchMetric = _metric_class()(hub_of(metrics), outputs)
-    return made
+    states: TorchMetric = _metric_class()(hub_of(metrics), outputs)
+    return states
 
 
 def __getattr__(name: str) -> Any:
@@ -77,15 +78,14 @@ class HubStates:
 
         states_of: Any = self
         self.hub, self.outputs = hub, outputs
-        # Which states each metric has; those that don't add up have bytes.
+        # The sums of each metric; None for those that don't add up, which have pickled results.
         self.shapes = {metric.name: _zeros(hub, metric) for metric in hub.metrics}
         for metric in hub.metrics:
-            states = self.shapes[metric.name]
-            if states is None:
-                for part in ("rows", "lengths"):
-                    states_of.add_state(_state_name(metric, part), [], dist_reduce_fx="cat")
+            sums = self.shapes[metric.name]
+            if sums is None:
+                states_of.add_state(_state_name(metric, "rows"), [], dist_reduce_fx="cat")
                 continue
-            for name, zero in states.items():
+            for name, zero in sums.items():
                 states_of.add_state(
                     _state_name(metric, name), torch.as_tensor(zero), dist_reduce_fx="sum"
                 )
@@ -131,15 +131,8 @@ class HubStates:
         import torch
 
         pooled = result.pool() if isinstance(result, SumResult) else result
-        content = bytearray(pickle.dumps(pooled))
-        rows, lengths = self._bytes(metric)
-        rows.append(torch.frombuffer(content, dtype=torch.uint8).to(self.device))
-        lengths.append(torch.tensor([len(content)], device=self.device))
-
-    def _bytes(self, metric: Metric) -> tuple[list[Any], list[Any]]:
-        return getattr(self, _state_name(metric, "rows")), getattr(
-            self, _state_name(metric, "lengths")
-        )
+        content = torch.frombuffer(bytearray(pickle.dumps(pooled)), dtype=torch.uint8)
+        getattr(self, _state_name(metric, "rows")).append(content.to(self.device))
 
     def _sync_dist(self, *args: Any, **options: Any) -> None:
         import torch
@@ -147,10 +140,9 @@ class HubStates:
         # A process without samples has lists without a type, which others can't join.
         for metric in self.hub.metrics:
             if self.shapes[metric.name] is None:
-                rows, lengths = self._bytes(metric)
+                rows = getattr(self, _state_name(metric, "rows"))
                 if not len(rows):
                     rows.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
-                    lengths.append(torch.zeros(0, dtype=torch.int64, device=self.device))
         super()._sync_dist(*args, **options)  # type: ignore[misc]  # of torchmetrics
 
     def compute(self) -> Any:
@@ -168,20 +160,17 @@ class HubStates:
     def _results(self) -> dict[str, Result]:
         results: dict[str, Result] = {}
         for metric in self.hub.metrics:
-            states = self.shapes[metric.name]
-            if states is None:
-                rows, lengths = (self._joined(part) for part in self._bytes(metric))
-                results[metric.name] = _merged(self.hub, metric, rows, lengths)
+            names = self.shapes[metric.name]
+            if names is None:
+                rows = getattr(self, _state_name(metric, "rows"))
+                # One tensor already where processes have exchanged them.
+                parts = rows if isinstance(rows, list) else [rows]
+                content = b"".join(part.cpu().numpy().tobytes() for part in parts)
+                results[metric.name] = _merged(self.hub, metric, content)
             else:
-                sums = {n: getattr(self, _state_name(metric, n)).cpu().numpy() for n in states}
+                sums = {n: getattr(self, _state_name(metric, n)).cpu().numpy() for n in names}
                 results[metric.name] = _sums(self.hub, metric, sums)
         return results
-
-    def _joined(self, part: Any) -> Array:
-        # Joined already where processes have exchanged them.
-        parts = list(part) if isinstance(part, list) else [part]
-        arrays = [array.cpu().numpy() for array in parts]
-        return np.concatenate(arrays) if arrays else np.zeros(0, np.uint8)
 
 
 def _state_name(metric: Metric, part: str) -> str:
@@ -219,13 +208,11 @@ def _sums(hub: Hub, metric: Metric, sums: dict[str, Array]) -> SumResult:
     return SumResult(metric, signature, count, 0, Counter(), Counter(), None, sums)
 
 
-def _merged(hub: Hub, metric: Metric, rows: Array, lengths: Array) -> Result:
-    """The result of all parts; without one, that of no samples."""
-    ends = np.cumsum(lengths)
-    parts = [
-        pickle.loads(rows[end - length : end].tobytes())
-        for end, length in zip(ends, lengths, strict=True)
-    ]
+def _merged(hub: Hub, metric: Metric, content: bytes) -> Result:
+    """The result of all parts, one pickle after the other; without one, that of no samples."""
+    stream, parts = io.BytesIO(content), []
+    while stream.tell() < len(content):
+        parts.append(pickle.load(stream))
     if parts:
         merged: Result = parts[0].merge(parts, parts[0].signature)
         return merged

@@ -17,7 +17,7 @@ __all__ = ["compute_metrics"]
 
 
 class ComputeMetrics(Protocol):
-    """What a `Trainer` calls, once or with every batch."""
+    """The function that a `Trainer` calls, once or with every batch."""
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
         """The scores; of all batches where `compute_result` says that this one is the last."""
