@@ -21,21 +21,21 @@ from metrichub.errors import MetricError, UnknownParameter, what
 
 _MOST_RESULTS = 256
 _RESULTS: OrderedDict[tuple[str, bytes], _Computed] = OrderedDict()
-"""What was computed last, as a report asks for its scores many times, and a module takes long."""
+"""The last results, as a report asks for its scores many times, and a module takes long."""
 _OUTPUTS: dict[str, tuple[str, ...]] = {}
-"""What each module gave last, by its label."""
+"""The outputs that each module returned last, by its label."""
 _Value = TypeVar("_Value")
 
 
 class _Computed(NamedTuple):
-    """What a module computed: numbers, or else lists with a number for each sample."""
+    """A result of a module: numbers, or else lists with a number for each sample."""
 
     numbers: Mapping[str, float]
     lists: Mapping[str, Sequence[float]]
 
     @classmethod
     def of(cls, result: object, samples: int, module: str) -> _Computed:
-        """What there is in a result: a number, or a mapping of which numbers are read.
+        """The numbers in a result, which is one itself or a mapping.
 
         Raises:
             MetricError: there are none.
@@ -77,7 +77,7 @@ class ModuleMetric(CorpusMetric):
 
     @property
     def card(self) -> Card:  # type: ignore[override]  # of each metric, not of the class
-        """What the module says of itself."""
+        """The module's description of itself as a card."""
         info, name = self.module().info, self.origin.name
         description = " ".join(info.description.split())
         summary = re.split(r"(?<=[.!?]) ", description, maxsplit=1)[0]
@@ -105,41 +105,42 @@ class ModuleMetric(CorpusMetric):
         return {column: text_of for column, text_of in ways.items() if text_of}
 
     def outputs(self) -> tuple[str, ...]:
-        """What the module gave last; before it was called, "score" is all that is known."""
+        """The outputs that the module returned last; "score" alone before its first call."""
         return _OUTPUTS.get(self.label(), ("score",))
 
     def label(self) -> str:
         """The module with the hash of its code, and what was chosen."""
         chosen = {"config_name": self.config_name, "revision": self.revision, "score": self.key}
-        settings = (
-            {"code": self.code} | {k: v for k, v in chosen.items() if v} | dict(self.parameters)
-        )
+        settings = {"code": self.code} | {name: value for name, value in chosen.items() if value}
+        settings |= self.parameters
         call = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        own = self.origin.name
-        return f"{'' if self.name == own else f'{self.name} = '}evaluate:{own}({call})"
+        module = f"evaluate:{self.origin.name}({call})"
+        return module if self.name == self.origin.name else f"{self.name} = {module}"
 
     def check(self) -> None:
         """Raise `UnknownParameter` for a parameter that the module's `compute` doesn't take."""
-        takes = inspect.signature(self.module()._compute).parameters  # noqa: SLF001
-        if any(taken.kind is taken.VAR_KEYWORD for taken in takes.values()):
+        if any(taken.kind is taken.VAR_KEYWORD for taken in self._signature().values()):
             return
-        known = self.parameter_names()
+        names = self.parameter_names()
         for name in self.parameters:
-            if name not in known:
-                raise UnknownParameter(self.name, name, known)
+            if name not in names:
+                raise UnknownParameter(self.name, name, names)
 
     def parameter_names(self) -> list[str]:
-        """What the module's `compute` takes beside the columns."""
-        takes = inspect.signature(self.module()._compute).parameters  # noqa: SLF001
+        """The parameters of the module's `compute` beside the columns."""
         columns = {feature.name for feature in self.features()}
         return [
             name
-            for name, taken in takes.items()
+            for name, taken in self._signature().items()
             if name not in columns and taken.kind not in (taken.VAR_KEYWORD, taken.VAR_POSITIONAL)
         ]
 
+    def _signature(self) -> Mapping[str, inspect.Parameter]:
+        # evaluate's own `compute` takes anything.
+        return inspect.signature(self.module()._compute).parameters  # noqa: SLF001
+
     def measure(self, **columns: Sequence[Sequence[str]]) -> list[tuple[Any, ...]]:
-        """What the module takes of each sample."""
+        """Each sample's values as the module takes them."""
         features = self.features()
         return [
             tuple(

@@ -42,7 +42,7 @@ class Origin(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called: "mine" for "./metrics/mine" and "someone/mine"."""
+        """The module's name: "mine" for "./metrics/mine" and "someone/mine"."""
         return re.sub(r"\W", "_", Path(self.path).stem)
 
 
@@ -73,7 +73,7 @@ class Feature(NamedTuple):
         return None if _cast(leaf) is str else _JSON
 
     def value(self, items: Sequence[Any], sample: int, module: str) -> Any:
-        """What the module takes for a sample.
+        """A sample's value as the module takes it.
 
         Raises:
             InputError: it takes one and there are several, or this is of another kind.
@@ -138,7 +138,7 @@ def _converted(value: Any, kind: Any, module: str) -> Any:
 
 
 def _cast(kind: Any) -> Any:
-    """What makes a value of a kind of `datasets`; None for lists, objects and all else."""
+    """The type of a kind of `datasets`, as a function; None for lists, objects and all else."""
     dtype = str(getattr(kind, "dtype", ""))
     return _CASTS.get(dtype) or _CASTS.get(re.sub(r"^u|\d+$", "", dtype))
 
@@ -214,7 +214,7 @@ def _resolved(path: str) -> str:
 
 
 def features_of(name: str, schemas: Any) -> Iterator[Feature]:
-    """What a module takes in each column, by the one or several schemas that it names.
+    """The columns that a module takes, by the one or several schemas that it names.
 
     Raises:
         MetricError: it holds what is neither text nor a number.
@@ -251,7 +251,7 @@ def _with_lists(kind: Any) -> Any:
 
 
 def _item(kind: Any) -> Any:
-    """What a list holds, by any of the names of lists in `datasets`; None for anything else."""
+    """The kind of a list's items, by any name of lists in `datasets`; None for anything else."""
     return kind[0] if isinstance(kind, list) else getattr(kind, "feature", None)
 
 

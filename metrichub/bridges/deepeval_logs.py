@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-Row = dict[str, Any]
+from metrichub.data.readers import Row
 
 _KEYS = {"actual_output", "retrieval_context", "expected_tools", "custom_column_key_values"}
 _JOINED = ("retrieval_context", "context")
@@ -38,10 +38,10 @@ def describe(row: Row, path: str) -> dict[str, Any]:
         return {}
     recorded: dict[str, dict[str, Any]] = {"success": {"better": "higher", "share": True}}
     for metric in (metric for case in cases for metric in case.get("metricsData") or ()):
-        known = recorded.setdefault(str(metric["name"]), {})
+        facts = recorded.setdefault(str(metric["name"]), {})
         score, threshold, passed = (metric.get(key) for key in ("score", "threshold", "success"))
         if None not in (score, threshold, passed) and score != threshold:
-            known["better"] = "higher" if (score > threshold) == passed else "lower"
+            facts["better"] = "higher" if (score > threshold) == passed else "lower"
     return {"recorded": recorded}
 
 

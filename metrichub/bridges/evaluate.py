@@ -132,7 +132,7 @@ def module(metrics: Metrics, *, outputs: OutputChoice = "headline") -> EvaluateM
 
 
 def _info(hub: Hub, title: str) -> Any:
-    """What evaluate asks of a module about itself: its texts, and the columns that it takes."""
+    """The `MetricInfo` of a module: its texts, and the columns that it takes."""
     import datasets
     import evaluate
 

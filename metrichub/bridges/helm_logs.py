@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
+from metrichub.bridges._log_files import one_or_several, warn
+from metrichub.data.readers import Row
 
 ALTERNATIVES = ("split",)
 """See `metrichub.data.readers.RowReader`."""
@@ -23,7 +23,7 @@ _RIGHT_OR_WRONG = re.compile("(quasi_)?(prefix_)?exact_match(@[0-9]+)?")
 _NO_SCORES = re.compile(
     "num_.*|finish_reason_.*|training_.*|inference_.*|batch_size|prompt_truncated|max_prob|logprob"
 )
-"""What HELM counts of every request."""
+"""The statistics of every request that aren't scores."""
 
 
 def matches(row: Row) -> bool:
@@ -35,8 +35,8 @@ def describe(row: Row, path: str) -> dict[str, Any]:
     """The model, the run without its model, and the statistics of samples."""
     recorded = {}
     for name in dict.fromkeys(name for stats in _stats(path).values() for name in stats):
-        one = _RIGHT_OR_WRONG.fullmatch(name)
-        recorded[name] = {"better": "higher", "share": True} if one else {}
+        is_share = _RIGHT_OR_WRONG.fullmatch(name)
+        recorded[name] = {"better": "higher", "share": True} if is_share else {}
     run = Path(path).resolve().parent.name
     task = re.sub(r"(:|,)model=[^,]*,?", r"\1", run).rstrip(":,")
     model = row["adapter_spec"].get("model")
@@ -73,29 +73,29 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
             )
         yield stats.get(_key(state, state["instance"]["id"]), {}) | _sample(state)
     for split, left_out in others.items():
-        logging.getLogger("metrichub").warning(
-            "%s: only samples of the split %r are read, as HELM reports it, not %d of %r (choose "
-            "these with --where split=%s, or where= in Python)",
-            *(path, chosen, left_out, split, split),
+        warn(
+            path,
+            f"only samples of the split {chosen!r} are read, as HELM reports it, not {left_out} of "
+            f"{split!r} (choose these with --where split={split}, or where= in Python)",
         )
 
 
 def _sample(state: Row) -> Row:
-    """What metrics read of a request; a letter stands for its choice."""
+    """The columns of a request; a letter stands for its choice."""
     instance, letters = state["instance"], state.get("output_mapping") or {}
     references = instance["references"]
-    correct = [one["output"]["text"] for one in references if "correct" in one["tags"]]
-    replies = [one["text"] for one in (state.get("result") or {}).get("completions", ())]
+    correct = [text["output"]["text"] for text in references if "correct" in text["tags"]]
+    completions = (state.get("result") or {}).get("completions", ())
+    replies = [completion["text"] for completion in completions]
     sample = {
         "id": instance["id"],
         "split": instance.get("split"),
         "train_trial_index": state["train_trial_index"],
         "questions": instance["input"]["text"],
-        "predictions": [letters.get(reply.strip(), reply) for reply in replies],
-        "resps": replies,
+        "predictions": one_or_several([letters.get(reply.strip(), reply) for reply in replies]),
+        "resps": one_or_several(replies),
         "references": correct,
     }
-    sample |= {name: sample[name][0] for name in ("predictions", "resps") if len(replies) == 1}
     return sample | ({"choices": list(letters.values())} if letters else {})
 
 
@@ -113,7 +113,7 @@ def _stats(path: str) -> dict[tuple[str, int], dict[str, float]]:
 
 
 def _reported(path: str, splits: Collection[str | None]) -> dict[str, dict[str, float]]:
-    """What HELM reports of a run with these splits, but for parts of them."""
+    """The means that HELM reports of a run with these splits, but for parts of them."""
     split = _REPORTED if _REPORTED in splits else next(iter(splits), None)
     try:
         content = _content(path, "stats.json")
@@ -129,7 +129,7 @@ def _reported(path: str, splits: Collection[str | None]) -> dict[str, dict[str, 
 
 
 def _content(path: str, name: str) -> list[Any]:
-    """What is in the file of this name beside a run; nothing if there is none."""
+    """The list in the file of this name beside a run; empty if there is none."""
     file = Path(path).with_name(name)
     try:
         content: list[Any] = json.loads(file.read_text("utf-8"))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
+from metrichub.bridges._log_files import score_column, warn
 from metrichub.data.columns import TEXT, column_of_alias
+from metrichub.data.readers import Row
 from metrichub.errors import MissingDependency
-
-Row = dict[str, Any]
 
 _ZSTD = 93
 """The compression of ZIP archives that Python's own `zipfile` reads since 3.14 alone."""
@@ -39,8 +38,7 @@ def describe(log: Row, path: str) -> dict[str, Any]:
     Raises:
         ValueError: it has no samples.
     """
-    samples = _samples(log)
-    return _described(log, _Numbers(log, samples[-1]["epoch"], _reductions(log)))
+    return _described(log, _numbers_of(log, _samples(log)))
 
 
 def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
@@ -51,7 +49,7 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
     """
     for log in rows:
         samples = _samples(log)
-        numbers = _Numbers(log, samples[-1]["epoch"], _reductions(log))
+        numbers = _numbers_of(log, samples)
         yield from filter(None, _rows(samples, len(samples), path, numbers))
 
 
@@ -65,15 +63,22 @@ def _no_samples(log: Row) -> ValueError:
     return ValueError(f"this inspect log has no samples (status: {log.get('status', 'started')})")
 
 
+def _numbers_of(log: Row, samples: list[Row]) -> _Numbers:
+    return _Numbers(log, samples[-1]["epoch"], _reductions(log))
+
+
 def _reductions(log: Row) -> list[Row]:
-    found = log.get("reductions") or (log.get("results") or {}).get("sample_reductions")
-    return list(found or ())
+    reductions = log.get("reductions") or (log.get("results") or {}).get("sample_reductions")
+    return list(reductions or ())
 
 
 def _described(log: Row, numbers: _Numbers) -> dict[str, Any]:
-    about = log["eval"]
-    known = {"model": about.get("model"), "task": about.get("task")}
-    return {**known, "recorded": numbers.recorded, "reported": numbers.reported}
+    return {
+        "model": log["eval"].get("model"),
+        "task": log["eval"].get("task"),
+        "recorded": numbers.recorded,
+        "reported": numbers.reported,
+    }
 
 
 class _Numbers:
@@ -93,20 +98,20 @@ class _Numbers:
         self.reported: dict[str, dict[str, float]] = {}
         self.reduced: dict[str, Row] = {}
         by_reducer = set()
-        for one in reductions if epochs > 1 else ():
-            scorer, reducer = one["scorer"], one.get("reducer")
+        for reduction in reductions if epochs > 1 else ():
+            scorer, reducer = reduction["scorer"], reduction.get("reducer")
             by_reducer.add((scorer, reducer))
-            for sample in one["samples"]:
-                values = dict(_values(scorer, sample.get("value"), reducer or _MEAN))
+            for sample in reduction["samples"]:
+                values = _values(scorer, sample.get("value"), reducer or _MEAN)
                 self.reduced.setdefault(str(sample["sample_id"]), {}).update(values)
         for score in (log.get("results") or {}).get("scores") or ():
             scorer, reducer = score["scorer"], score.get("reducer")
             reduced = (scorer, reducer) in by_reducer
-            name = _column(scorer, score["name"], (reducer or _MEAN) if reduced else "")
+            column = _column(scorer, score["name"], (reducer or _MEAN) if reduced else "")
             metrics = score.get("metrics") or {}
-            self.recorded.setdefault(name, {"better": "higher"} if "accuracy" in metrics else {})
-            values = {metric: found["value"] for metric, found in metrics.items()}
-            self.reported.setdefault(name, {}).update(values)
+            self.recorded.setdefault(column, {"better": "higher"} if "accuracy" in metrics else {})
+            values = {name: metric["value"] for name, metric in metrics.items()}
+            self.reported.setdefault(column, {}).update(values)
 
 
 class Archive:
@@ -161,7 +166,7 @@ class Archive:
         return _Numbers(header, self._epochs, reductions)
 
     def sample(self, name: str) -> Row:
-        """What inspect has written of the sample in a member."""
+        """The sample, or the header, in a member of the archive."""
         try:
             sample: Row = json.loads(self._content(self._members[name]))
         except (OSError, ValueError, zipfile.BadZipFile, struct.error) as error:
@@ -205,9 +210,7 @@ def _rows(
         else:
             yield nothing | _row(sample) | numbers.reduced.pop(str(sample["id"]), {})
     if failed:
-        logging.getLogger("metrichub").warning(
-            "%s: left out %d of %d samples, which ended in an error", path, failed, expected
-        )
+        warn(path, f"left out {failed} of {expected} samples, which ended in an error")
 
 
 def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,43 +219,38 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
     Names by which texts are found are left to the texts: a "summary" in the metadata isn't what
     was generated.
     """
-    texts = {
-        "questions": _text_of_input(sample.get("input")),
-        "predictions": _completion(sample.get("output") or {}),
-        "references": sample.get("target", ""),
-    }
     attached = sample.get("attachments") or {}
-    texts = {name: _resolved(text, attached) for name, text in texts.items()}
-    own = {"id": sample["id"], "epoch": sample["epoch"], **texts}
-    if sample.get("choices"):
-        own["choices"] = [_resolved(choice, attached) for choice in sample["choices"]]
-    if sample.get("messages"):
-        own["messages"] = _resolved(sample["messages"], attached)
-    known = {
+    texts = {
+        "questions": _resolved(_text_of_input(sample.get("input")), attached),
+        "predictions": _resolved(_completion(sample.get("output") or {}), attached),
+        "references": _resolved(sample.get("target", ""), attached),
+    }
+    row = {
         name: value
         for name, value in (sample.get("metadata") or {}).items()
         if isinstance(value, (str, int, float)) and column_of_alias(name) not in TEXT
     }
-    return {**known, **dict(_scores(sample)), **own}
-
-
-def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What each scorer recorded; several values of one are named after it and their keys."""
     for scorer, score in (sample.get("scores") or {}).items():
-        yield from _values(scorer, score.get("value"))
+        row |= _values(scorer, score.get("value"))
+    row |= {"id": sample["id"], "epoch": sample["epoch"], **texts}
+    for name in ("choices", "messages"):
+        if sample.get(name):
+            row[name] = _resolved(sample[name], attached)
+    return row
 
 
-def _values(scorer: str, value: Any, reducer: str = "") -> Iterator[tuple[str, Any]]:
-    for name, one in value.items() if isinstance(value, Mapping) else ((scorer, value),):
-        number = _VALUES.get(one, one) if isinstance(one, str) else one
-        yield _column(scorer, name, reducer), number
+def _values(scorer: str, value: Any, reducer: str = "") -> dict[str, Any]:
+    """The numbers of a score by column; several are named after the scorer and their keys."""
+    values = value if isinstance(value, Mapping) else {scorer: value}
+    return {
+        _column(scorer, name, reducer): _VALUES.get(item, item) if isinstance(item, str) else item
+        for name, item in values.items()
+    }
 
 
 def _column(scorer: str, name: str, reducer: str = "") -> str:
-    """The column of a score, which isn't taken for a text or for the choices."""
     column = scorer if name == scorer else f"{scorer}.{name}"
-    column = f"{column}.{reducer}" if reducer else column
-    return f"score.{column}" if column_of_alias(column) in (*TEXT, "choice", "choices") else column
+    return score_column(f"{column}.{reducer}" if reducer else column)
 
 
 def _completion(output: Mapping[str, Any]) -> str:

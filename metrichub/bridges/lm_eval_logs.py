@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from metrichub.bridges._log_files import likeliest, object_in, one_or_several, warn
+from metrichub.data.readers import Row
 from metrichub.errors import what
-
-Row = dict[str, Any]
 
 ALTERNATIVES = ("filter",)
 """See `metrichub.data.readers.RowReader`."""
@@ -53,7 +52,8 @@ def expand(rows: Iterator[Row], path: str) -> Iterator[Row]:
     Raises:
         ValueError: some documents are there again with the same replies, others with new ones.
     """
-    names = list(dict.fromkeys(key.partition(",")[2] for key, _ in _scores(*_results(path))))
+    results, task = _results(path)
+    names = list(dict.fromkeys(key.partition(",")[2] for key, _ in _scores(results, task)))
     first: dict[bytes, bytes] = {}
     times = Counter[bytes]()
     by_filter = None
@@ -91,31 +91,29 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         else:
             others[str(name)] += 1
     if others:
-        logging.getLogger("metrichub").warning(
-            "%s: this log has each sample once per filter; only those of filter %r are read, not "
-            "of %s (choose another with --where filter=%s, or where= in Python)",
-            *(path, chosen, " and ".join(map(repr, others)), next(iter(others))),
+        warn(
+            path,
+            f"this log has each sample once per filter; only those of filter {chosen!r} are read, "
+            f"not of {' and '.join(map(repr, others))} (choose another with --where "
+            f"filter={next(iter(others))}, or where= in Python)",
         )
 
 
 def _results(path: str) -> tuple[Mapping[str, Any], str | None]:
-    """What the harness wrote beside samples about all of them, and the task."""
+    """The harness's results of all samples, from the file beside them, and the task."""
     name = _NAME.fullmatch(Path(path).name)
     if name is None:
         return {}, None
-    file = Path(path).with_name(f"results_{name['date']}.json")
-    try:
-        results = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        results = {}
-    return results if isinstance(results, Mapping) else {}, name["task"]
+    return object_in(Path(path).with_name(f"results_{name['date']}.json")), name["task"]
 
 
 def _scores(results: Mapping[str, Any], task: str | None) -> list[tuple[str, float]]:
-    """What the harness reports of a task: "metric,filter" -> its score."""
-    scores = results.get("results", {}).get(task, {}).items()
-    own = [(key, one) for key, one in scores if "," in key and "_stderr," not in key]
-    return [(key, one) for key, one in own if isinstance(one, (int, float))]
+    """The scores that the harness reports of a task: "metric,filter" -> its score."""
+    return [
+        (key, score)
+        for key, score in results.get("results", {}).get(task, {}).items()
+        if "," in key and "_stderr," not in key and isinstance(score, (int, float))
+    ]
 
 
 def _recorded(
@@ -145,7 +143,7 @@ def _recorded(
 
 
 def _sample(row: Row) -> Row:
-    """What metrics read of a sample: of a text that was generated, or of likelihoods."""
+    """The columns of a sample, from a generated text or from likelihoods of the choices."""
     arguments = row["arguments"]
     requests = [
         list(request.values() if isinstance(request, Mapping) else request)
@@ -162,8 +160,8 @@ def _sample(row: Row) -> Row:
     # With acc_mutual_info, each choice is asked for again without the question.
     asked = [pair for pair in requests if len(pair) == 2 and pair[0]] or requests
     # A whole text has its likelihood alone; an end also whether it is the likeliest.
-    pairs = (one if isinstance(one, list) else [one] for one in row["filtered_resps"])
-    likelihoods = [float(pair[0]) for pair in pairs][: len(asked)]
+    replies = (reply if isinstance(reply, list) else [reply] for reply in row["filtered_resps"])
+    likelihoods = [float(reply[0]) for reply in replies][: len(asked)]
     sample = {"likelihoods": likelihoods, "references": references}
     if not asked or len(asked[0]) < 2:
         return sample
@@ -173,10 +171,9 @@ def _sample(row: Row) -> Row:
     if len(asked) == 1:
         return sample
     choices = [str(pair[place]).strip() for pair in asked]
-    chosen = max(range(len(likelihoods)), key=likelihoods.__getitem__)
     return sample | {
         "choices": choices,
-        "predictions": choices[chosen],
+        "predictions": likeliest(choices, likelihoods),
         "references": _named(references, choices),
     }
 
@@ -188,7 +185,7 @@ def _texts(name: str, responses: Any) -> str | list[str]:
     if not several or not all(isinstance(text, str) for text in several):
         raise ValueError(f"{name} holds {what(response)}, not text")
     texts = ["" if text == _NOTHING else str(text) for text in several]
-    return texts if len(texts) > 1 or (name != "resps" and response is several) else texts[0]
+    return texts if name != "resps" and response is several else one_or_several(texts)
 
 
 def _references(target: Any, document: Any) -> str | Sequence[str]:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from metrichub.data.conversations import conversation
+from metrichub.data.readers import Row
 from metrichub.data.traces import attributes_of, spans_of
-
-Row = dict[str, Any]
 
 
 def matches(row: Row) -> bool:

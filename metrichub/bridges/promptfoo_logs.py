@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from metrichub.data.columns import TEXT, column_of_alias
-
-Row = dict[str, Any]
+from metrichub.bridges._log_files import score_column, warn
+from metrichub.data.columns import column_of_alias
+from metrichub.data.readers import Row
 
 _LINE = {"promptIdx", "testIdx", "vars", "gradingResult"}
 _ENDED_IN_ERROR = 2
@@ -59,31 +58,31 @@ def read(rows: Iterator[Row], path: str) -> Iterator[Row]:
         expected = {r["testIdx"]: texts for r in results if (texts := list(_expected(r)))}
         yield from (_sample(result, expected.get(result["testIdx"], [])) for result in results)
         if failed := sum(result.get("failureReason") == _ENDED_IN_ERROR for result in results):
-            logging.getLogger("metrichub").warning(
-                "%s: %d of %d results ended in an error; their replies are empty, and promptfoo's "
-                "score is 0",
-                *(path, failed, len(results)),
+            warn(
+                path,
+                f"{failed} of {len(results)} results ended in an error; their replies are empty, "
+                "and promptfoo's score is 0",
             )
 
 
 def _sample(result: Row, expected: list[str]) -> Row:
-    reply, known = (result.get("response") or {}).get("output"), dict(result["vars"])
-    columns = set(map(column_of_alias, known))
-    own = {
+    reply, variables = (result.get("response") or {}).get("output"), dict(result["vars"])
+    columns = set(map(column_of_alias, variables))
+    sample = {
         "id": result["testIdx"],
         "provider": result["provider"].get("label") or result["provider"]["id"],
         "promptIdx": result["promptIdx"],
-        "predictions": reply if isinstance(reply, str) else "" if reply is None else _json(reply),
+        "predictions": "" if reply is None else _text_of(reply),
     }
     if "questions" not in columns:
-        own["questions"] = result["prompt"]["raw"]
+        sample["questions"] = result["prompt"]["raw"]
     if expected and "references" not in columns:
-        own["references"] = expected
-    return known | _scores(result) | own
+        sample["references"] = expected
+    return variables | _scores(result) | sample
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _expected(result: Row) -> Iterator[str]:
@@ -91,15 +90,12 @@ def _expected(result: Row) -> Iterator[str]:
     for part in (result.get("gradingResult") or {}).get("componentResults") or ():
         assertion = part.get("assertion") or {}
         if assertion.get("type") == "equals":
-            value = (part.get("metadata") or {}).get("renderedAssertionValue", assertion["value"])
-            yield value if isinstance(value, str) else _json(value)
+            metadata = part.get("metadata") or {}
+            yield _text_of(metadata.get("renderedAssertionValue", assertion["value"]))
 
 
 def _scores(result: Row) -> dict[str, Any]:
-    """Whether a result passed, its score, and those with a name, which isn't taken for a text."""
+    """Whether a result passed, its score, and those with a name."""
     named: Mapping[str, Any] = result.get("namedScores") or {}
-    columns = {
-        f"score.{name}" if column_of_alias(name) in TEXT else name: value
-        for name, value in named.items()
-    }
+    columns = {score_column(name): value for name, value in named.items()}
     return columns | {"success": result["success"], "score": result["score"]}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-Row = dict[str, Any]
+from metrichub.data.readers import Row
 
 _SAMPLE = re.compile(
     "id|user_input|response|multi_responses|reference|(retrieved|reference)_contexts|"
