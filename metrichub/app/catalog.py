@@ -190,71 +190,55 @@ def propose(
     or else their columns, with the most metrics that can be used, which read the most columns.
     """
     named = {item.name: item for item in _readable()}
-    absent = _absent(needed(named.values()), files, mapping)
+    columns = needed(named.values())
+    absent = {c for c in columns if not all(_is_available(c, names, mapping) for names in files)}
     expected_calls = {"reference_messages", *ALIASES["reference_messages"]}
     has_calls = all(not expected_calls.isdisjoint(names) for names in files)
 
     def offered(chosen: ChosenMetric) -> OfferedMetric:
         item = named[chosen.name]
-        lacking = [column for column in item.columns if column in absent]
-        if has_calls and "agents" in item.card.tags.task:
-            # The conversations may contain the expected calls.
-            lacking = [column for column in lacking if column != "references"]
+        # Calls that were expected may stand in conversations.
+        optional = {"references"} if has_calls and "agents" in item.card.tags.task else set()
+        lacking = [column for column in item.columns if column in absent - optional]
         lacks = f"needs {listed(lacking)}" if lacking else not_offered(item.entry, judging) or ""
-        asks = "local" if item.card.requires else ""
-        return OfferedMetric(
-            item, chosen, lacks, "remote" if judging.asks_model(item.card) else asks
-        )
+        local = "local" if item.card.requires else ""
+        asks = "remote" if judging.asks_model(item.card) else local
+        return OfferedMetric(item, chosen, lacks, asks)
 
     every = choices({name: item.entry for name, item in named.items()})
     sets = {str(number): choice for number, choice in enumerate(every)}
     metrics = {number: [offered(metric) for metric in sets[number].metrics] for number in sets}
-    names_of_columns = " ".join(name for names in files for name in names).lower()
+    texts = title.lower(), " ".join(name for names in files for name in names).lower()
 
     def fit(number: str) -> tuple[bool, bool, float, int]:
         data, usable = sets[number].data, [metric for metric in metrics[number] if not metric.lacks]
-        if not usable:
-            return False, False, 0.0, 0
+        # "agrees with people on fluency: …"
         agreements = (metric.chosen.agreement.partition(":")[0] for metric in metrics[number])
-        dimensions = (agreement.rpartition(" ")[2] for agreement in agreements)
-        hints = {data[:6], *filter(None, dimensions)}
+        hints = {data[:6], *(text.rpartition(" ")[2] for text in agreements if text)}
+        titled, by_columns = (any(hint in text for hint in hints) for text in texts)
+        by_columns |= data == "answers.jsonl" and "questions" not in absent
+        by_columns |= data == "calls.jsonl" and has_calls
         read = {c for metric in usable for c in metric.item.columns} - {"predictions", "sources"}
-        return (
-            any(hint in title.lower() for hint in hints),
-            any(hint in names_of_columns for hint in hints)
-            or (data == "answers.jsonl" and "questions" not in absent)
-            or (data == "calls.jsonl" and has_calls),
-            len(usable) / len(metrics[number]),
-            len(read),
-        )
+        share = len(usable) / len(metrics[number])
+        return titled and share > 0, by_columns and share > 0, share, len(read)
 
     key = key if key in sets else max(sets, key=fit, default="")
     likely = list(metrics.get(key, ()))
     names = {metric.item.name for metric in likely}
-    alike = [number for number in sets if sets[number].evaluate == sets[key].evaluate]
-    # Up to two more that other columns would make possible.
-    lacking_columns = {
-        metric.item.name: metric
-        for number in alike
-        for metric in metrics[number]
-        if metric.lacks.startswith("needs ") and metric.item.name not in names
-    }
-    likely += list(lacking_columns.values())[:2]
+    # Two more that other columns would make possible.
+    alike = (number for number in sets if sets[number].evaluate == sets[key].evaluate)
+    further = {m.item.name: m for n in alike for m in metrics[n] if m.lacks.startswith("needs ")}
+    likely += [metric for name, metric in further.items() if name not in names][:2]
     names = {metric.item.name for metric in likely}
     others = [offered(ChosenMetric(name, name, "", None)) for name in named if name not in names]
     return Proposal(sets, key, likely, [metric for metric in others if not metric.lacks])
 
 
-def _absent(
-    columns: Iterable[str], files: Sequence[Sequence[str]], mapping: Mapping[str, str]
-) -> set[str]:
-    """The columns that a file doesn't have, or that several of its columns could be."""
-    absent = set()
-    for column in columns:
-        chosen = {column: mapping[column]} if mapping.get(column) else {}
-        try:
-            for names in files:
-                resolve({column: ""}, names, chosen)
-        except InputError:
-            absent.add(column)
-    return absent
+def _is_available(column: str, names: Sequence[str], mapping: Mapping[str, str]) -> bool:
+    """Whether one of a file's columns, and no other, is a column that metrics read."""
+    chosen = {column: mapping[column]} if mapping.get(column) else {}
+    try:
+        resolve({column: ""}, names, chosen)
+    except InputError:
+        return False
+    return True

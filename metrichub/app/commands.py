@@ -87,7 +87,8 @@ def serve(  # noqa: PLR0913  # the options are its parameters
     link. Pages and the JSON API at /api/ can be reached from this machine only, unless you set
     --host.
     """
-    _check_installed()
+    if lacking := lacking_of_extras("metrichub").get("app"):
+        raise MissingDependency("metrichub serve", lacking[0], "pip install 'metrichub[app]'")
     from metrichub.app.settings import MEBIBYTE, Judging, ServerLimits, ServerSettings
     from metrichub.authoring import embedder_of, judge_of
 
@@ -109,20 +110,15 @@ def serve(  # noqa: PLR0913  # the options are its parameters
             f"judge at your cost and send files of up to {max_upload} MB; there is no password"
         )
         names = (*names, host, socket.gethostname())
-    known = tuple(name.lower() for name in names)
-    judging = Judging(judge, embedder)
-    with nullcontext() if forget else _kept(runs) as folder:
-        _run(ServerSettings(judging, public, known, limits, folder), listener, host)
-
-
-def _check_installed() -> None:
-    if lacking := lacking_of_extras("metrichub").get("app"):
-        raise MissingDependency("metrichub serve", lacking[0], "pip install 'metrichub[app]'")
+    hosts = tuple(name.lower() for name in names)
+    with nullcontext() if forget else _locked_folder(runs) as folder:
+        settings = ServerSettings(Judging(judge, embedder), public, hosts, limits, folder)
+        _run(settings, listener, host)
 
 
 @contextmanager
-def _kept(chosen: Path | None) -> Iterator[Path]:
-    """Where runs are kept, made for this user alone, and held against other servers.
+def _locked_folder(chosen: Path | None) -> Iterator[Path]:
+    """The folder of runs, made for this user alone, and locked against other servers.
 
     Each would take the other's runs for interrupted ones.
     """

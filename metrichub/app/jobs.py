@@ -1,4 +1,4 @@
-"""What worker processes do: read, score and write; all comes and goes as plain values."""
+"""The jobs of worker processes: read, score and write, with plain values in and out."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FileJob:
     """Files to score, each the outputs of a system on the same samples, or one of all systems.
 
     Attributes:
-        folder: What is made of them is written there.
+        folder: Where reports and tables are written.
         files: The files.
         chosen: How they are to be scored.
         judging: The server's judge.
@@ -87,16 +87,16 @@ class FileJob:
 
 
 class Summary(NamedTuple):
-    """What the list of runs shows: the number of samples, and the result in a sentence or two."""
+    """A line of the list of runs: the number of samples, and the result in a sentence or two."""
 
     size: int
     sentences: tuple[str, ...]
 
 
 def _hub(metrics: Iterable[str | RequestedMetric], reduce: str | None, judging: Judging) -> Hub:
-    asked = (RequestedMetric(metric) if isinstance(metric, str) else metric for metric in metrics)
-    made = [metric_of(metric, judging) for metric in asked]
-    return Hub(made, reduce=reduce)  # type: ignore[arg-type]  # Hub checks the word
+    requested = (RequestedMetric(spec) if isinstance(spec, str) else spec for spec in metrics)
+    chosen = [metric_of(metric, judging) for metric in requested]
+    return Hub(chosen, reduce=reduce)  # type: ignore[arg-type]  # Hub checks the word
 
 
 @without_warnings()
@@ -160,12 +160,12 @@ def score_files(job: FileJob) -> Summary | Refusal:
             for name, file in named.items()
         }
         if len(batches) > 1 or chosen.names(SYSTEM):
-            # As a whole, once it is sure that they are about the same samples.
-            whole = {name: as_one(list(parts)) for name, parts in batches.items()}
-            if len(whole) == 1:
-                whole = split_systems(whole[names[0]], chosen.names(SYSTEM)[0])
-            whole = {name: whole[name] for name in chosen.first(whole)}
-            same = chosen.matched(whole) if chosen.common else in_order(whole)
+            # Read to their ends, as systems are compared on the same samples.
+            systems = {name: as_one(list(parts)) for name, parts in batches.items()}
+            if len(systems) == 1:
+                systems = split_systems(systems[names[0]], chosen.names(SYSTEM)[0])
+            systems = {name: systems[name] for name in chosen.first(systems)}
+            same = chosen.matched(systems) if chosen.common else in_order(systems)
             check_same_samples(same, hub.needs(), _mapping(hub, job), hub.system_columns())
             batches = {name: [samples] for name, samples in same.items()}
         return _written(_measured(hub, batches, job), job)
@@ -186,13 +186,14 @@ def _opened(file: Upload, text: str) -> Report:
     from metrichub import Report
 
     try:
-        asked = TypeAdapter(list[RequestedMetric]).validate_python([
+        requested = TypeAdapter(list[RequestedMetric]).validate_python([
             {"metric": saved["metric"], "parameters": saved["parameters"], "name": name}
             for name, saved in json.loads(text)["results"].items()
         ])  # fmt: skip
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ReportError(f"{file.shown} is damaged; save the report again") from error
-    metrics = [metric_of(metric, Judging("offline", "offline"), saved=True) for metric in asked]
+    judging = Judging("offline", "offline")
+    metrics = [metric_of(metric, judging, saved=True) for metric in requested]
     # The text that was looked at, whatever else could be unpacked from the file.
     path = file.path.with_name("saved.json")
     write_text(path, text)
@@ -224,7 +225,7 @@ def _measured(
 
 
 def _teller(job: FileJob) -> Callable[[str, int, int | None], None]:
-    """What to call when a stage has done so many of all samples; notes it now and then."""
+    """A function of a stage, the samples done and their total, which writes them now and then."""
     last = "", 0.0
 
     def tell(stage: str, done: int, total: int | None) -> None:
@@ -240,7 +241,7 @@ def _teller(job: FileJob) -> Callable[[str, int, int | None], None]:
 
 @without_warnings()
 def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
-    """What the list of runs shows, once the report and the files to download are written."""
+    """The summary of a run whose report and files to download it writes."""
     from metrichub import compare_all
 
     tell = _teller(job)
@@ -270,9 +271,15 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
-    read = Provenance.of((file.shown, file.path) for file in job.files)
-    how = {"ranking": ranking, "provenance": read, "human": job.chosen.human, "progress": tell}
-    first.to_html(job.folder / REPORT, name=name, others=dict(others), **how)
+    first.to_html(
+        job.folder / REPORT,
+        name=name,
+        others=dict(others),
+        ranking=ranking,
+        provenance=Provenance.of((file.shown, file.path) for file in job.files),
+        human=job.chosen.human,
+        progress=tell,
+    )
     # A row that isn't JSON can't be saved; all else can be shown.
     with suppress(ReportError):
         if not ranking:

@@ -56,7 +56,7 @@ def _run(request: Request) -> Run:
     return _runs(request).find(request.path_params["id"])
 
 
-def _own(request: Request, id: str | None = None) -> Run:
+def _owned_run(request: Request, id: str | None = None) -> Run:
     """The run of the address or of an id, if the browser that calls began it."""
     run, owner = _run(request) if id is None else _runs(request).find(id), owner_of(request)
     if not owner or run.owner != owner:
@@ -96,7 +96,7 @@ async def _taken(request: Request, form: FormData) -> Run:
     Programs and links name metrics at once; a page shows what is in the files first.
     """
     runs, do, id = _runs(request), str(form.get("do", "")), str(form.get("run", ""))
-    files, run = _files(form), _own(request, id) if id else None
+    files, run = _files(form), _owned_run(request, id) if id else None
     if run and not runs.is_repeatable(run):
         raise Problem(
             422, "InputError", "this run can't be changed any more; choose its files again"
@@ -120,11 +120,11 @@ async def _taken(request: Request, form: FormData) -> Run:
     if what == "baseline":
         chosen = replace(chosen, baseline=about)
     begun = await runs.look(replace(begun, refusal=None, state="new"), chosen)
-    if begun.found and not begun.found.columns:
+    if begun.preview and not begun.preview.columns:
         runs.start(begun, chosen)
-    elif begun.found and (what == "propose" or not (chosen.metrics or (run and run.found))):
-        wanted = tuple(str(name) for name in form.getlist("want"))
-        metrics = wanted or (*_proposal(request, begun).ticked, *_specs(form, "more"))
+    elif begun.preview and (what == "propose" or not (chosen.metrics or (run and run.preview))):
+        named = tuple(str(name) for name in form.getlist("want"))
+        metrics = named or (*_proposal(request, begun).ticked, *_specs(form, "more"))
         begun = replace(begun, chosen=replace(chosen, metrics=tuple(dict.fromkeys(metrics))))
         runs.save(begun)
     return begun
@@ -148,19 +148,19 @@ def _files(form: FormData) -> list[tuple[str, BinaryIO]]:
 
 def _choices(form: FormData, run: Run | None) -> Choices:
     """How files are to be scored, by a form or else as it was chosen for a run before."""
-    found = run.found if run else None
-    by_name = {column.name: column.use for column in found.columns} if found else {}
+    preview = run.preview if run else None
+    by_name = {column.name: column.use for column in preview.columns} if preview else {}
     fields = ((n.removeprefix(_USED), str(use)) for n, use in form.items() if n.startswith(_USED))
     explicit = (SYSTEM, RATING)
     used = {n: use for n, use in fields if use in explicit or use != by_name.get(n, "")}
     has_ratings = RATING in {**by_name, **used}.values()
     return Choices(
         metrics=_specs(form, "metric", "more"),
-        used=used if found or not run else run.chosen.used,
+        used=used if preview or not run else run.chosen.used,
         reduce=str(form.get("reduce", "")) or None,
         baseline=str(form.get("baseline", "")),
-        common=bool(found and found.shared is not None),
-        people="people" in form if has_ratings and found else None,
+        common=bool(preview and preview.shared is not None),
+        people="people" in form if has_ratings and preview else None,
         task=str(form.get("task", "")),
     )
 
@@ -173,48 +173,48 @@ def _specs(form: FormData, *names: str) -> tuple[str, ...]:
 
 
 def _proposal(request: Request, run: Run) -> catalog.Proposal:
-    """What could be scored of a run's files, as their columns are used."""
-    names, chosen = run.found.names if run.found else (), run.chosen
-    left = [[name for name in own if chosen.used.get(name) != ""] for own in names]
+    """The metrics for a run's files, as their columns are used."""
+    names, chosen = run.preview.names if run.preview else (), run.chosen
+    used = [[name for name in file if chosen.used.get(name) != ""] for file in names]
     judging = request.app.state.settings.judging
-    return catalog.propose(left, chosen.mapping, " ".join(run.files), chosen.task, judging)
+    return catalog.propose(used, chosen.mapping, " ".join(run.files), chosen.task, judging)
 
 
 def _form(request: Request, form: FormData | None = None, error: Problem | None = None) -> Page:
     """The page before there are files, or that a form came from, with what is wrong."""
     runs, id = _runs(request), str(form.get("run", "")) if form else ""
-    if id and error and error.status_code == 422 and runs.is_repeatable(_own(request, id)):
+    if id and error and error.status_code == 422 and runs.is_repeatable(_owned_run(request, id)):
         return _choosing(request, replace(runs.find(id), refusal=error.refusal), 422)
     names = {item.name: item for item in catalog.open_metrics(runs.settings.judging)}
-    asked = form.getlist("want") if form else request.query_params.getlist("metric")
-    wanted = [name for name in map(str, asked) if name in names]
+    requested = form.getlist("want") if form else request.query_params.getlist("metric")
+    metrics = [name for name in map(str, requested) if name in names]
     text = str(form.get("text", "")) if form else ""
-    if wanted and "example" in request.query_params:
-        text = json.dumps(_example(names[wanted[0]]))
-    seen = {
+    if metrics and "example" in request.query_params:
+        text = json.dumps(_example(names[metrics[0]]))
+    context = {
         "run": None,
-        "found": None,
+        "preview": None,
         "proposal": None,
         "text": text,
-        "wanted": wanted,
+        "wanted": metrics,
         "accepted": ",".join(accepted()),
         "refusal": error.refusal if error else None,
     }
-    return page(request, "start.html", seen, error.status_code if error else 200)
+    return page(request, "start.html", context, error.status_code if error else 200)
 
 
 def _choosing(request: Request, run: Run, status: int = 200) -> Page:
     """The page of a run whose metrics can be chosen: what is in its files, and what is proposed."""
-    runs, columns = _runs(request), run.found.columns if run.found else ()
+    runs, columns = _runs(request), run.preview.columns if run.preview else ()
     proposal = _proposal(request, run) if columns else None
     offered = [*proposal.likely, *proposal.others] if proposal else []
     specs = {metric.chosen.spec for metric in offered}
     uses = [run.chosen.used.get(column.name, column.use) for column in columns]
     read = catalog.needed(catalog.open_metrics(runs.settings.judging))
     labels = {name: name if name not in TEXT[:4] else name.removesuffix("s") for name in read}
-    seen = {
+    context = {
         "run": run,
-        "found": run.found,
+        "preview": run.preview,
         "sizes": [path.stat().st_size for path in runs.uploads(run)],
         "proposal": proposal,
         "uses": {ID: ID, SYSTEM: "names of systems", RATING: RATING, **labels},
@@ -226,13 +226,13 @@ def _choosing(request: Request, run: Run, status: int = 200) -> Page:
         "reductions": _REDUCTIONS,
         "refusal": run.refusal,
     }
-    return page(request, "start.html", seen, status)
+    return page(request, "start.html", context, status)
 
 
 def _example(item: catalog.Item) -> dict[str, Any]:
     """A sample with what the metric reads: the first beside its card, or one of ours."""
-    own = item.entry.folder / "samples.jsonl"
-    with (own if own.is_file() else HOME / "example.jsonl").open(encoding="utf-8") as lines:
+    file = item.entry.folder / "samples.jsonl"
+    with (file if file.is_file() else HOME / "example.jsonl").open(encoding="utf-8") as lines:
         sample: dict[str, Any] = json.loads(lines.readline())
     return {c: sample.get(c, sample.get("predictions", "")) for c in item.columns}
 
@@ -240,15 +240,15 @@ def _example(item: catalog.Item) -> dict[str, Any]:
 async def all_runs(request: Request) -> Page:
     """The runs that this browser began, the newest first."""
     runs, owner = _runs(request), owner_of(request)
-    own = [run for run in await to_thread.run_sync(runs.all) if owner and run.owner == owner]
-    sizes = {run.id: runs.size(run) for run in own}
-    return page(request, "runs.html", {"runs": own, "sizes": sizes})
+    listed = [run for run in await to_thread.run_sync(runs.all) if owner and run.owner == owner]
+    sizes = {run.id: runs.size(run) for run in listed}
+    return page(request, "runs.html", {"runs": listed, "sizes": sizes})
 
 
 async def post_runs(request: Request) -> Response:
     """Compare the runs that were ticked, or delete them."""
     form = await request.form(max_files=0, max_fields=500)
-    runs, ticked = _runs(request), [_own(request, str(id)) for id in form.getlist("run")]
+    runs, ticked = _runs(request), [_owned_run(request, str(id)) for id in form.getlist("run")]
     if form.get("do") == "delete":
         for run in ticked:
             await runs.delete(run)
@@ -269,13 +269,14 @@ async def post_runs(request: Request) -> Response:
 async def run_page(request: Request) -> Page:
     """A run's page: what could be scored, how far it is, or the report that came out of it."""
     runs, run = _runs(request), _run(request)
-    own = run.owner == owner_of(request)
-    if own and runs.is_repeatable(run):
-        if not (run.found or run.state == "new"):
+    is_own = run.owner == owner_of(request)
+    if is_own and runs.is_repeatable(run):
+        if not (run.preview or run.state == "new"):
             run = await runs.look(run)
         return _choosing(request, run)
-    seen = {"run": run, "is_own": own, "is_saved": runs.path(run, SAVED).is_file()}
-    answer = page(request, "run.html", seen | {"progress": runs.progress(run)})
+    is_saved = runs.path(run, SAVED).is_file()
+    context = {"run": run, "is_own": is_own, "is_saved": is_saved, "progress": runs.progress(run)}
+    answer = page(request, "run.html", context)
     answer.headers["Content-Security-Policy"] = f"{HEADERS['Content-Security-Policy']}; {_FRAME}"
     return answer
 
@@ -288,14 +289,14 @@ async def state(request: Request) -> Json:
 
 async def stop(request: Request) -> Response:
     """End a run."""
-    run = _own(request)
+    run = _owned_run(request)
     await _runs(request).end(run)
     return RedirectResponse(f"/runs/{run.id}", 303)
 
 
 async def delete(request: Request) -> Response:
     """Delete a run."""
-    await _runs(request).delete(_own(request))
+    await _runs(request).delete(_owned_run(request))
     return RedirectResponse("/runs", 303)
 
 
@@ -314,11 +315,12 @@ async def file(request: Request) -> Response:
 async def card(request: Request) -> Page:
     """A metric's card."""
     item = catalog.item_of(request.path_params["name"])
-    head, _, rest = item.card.body.lstrip().partition("\n")
-    body = html(rest if head.startswith("# ") else item.card.body, catalog.linker(item))
-    seen = {"item": item, "card": item.card, "body": body}  # The body comes out of an allowlist.
-    shut = not_offered(item.entry, request.app.state.settings.judging)
-    return page(request, "card.html", {**seen, "unavailable": shut})
+    title, _, text = item.card.body.lstrip().partition("\n")
+    # The body comes out of an allowlist.
+    body = html(text if title.startswith("# ") else item.card.body, catalog.linker(item))
+    reason = not_offered(item.entry, request.app.state.settings.judging)
+    context = {"item": item, "card": item.card, "body": body, "unavailable": reason}
+    return page(request, "card.html", context)
 
 
 async def all_metrics(request: Request) -> Page:

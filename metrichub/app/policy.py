@@ -1,4 +1,4 @@
-"""What clients may choose of a metric: its parameters, but never who judges, nor a file.
+"""The parameters of a metric that clients may choose: never who judges, nor a file.
 
 Whoever can call the server must not make it read files, ask other servers or spend a key.
 """
@@ -102,11 +102,11 @@ def unavailable(entry: Entry, judging: Judging) -> str | None:
             f"{entry.name} needs a model as judge, and this server has none; start it with one: "
             "metrichub serve --judge openai"
         )
-    for kind in ("judge", "embedder"):
+    for article, kind in (("a", "judge"), ("an", "embedder")):
         if getattr(entry.card, kind) and not getattr(judging, kind):
             return (
-                f"{entry.name} asks a{'n' * (kind == 'embedder')} {kind}, and this server was "
-                f"started without one: metrichub serve --{kind} …"
+                f"{entry.name} asks {article} {kind}, and this server was started without one: "
+                f"metrichub serve --{kind} …"
             )
     return None
 
@@ -142,12 +142,12 @@ def _server_models(metric: type, judging: Judging) -> dict[str, str]:
     A server without one leaves a plugin's parameter at the plugin's default.
     """
     return {
-        parameter.name: own
+        parameter.name: model
         for parameter in parameters_of(metric)
         for values in _declared(metric, parameter)
         for kind in values.kinds
         if isinstance(kind, Instance) and kind.of in _SERVER_MODELS
-        if (own := getattr(judging, _SERVER_MODELS[kind.of])) is not None
+        if (model := getattr(judging, _SERVER_MODELS[kind.of])) is not None
     }
 
 

@@ -47,7 +47,7 @@ class Run:
         begun: When it began.
         files: The names that its owner gave the files.
         chosen: How they are to be scored.
-        found: What is in them, once somebody looked.
+        preview: Their contents, once they were looked at.
         state: How far it is; one that is "new" waits for somebody to choose metrics.
         summary: What came out of it.
         refusal: Why nothing did.
@@ -58,7 +58,7 @@ class Run:
     begun: datetime
     files: tuple[str, ...]
     chosen: Choices = field(default_factory=Choices)
-    found: Preview | None = None
+    preview: Preview | None = None
     state: Literal["new", "waiting", "running", "done", "failed", "stopped"] = "new"
     summary: Summary | None = None
     refusal: Refusal | None = None
@@ -71,7 +71,7 @@ class Run:
     @property
     def systems(self) -> list[str]:
         """The names of the systems, the baseline first."""
-        return self.chosen.first(self.found.systems if self.found else system_names(self.files))
+        return self.chosen.first(self.preview.systems if self.preview else system_names(self.files))
 
 
 @dataclass
@@ -183,7 +183,7 @@ class Runs:
         """
         names, id = tuple(short_name(name) for name, _ in files), secrets.token_urlsafe(18)
         old = run or Run(id, owner, datetime.now(UTC), (), chosen or Choices())
-        new = replace(old, files=old.files + names, found=None, refusal=None)
+        new = replace(old, files=old.files + names, preview=None, refusal=None)
         uploads, limits = self._job(new).files, self.settings.limits
         size = sum(path.stat().st_size for path in self.uploads(old))
         size += sum(stream.seek(0, SEEK_END) for _, stream in files)
@@ -209,7 +209,7 @@ class Runs:
         """A run without one of its files."""
         before = self._job(run).files
         before[number].path.unlink(missing_ok=True)
-        left = replace(run, files=run.files[:number] + run.files[number + 1 :], found=None)
+        left = replace(run, files=run.files[:number] + run.files[number + 1 :], preview=None)
         for old, new in zip(before[number + 1 :], self._job(left).files[number:], strict=True):
             old.path.rename(new.path)
         self.save(left)
@@ -221,10 +221,10 @@ class Runs:
         columns = catalog.needed(catalog.open_metrics(job.judging))
         work, limits = (look, job.files, job.chosen, columns, job.unpacked), self.settings.limits
         try:
-            found = await self._workers.run(*work, seconds=limits.seconds)
-            run = replace(run, chosen=job.chosen, found=found)
+            preview = await self._workers.run(*work, seconds=limits.seconds)
+            run = replace(run, chosen=job.chosen, preview=preview)
         except Problem as error:
-            run = replace(run, chosen=job.chosen, found=None, refusal=error.refusal)
+            run = replace(run, chosen=job.chosen, preview=None, refusal=error.refusal)
         self.save(run)
         return run
 

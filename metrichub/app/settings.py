@@ -1,4 +1,4 @@
-"""What a server was started with: its judge, who may call it, and how much a request may ask."""
+"""The settings of a server: its judge, who may call it, and how much a request may ask."""
 
 from __future__ import annotations
 

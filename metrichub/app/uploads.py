@@ -65,7 +65,7 @@ class Choices:
 
     def names(self, use: str) -> list[str]:
         """The columns that are used so."""
-        return [name for name, own in self.used.items() if own == use]
+        return [name for name, column_use in self.used.items() if column_use == use]
 
     @property
     def mapping(self) -> dict[str, str]:
@@ -110,7 +110,7 @@ class FoundColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class Preview:
-    """What was found in files.
+    """The contents of files, as a page previews them.
 
     Attributes:
         rows: The rows of every file; none of saved reports.
@@ -118,7 +118,7 @@ class Preview:
         columns: The columns of any file.
         systems: The samples of every system.
         shared: The samples that all systems have; None where nothing tells.
-        whole: Whether the files were read to their ends.
+        complete: Whether the files were read to their ends.
         problem: Why they can't be compared, or "".
     """
 
@@ -127,31 +127,34 @@ class Preview:
     columns: tuple[FoundColumn, ...]
     systems: dict[str, int]
     shared: int | None = None
-    whole: bool = True
+    complete: bool = True
     problem: str = ""
 
     @property
     def sentence(self) -> str:
-        """What was found: "Two systems, the same 100 samples"."""
+        """The heading of the page: "Two systems, the same 100 samples"."""
         count, sizes = len(self.systems), [*self.systems.values()]
-        said = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+        number = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+        plural = "s" if count > 1 else ""
         if not self.columns:
-            return f"{said} saved report{'s' * (count > 1)}"
-        said, most = f"{said} system{'s' * (count > 1)}", max(sizes)
-        samples = f"{most:,} sample{'s' * (most != 1)}"
-        if not self.whole:
-            return f"{said}, more than {samples}"
-        if count == 1 or self.problem:
-            each = f"{samples} each" if len({*sizes}) == 1 else f"{listed(map(str, sizes))} samples"
-            return f"{said}, {samples if count == 1 else each}"
-        if self.shared in (None, most) and len({*sizes}) == 1:
-            return f"{said}, the same {samples}"
+            return f"{number} saved report{plural}"
+        systems, most, equal = f"{number} system{plural}", max(sizes), len({*sizes}) == 1
+        samples = "1 sample" if most == 1 else f"{most:,} samples"
+        if not self.complete:
+            return f"{systems}, more than {samples}"
+        if count == 1:
+            return f"{systems}, {samples}"
+        if self.problem:
+            each = f"{samples} each" if equal else f"{listed(map(str, sizes))} samples"
+            return f"{systems}, {each}"
+        if self.shared in (None, most) and equal:
+            return f"{systems}, the same {samples}"
         both = "both" if count == 2 else "all"
-        return f"{said}; {self.shared:,} of {samples} are in {both}"
+        return f"{systems}; {self.shared:,} of {samples} are in {both}"
 
 
 def system_names(files: Sequence[str]) -> list[str]:
-    """What distinguishes the names of files; a name that comes again has its number.
+    """The distinguishing parts of the names of files; a repeated name gets its number.
 
     >>> system_names(["run-ours.jsonl", "run-theirs.jsonl"])
     ['run-ours', 'run-theirs']
@@ -194,7 +197,7 @@ def refusal_of(error: MetrichubError, files: Iterable[Upload]) -> Refusal:
 def look(
     files: Sequence[Upload], chosen: Choices, needed: Sequence[str], most: int
 ) -> Preview | Refusal:
-    """What is in files that may have `most` bytes each, unpacked, or why they can't be read.
+    """The contents of files of up to `most` bytes each, unpacked, or why they can't be read.
 
     `needed` are the columns that some metric reads.
     """
@@ -208,12 +211,13 @@ def look(
         }
     except MetrichubError as error:
         return refusal_of(error, files)
-    whole = all(len(own) < _BATCHES for own in parts.values())
-    return _found({name: as_one(own) for name, own in parts.items()}, chosen, needed, whole)
+    complete = all(len(batches) < _BATCHES for batches in parts.values())
+    read = {name: as_one(batches) for name, batches in parts.items()}
+    return _preview(read, chosen, needed, complete)
 
 
-def _found(
-    read: Mapping[str, Samples], chosen: Choices, needed: Sequence[str], whole: bool
+def _preview(
+    read: Mapping[str, Samples], chosen: Choices, needed: Sequence[str], complete: bool
 ) -> Preview:
     uses: dict[str, str] = {}
     columns: dict[str, list[Any]] = {}
@@ -228,30 +232,30 @@ def _found(
         if len(read) == 1 and (named := [n for n, use in as_used.items() if use == SYSTEM]):
             systems = split_systems(samples, named[0])
         uses = dict.fromkeys(_rated(systems, uses, chosen), RATING) | uses
-        if whole and len(systems) > 1:
-            in_all = chosen.matched({name: chosen.of(own) for name, own in systems.items()})
-            shared = min(own.size for own in in_all.values())
+        if complete and len(systems) > 1:
+            in_all = chosen.matched({name: chosen.of(system) for name, system in systems.items()})
+            shared = min(system.size for system in in_all.values())
     except MetrichubError as error:
-        unknown = error.remedy is not None and error.remedy.action == "name_key"
+        without_ids = error.remedy is not None and error.remedy.action == "name_key"
         # As many samples of each are paired in their order.
-        if not unknown or len({own.size for own in systems.values()}) > 1:
+        if not without_ids or len({samples.size for samples in systems.values()}) > 1:
             problem = error.worded(ON_PAGES)
-    found = [
-        FoundColumn(name, uses.get(name, ""), _shown(values[0])) for name, values in columns.items()
-    ]
     return Preview(
         rows=tuple(samples.size for samples in read.values()),
         names=tuple(tuple(samples) for samples in read.values()),
-        columns=tuple(found),
+        columns=tuple(
+            FoundColumn(name, uses.get(name, ""), _shown(values[0]))
+            for name, values in columns.items()
+        ),
         systems={name: samples.size for name, samples in systems.items()},
         shared=shared,
-        whole=whole,
+        complete=complete,
         problem=problem,
     )
 
 
 def _uses(samples: Samples, needed: Sequence[str]) -> dict[str, str]:
-    """What columns are used as by their names; a column is read by the first that could be it."""
+    """The uses of columns by their names; a column is read by the first that could be it."""
     uses: dict[str, str] = {"id": ID} if "id" in samples else {}
     for column in needed:
         with suppress(InputError):
@@ -283,12 +287,12 @@ def _rated(
         return ()
     reports = {}
     for name, samples in systems.items():
-        kept = read_metadata(samples, uses, samples.__getitem__, samples.size)
-        metadata = {column: values for column, values in kept.items() if values is not None}
+        short = read_metadata(samples, uses, samples.__getitem__, samples.size)
+        metadata = {column: values for column, values in short.items() if values is not None}
         reports[name] = SimpleNamespace(metadata=metadata, size=samples.size)
     page.rated_columns(reports, None, chosen.names(RATING))
-    found: Iterable[str] = page.rated_columns(reports).ratings
-    return found
+    ratings: Iterable[str] = page.rated_columns(reports).ratings
+    return ratings
 
 
 def _shown(value: Any) -> str:
