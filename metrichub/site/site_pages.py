@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,19 +28,15 @@ NAMES: Mapping[str, Sequence[str]] = {
     "Judges and embedders": ("OpenAIJudge", "OpenAIEmbedder"),
 }
 """The names of `metrichub` by what one does with them; its errors have a page of their own."""
-_BRIDGES = (
-    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
-    "transformers",
-)
 MODULES: Mapping[str, Sequence[str]] = {
     "Writing metrics": ("metrichub.authoring",),
     "Testing metrics": ("metrichub.testing",),
-    "Texts": ("metrichub.text", "metrichub.text.highlight"),
+    "Texts": ("metrichub.text",),
     "Agreement with people": ("metrichub.agreement",),
-    "Other libraries": ("metrichub.bridges", *(f"metrichub.bridges.{name}" for name in _BRIDGES)),
+    "Other libraries": ("metrichub.bridges",),
     "Errors": ("metrichub.errors",),
 }
-"""The other public modules by what one does with them."""
+"""The other public modules by what one does with them; modules inside them come with them."""
 EXAMPLE_METRICS = ("rouge", "bleu", "abstractness", "density")
 """Closeness to the references, and how much is copied: here they say different things."""
 _SYSTEMS = {"A": "summaries.jsonl", "B": "summaries_b.jsonl"}
@@ -323,12 +320,18 @@ def reference() -> Iterator[tuple[str, str]]:
 
 
 def _module(module: str) -> str:
-    """A module's own words, then its public names; `__all__` is computed, only Python knows it."""
-    listed = getattr(import_module(module), "__all__", None)
-    if listed is None:
+    """A module's own words, then its public names, modules among them in the same way.
+
+    Only Python knows `__all__`, which is computed.
+    """
+    loaded = import_module(module)
+    if not hasattr(loaded, "__all__"):
         return f"::: {module}\n"
-    about = f"::: {module}\n    options:\n      members: false\n"
-    return about + "\n".join(f"\n::: {module}.{name}\n" for name in listed)
+    blocks = [f"::: {module}\n    options:\n      members: false\n"]
+    for name in loaded.__all__:
+        is_module = ismodule(getattr(loaded, name))
+        blocks.append(_module(f"{module}.{name}") if is_module else f"::: {module}.{name}\n")
+    return "\n".join(blocks)
 
 
 def example_report(page: Path, installed: Collection[str]) -> bool:
