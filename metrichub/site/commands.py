@@ -93,29 +93,30 @@ def build_site(
         cards, broken = _write(folder, installed, repository)
         if strict and broken:
             raise SiteError(f"cards: {'; '.join(broken)}")
+        command = [sys.executable, "-m", "zensical", "build"]
         ran = subprocess.run(  # noqa: S603  # our own words
-            [sys.executable, "-m", "zensical", "build", *["--strict"] * strict],
+            [*command, "--strict"] if strict else command,
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
-        said = re.sub(r"\x1b\[[\d;]*m", "", ran.stdout).strip()
+        output = re.sub(r"\x1b\[[\d;]*m", "", ran.stdout).strip()
         if ran.returncode:
-            raise SiteError(f"the site generator failed: {said}")
+            raise SiteError(f"the site generator failed: {output}")
         # Its addresses begin at the root of a server, where the site needn't be.
         (folder / "site" / "404.html").unlink(missing_ok=True)
         _replace(out, folder / "site")
-    return cards, (*broken, *([] if "No issues found" in said else [said]))
+    return cards, broken if "No issues found" in output else (*broken, output)
 
 
-def _replace(out: Path, made: Path) -> None:
+def _replace(out: Path, site: Path) -> None:
     """Put a site in the place of what is in `out`; if it can't be copied, nothing changes."""
     # Inside, as the folder may be a disk of its own.
     new = out / ".new"
     try:
-        shutil.copytree(made, new, dirs_exist_ok=True)
+        shutil.copytree(site, new, dirs_exist_ok=True)
         for old in out.iterdir():
             if old != new:
                 shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()

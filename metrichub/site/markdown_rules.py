@@ -36,7 +36,7 @@ _FORMULA = re.compile(
 
 
 class MarkdownRules(Extension):
-    """What the generator's Markdown adds and leaves out."""
+    """The extension: its steps before, in and after the generator's Markdown."""
 
     def extendMarkdown(self, md: Any) -> None:
         """Register each step."""
@@ -77,8 +77,9 @@ class _Formulas(Postprocessor):
 
 def _formula(match: re.Match[str]) -> str:
     marks = "$" if match["tag"] == "span" else "$$"
-    made = html(f"{marks}{unescape(match['tex'])}{marks}", lambda _: None).strip()
-    return made.removeprefix("<p>").removesuffix("</p>") if match["tag"] == "span" else made
+    formula = html(f"{marks}{unescape(match['tex'])}{marks}", lambda _: None).strip()
+    is_inline = match["tag"] == "span"
+    return formula.removeprefix("<p>").removesuffix("</p>") if is_inline else formula
 
 
 def makeExtension(**_: Any) -> MarkdownRules:

@@ -66,15 +66,15 @@ def write_project(
     """
     from importlib.metadata import metadata
 
-    known = metadata(_DISTRIBUTION)
+    facts = metadata(_DISTRIBUTION)
     if repository is None:
-        repository = _named(known.get_all("Project-URL") or [])
+        repository = _repository(facts.get_all("Project-URL") or [])
     if repository and urlsplit(repository).scheme not in ("http", "https"):
         raise SiteError(f"{repository!r} isn't the address of a repository; give one with https://")
     cards, broken = _cards(installed or with_plugin(Registry.installed()))
     places = frozenset(card.folder for card in cards)
     writer = _Writer(folder, repository.rstrip("/").removesuffix(".git"), places)
-    settings = _settings(known["Version"], writer.repository, writer.source)
+    settings = _settings(facts["Version"], writer.repository, writer.source)
     settings["nav"] = [*writer.pages(cards, broken)]
     writer.put(SETTINGS, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
     return len(cards), tuple(f"{name}: {reason}" for name, reason in broken.items())
@@ -93,25 +93,26 @@ class _AtHand(Entry):
 
     @property
     def install(self) -> str:
-        """What installs the plugin, with what the metric requires."""
+        """The command that installs the plugin, with the metric's requirements."""
         return install_of(self.distribution)
 
 
 def with_plugin(installed: Registry) -> Registry:
-    """What is installed, and in a clone the metrics of its plugin beside ours."""
+    """The installed metrics, and in a clone also those of its plugin."""
     import tomllib
 
     home = guides.folder().parent / "plugins" / _PLUGIN
-    there = {entry.distribution for entry in installed.entries}
-    if _DISTRIBUTION not in there or _PLUGIN in there or not home.is_dir():
+    distributions = {entry.distribution for entry in installed.entries}
+    if _DISTRIBUTION not in distributions or _PLUGIN in distributions or not home.is_dir():
         return installed
     project = tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     points = project["entry-points"][METRICS].items()
-    made = (_AtHand(name, _PLUGIN, project["version"], value, home) for name, value in points)
-    return Registry((*installed.entries, *made))
+    version = project["version"]
+    entries = (_AtHand(name, _PLUGIN, version, value, home) for name, value in points)
+    return Registry((*installed.entries, *entries))
 
 
-def _named(urls: Sequence[str]) -> str:
+def _repository(urls: Sequence[str]) -> str:
     """The repository among the addresses of a distribution, each "label, address"."""
     addresses = {}
     for line in urls:
@@ -237,18 +238,19 @@ class _Writer:
 
     def _guides(self) -> tuple[list[object], list[object]]:
         """Write the pages of docs/; the entries of the guides, and of those to look things up."""
-        known = {guide.name: guide for guide in guides.guides()}
-        order = sorted(known, key=lambda n: (_ORDER.index(n) if n in _ORDER else len(_ORDER), n))
-        entries: tuple[list[object], list[object]] = ([], [])
-        for name in order:
-            guide = known[name]
+        first: dict[str, object] = {}
+        others: list[object] = []
+        for guide in guides.guides():
             text = f"# {guide.title}\n{guide.body}"
             if guide.keywords:
                 text += f"\n\nAlso searched as: {markdown_of(', '.join(guide.keywords))}\n"
-            path = f"docs/{name}.md"
+            path = f"docs/{guide.name}.md"
             page = self.page(path, self._linked(path, text), path, description=guide.summary)
-            entries[name not in _ORDER].append({guide.title: page})
-        return entries
+            if guide.name in _ORDER:
+                first[guide.name] = {guide.title: page}
+            else:
+                others.append({guide.title: page})
+        return [first[name] for name in _ORDER if name in first], others
 
     def _changelog(self) -> Iterator[object]:
         home = guides.folder()
@@ -257,17 +259,17 @@ class _Writer:
             text = (path / "CHANGELOG.md").read_text(encoding="utf-8")
             yield {"Changelog": self.page("CHANGELOG.md", self._linked("CHANGELOG.md", text))}
 
-    def _linked(self, path: str, text: str) -> str:
+    def _linked(self, page: str, text: str) -> str:
         """The text of a guide, its links to files without a page made links to the source."""
 
         def link(match: re.Match[str]) -> str:
             words, href, _ = match.groups()
-            target = normpath(join(dirname(path), href))
-            home, _, rest = target.partition("/")
+            target = normpath(join(dirname(page), href))
+            home, _, path = target.partition("/")
             if home == "docs" or target == "metric_cards/README.md":
                 return match[0]
             if home == "metric_cards":
-                return match[0] if dirname(rest) in self.places else words
+                return match[0] if dirname(path) in self.places else words
             return f"[{words}]({self.source}{target})" if self.source else words
 
         return _LINK.sub(link, text)

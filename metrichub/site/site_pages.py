@@ -202,39 +202,37 @@ def _judge_calls(entry: Entry) -> int:
 
 
 def chooser(pages: Sequence[CardPage]) -> str:
-    """What to take for what one evaluates and has, with the lines that do it."""
-    known = {page.name: page for page in pages}
+    """The metrics for each purpose and the data at hand, with the lines that score with them."""
+    by_name = {page.name: page for page in pages}
     parts, evaluated = ["# Choose metrics\n"], ""
-    for choice in choices({name: page.entry for name, page in known.items()}):
+    for choice in choices({name: page.entry for name, page in by_name.items()}):
         if choice.evaluate != evaluated:
             evaluated = choice.evaluate
             parts.append(f"## You evaluate {evaluated}\n")
-        cards = [known[metric.name].entry.card for metric in choice.metrics]
-        asked = {"judge": any(card.judge for card in cards),
-                 "embedder": any(card.embedder for card in cards)}  # fmt: skip
-        given = {name: _JUDGE for name, needed in asked.items() if needed}
+        cards = [by_name[metric.name].entry.card for metric in choice.metrics]
+        models = [name for name in ("judge", "embedder") if any(getattr(c, name) for c in cards)]
         specs = [metric.spec for metric in choice.metrics]
         flags = " ".join(f'-m "{spec}"' if "(" in spec else f"-m {spec}" for spec in specs)
-        flags += "".join(f' --{name} "{value}"' for name, value in given.items())
-        named = "".join(f', {name}="{value}"' for name, value in given.items())
+        flags += "".join(f' --{name} "{_JUDGE}"' for name in models)
+        arguments = "".join(f', {name}="{_JUDGE}"' for name in models)
         quoted = ", ".join(f'"{spec}"' for spec in specs)
         lines = "".join(
-            f"1. {known[metric.name].link}: {_note(known[metric.name], metric.agreement)}\n"
+            f"1. {by_name[metric.name].link}: {_note(by_name[metric.name], metric.agreement)}\n"
             for metric in choice.metrics
         )
         parts.append(
             f"### {capital(evaluated)}, and you have {choice.have}\n\n{lines}\n"
             f"```\nmetrichub score {choice.data} {flags}\n```\n\n"
             "```python\nfrom metrichub import Hub, read\n"
-            f'hub = Hub([{quoted}]{named})\nprint(hub.evaluate(read("{choice.data}")))\n```\n'
+            f'hub = Hub([{quoted}]{arguments})\nprint(hub.evaluate(read("{choice.data}")))\n```\n'
         )
     return "\n".join(parts)
 
 
 def _note(page: CardPage, agreement: str) -> str:
-    notes = [markdown_of(page.entry.card.summary).rstrip(".")]
-    notes += [f"asks {page.needs}"] if page.needs else []
-    return "; ".join([*notes, *([agreement] if agreement else [])]) + "."
+    asks = f"asks {page.needs}" if page.needs else ""
+    notes = (markdown_of(page.entry.card.summary).rstrip("."), asks, agreement)
+    return "; ".join(note for note in notes if note) + "."
 
 
 def agreement_tables(pages: Iterable[CardPage]) -> str:
@@ -291,21 +289,17 @@ def _figure(value: float | None) -> str:
 
 def not_included(pages: Iterable[CardPage]) -> str:
     """Known metrics that have none of these pages, each under a heading to be found by."""
-    here = {bare_name(page.entry.name) for page in pages}
-    others = (metric for metric in known_plugins() if metric.letters not in here)
-    known = sorted(others, key=lambda metric: metric.title.casefold())
-    shown = (
-        f"## {markdown_of(metric.title)}\n\n{markdown_of(capital(metric.where))}\n"
-        + (
-            f"\nAlso searched as: {markdown_of(', '.join(metric.keywords))}\n"
-            if metric.keywords
-            else ""
-        )
-        for metric in known
-    )
+    included = {bare_name(page.entry.name) for page in pages}
+    sections = []
+    for metric in sorted(known_plugins(), key=lambda metric: metric.title.casefold()):
+        if metric.letters not in included:
+            section = f"## {markdown_of(metric.title)}\n\n{markdown_of(capital(metric.where))}\n"
+            if metric.keywords:
+                section += f"\nAlso searched as: {markdown_of(', '.join(metric.keywords))}\n"
+            sections.append(section)
     return (
         "# Metrics not included\n\nKnown metrics that metrichub doesn't include, and where to find "
-        "them.\n\n" + "\n".join(shown)
+        "them.\n\n" + "\n".join(sections)
     )
 
 
