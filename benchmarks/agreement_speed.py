@@ -40,7 +40,7 @@ def item_tau(x: NDArray[np.float64], z: NDArray[np.float64]) -> float:
 
 
 def rows() -> list[tuple[str, float, float]]:
-    """What is timed, the official seconds, and ours."""
+    """The cases, the official seconds, and ours."""
     random = np.random.default_rng(0)
     human = np.round(random.normal(size=(SYSTEMS, ITEMS)))
     one, other = (human + random.normal(size=human.shape) for _ in range(2))

@@ -57,7 +57,7 @@ class Share(Metric):
 
 
 class Found(NamedTuple):
-    """What the sets of one way say."""
+    """The results of one way over all sets."""
 
     widths: list[float]
     covered: list[bool]
@@ -84,7 +84,7 @@ def main(samples: int, sets: int, resamples: int, seed: int) -> None:
 
 
 def simulate(samples: int, sets: int, resamples: int, seed: int) -> dict[str, Found]:
-    """What every way says of the same sets."""
+    """The results of every way on the same sets."""
     generator = np.random.default_rng(seed)
     truth = _truth(np.random.default_rng(seed + 1))
     found = {way: Found([], [], [], []) for way in WAYS}

@@ -63,7 +63,7 @@ class Held(NamedTuple):
 
     @classmethod
     def of(cls, held: list[bool | None]) -> Held:
-        """What runs found; None is a run without an interval."""
+        """The coverage over runs; None is a run without an interval."""
         known = [one for one in held if one is not None]
         return cls(len(held), len(known), sum(known))
 
@@ -140,7 +140,7 @@ def _drawn_texts(texts: Corpus, random: np.random.Generator, size: int) -> dict[
 
 
 def _cases(cases: Sequence[Case], runs: int, _: Path, seed: int) -> Iterator[Row]:
-    """What is drawn from distributions, all sizes of all cases side by side."""
+    """The table of samples from distributions, all sizes of all cases side by side."""
     with ProcessPoolExecutor() as pool:
         found = [
             (c, size, pool.submit(c.held, size, runs, seed)) for c in cases for size in c.sizes
@@ -231,7 +231,7 @@ def _clustered(random: np.random.Generator, number: int, rate: float, share: boo
 
 
 def _results(data: Path, system: int = 0) -> dict[str, SumResult]:
-    """What the metrics measured of real texts, or of the same with every seventh word left out."""
+    """The results on real texts, or on the same with every seventh word left out."""
     corpus = corpora(data)[0]
     predictions = corpus.predictions
     if system:

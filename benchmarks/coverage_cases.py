@@ -24,7 +24,7 @@ BOUND = 0.93
 
 
 class Case(NamedTuple):
-    """What is drawn and scored, the true scores by output, and by size what isn't `BOUND`."""
+    """A distribution and its metric, the true scores by output, and bounds by size."""
 
     of: str
     spec: str

@@ -54,7 +54,7 @@ OFFICIAL = ("official", "vectors", "normalizers", "checked")
 
 
 def doubts(metrics: Sequence[str], columns: Columns, *, unscored: bool = False) -> list[Doubt]:
-    """What is doubted, each sentence once; an error counts, as it says more than a doubt.
+    """The doubts, each sentence once; an error counts, as it says more than a doubt.
 
     So does why there is no score, where `unscored` is asked for: what isn't said misleads nobody.
     """

@@ -83,7 +83,7 @@ def first_reference(columns: Columns, i: int, random: Random) -> str:
 
 
 def source(columns: Columns, i: int, random: Random) -> str:
-    """What a system was given."""
+    """The text that a system was given."""
     return str(columns["sources" if "sources" in columns else "questions"][i])
 
 
@@ -179,7 +179,7 @@ def other_labels(columns: Columns, rows: list[int], random: Random) -> Columns:
 
 
 def missing(columns: Columns, i: int, random: Random) -> str:
-    """What an empty cell becomes as text."""
+    """An empty cell as text, such as "nan"."""
     return random.choice(("nan", "None", "null"))
 
 
@@ -204,7 +204,7 @@ def unclosed(columns: Columns, i: int, random: Random) -> str:
 
 
 def source_or_output(columns: Columns, i: int) -> str:
-    """What a model thinks about."""
+    """The text that a model thinks about."""
     given = columns.get("questions") or columns["predictions"]
     return str(given[i])
 

@@ -1,4 +1,4 @@
-"""What a corpus of the doubts' benchmark is: columns, and the metrics that fit them."""
+"""A corpus of the doubts' benchmark: columns, and the metrics that fit them."""
 
 from __future__ import annotations
 

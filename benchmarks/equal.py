@@ -178,7 +178,7 @@ def _run(tree: Path, command: str) -> tuple[int, str]:
 
 
 def measured(metrics: tuple[str, ...]) -> dict[str, Any]:
-    """What the metrics of the tree that this process imports give, as plain values."""
+    """The scores of the tree that this process imports, as plain values."""
     from metrichub.catalog.registry import registry
     from metrichub.testing.under_test import MetricUnderTest
 

@@ -11,7 +11,7 @@ from benchmarks.rivals import NoWordNet
 
 
 class Found(NamedTuple):
-    """What an official package says: outputs of every sample, and of the corpus if it has them."""
+    """The outputs of an official package: of every sample, and of the corpus if it has them."""
 
     samples: Mapping[str, Sequence[float]]
     corpus: Mapping[str, float]

@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
 
     @property
     def letter(self) -> str:
-        """What stands for it in a table."""
+        """The corpus's letter in a table."""
         return self.name[0].upper()
 
     @property

@@ -102,7 +102,7 @@ def main(cases: int, seed: int, only: int | None, start: int | None) -> None:
 
 
 def results(seed: int, cases: int) -> Iterator[dict[str, Any]]:
-    """What came of each case, whatever it did to its process."""
+    """The outcome of each case, whatever it did to its process."""
     number = 0
     while number < cases:
         end = min(number + _AT_A_TIME, cases)
@@ -137,7 +137,7 @@ class Hung(BaseException):
 
 
 def run(seed: int, number: int) -> dict[str, Any]:
-    """What came of one case."""
+    """The outcome of one case."""
     from click.testing import CliRunner
 
     from metrichub.cli import main as program

@@ -109,7 +109,7 @@ SHAPES = {
 
 
 class Cell(NamedTuple):
-    """What was chosen and what came of it: seconds by part, bytes, and one score a text.
+    """The settings and the results: seconds by part, bytes, and one score a text.
 
     `texts` and `tokens` are those that the model read, without padding.
     """

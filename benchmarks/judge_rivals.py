@@ -87,7 +87,7 @@ def words(flags: Sequence[bool]) -> list[str]:
 
 
 def answers(case: Case) -> dict[str, Any]:
-    """What our judge says, by the prompt that it is asked with."""
+    """Our judge's answers, by their prompts."""
 
     def claims(fields: Fields) -> list[str]:
         if fields["text"] in case.passages:
@@ -197,7 +197,7 @@ def ragas(metric: str, case: Case, objects: Objects, /, *inputs: str, **paramete
 
 
 def deepeval(metric: str, case: Case, objects: Objects, read: Callable[[Any], float]) -> float:
-    """What `read` finds in a metric of its after it measured the case."""
+    """The values that `read` takes from one of deepeval's metrics after it measured the case."""
     from deepeval import metrics
     from deepeval.models import DeepEvalBaseLLM
     from deepeval.test_case import LLMTestCase

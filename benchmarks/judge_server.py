@@ -29,7 +29,7 @@ _USAGE = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
 
 @dataclass
 class Server:
-    """What was asked so far, and the slots in which it is answered."""
+    """The requests so far, and the slots in which they are answered."""
 
     delay: float
     slots: asyncio.Semaphore
@@ -58,7 +58,7 @@ class Server:
             writer.close()
 
     async def reply(self, path: str, body: Mapping[str, Any]) -> object:
-        """What a request gets."""
+        """The reply to a request."""
         if path == "/reset":
             self.chats = self.embeddings = self.most = 0
             return {}

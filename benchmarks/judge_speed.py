@@ -187,7 +187,7 @@ TOOLS: dict[str, Callable[[Run, list[Sample]], list[float]]] = {
 
 
 def measure(run: Run) -> Cost:
-    """What a run costs in this process, after a small one that loads all modules."""
+    """The cost of a run in this process, after a small one that loads all modules."""
     tool = TOOLS[run.tool]
     tool(run, samples(run._replace(samples=2), "tunnel"))
     urllib.request.urlopen(f"{run.url}/reset", b"{}").read()

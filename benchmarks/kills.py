@@ -1,4 +1,4 @@
-"""What a paid run loses when it is killed, and when a fifth of the replies are faults.
+"""The losses of a paid run that is killed, and of one with a fifth of faulty replies.
 
     python -m benchmarks.kills [--samples 200] [--seed 1]
 
@@ -87,7 +87,7 @@ def killed(samples: int, number: signal.Signals) -> tuple[int, int, int, int, in
 
 
 def faulty(samples: int, seed: int) -> list[str]:
-    """What a run against a server of which a fifth of the replies are bad came to, in lines."""
+    """The outcome of a run against a server with a fifth of bad replies, in lines."""
     with tempfile.TemporaryDirectory() as folder, serving() as stub:
         os.environ["METRICHUB_CACHE"] = folder
         faults = stub.always = RandomFaults(seed)

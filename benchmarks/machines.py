@@ -43,7 +43,7 @@ _DISTINCT = 20_000
 
 
 class Run(NamedTuple):
-    """What one process does."""
+    """The work of one process."""
 
     folder: str
     engine: str
@@ -101,7 +101,7 @@ def main(
 
 
 def _estimate(engine: str, each: float, part: Part) -> str:
-    """What 1e9 rows on a hundred machines would take, of so many seconds for each more row."""
+    """The time of 1e9 rows on a hundred machines, from the seconds for each more row."""
     left = TOTAL / PART_ROWS / WIDTH
     return (
         f"{engine}, 1e9 rows on a hundred machines such as this: {TOTAL * each / 100 / 60:.0f} "
@@ -111,7 +111,7 @@ def _estimate(engine: str, each: float, part: Part) -> str:
 
 
 def measure(run: Run) -> Cost:
-    """What a run costs in this process."""
+    """The cost of a run in this process."""
     hub = Hub(run.metrics)
     score = {"one process": _alone, "ray": _ray, "pyspark": _spark}[run.engine](run)
     score(hub, str(Path(run.folder, "few")))
@@ -222,7 +222,7 @@ def _in_process(run: Run) -> Cost:
 
 
 def _why(code: int) -> str:
-    """What an exit status says: a process that was killed says nothing itself."""
+    """The cause in an exit status: a process that was killed says nothing itself."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
 
 

@@ -145,7 +145,7 @@ class Runner:
     def _failing(
         self, session: pytest.Session, tests: Sequence[str], mutant: Mutant | None
     ) -> set[str]:
-        """What fails in a forked process: the first test of a mutant, or all without one."""
+        """The tests that fail in a forked process: the first of a mutant, or all without one."""
         if not tests:
             return set()
         # Not in the child, where coverage.py would begin its data anew.

@@ -96,7 +96,7 @@ class Survey:
             self._times.write_text(json.dumps({"code": self._code, "seconds": self.seconds}))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """What is reached from here on is this test's."""
+        """Count the lines that are reached from now on as this test's."""
         self._coverage.switch_context(nodeid)
         self.seconds[nodeid] = -process_time()
 

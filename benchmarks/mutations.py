@@ -90,7 +90,7 @@ def _lines(*statements: ast.stmt) -> range:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What may be changed inside a node."""
+    """The parts of a node that may be changed."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             overloaded = any(ast.unparse(one) == "overload" for one in node.decorator_list)

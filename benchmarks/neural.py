@@ -54,7 +54,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 class Spent(NamedTuple):
-    """What a side does in one call: texts and tokens that its model reads, and seconds.
+    """One side's work in a call: texts and tokens that its model reads, and seconds.
 
     Attributes:
         texts: Texts that the model reads.
@@ -103,7 +103,7 @@ def main(pairs: int, documents: int, repeats: int, data: Path, comet: str | None
 
 
 def shares(columns: Columns) -> Table:
-    """What both sides' models read in one call, and the seconds of model and of all else."""
+    """The work of both sides in one call, and the seconds of the model and of all else."""
     from metrichub_neural.engine.encoder import choose
 
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
@@ -117,7 +117,7 @@ def shares(columns: Columns) -> Table:
 
 
 def our_share(choice: Choice, columns: Columns) -> Spent:
-    """What our one call does."""
+    """The work of our call."""
     from metrichub_neural.engine.encoder import encoder_of
 
     encoder = encoder_of(choice)
@@ -126,7 +126,7 @@ def our_share(choice: Choice, columns: Columns) -> Spent:
 
 
 def their_share(choice: Choice, columns: Columns) -> Spent:
-    """What bert-score's one call does."""
+    """The work of bert-score's call."""
     import bert_score.utils
 
     run = bert_score_of(choice)
@@ -134,7 +134,7 @@ def their_share(choice: Choice, columns: Columns) -> Spent:
 
 
 def spent(owner: Any, name: str, call: Side) -> Spent:
-    """What a call does, where `owner.name` runs the model on ids and the mask, (b, l)."""
+    """The work of a call, where `owner.name` runs the model on ids and the mask, (b, l)."""
     whole, kept = getattr(owner, name), [0, 0, 0, 0.0]
 
     def counted(*args: Any, **more: Any) -> Any:
@@ -191,7 +191,7 @@ def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[
 
 
 class Model(Protocol):
-    """What keeps vectors or numbers of texts between calls."""
+    """A model that keeps vectors or numbers of texts between calls."""
 
     def forget(self) -> object:
         """Keep nothing."""

@@ -1,4 +1,4 @@
-"""What a report page takes: processor time to score and to write it, its size, and its opening.
+"""The cost of a report page: processor time to score and write it, its size, and its opening.
 
     python -m benchmarks.pages [--only large]
 

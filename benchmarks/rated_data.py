@@ -127,7 +127,7 @@ class RatedData(NamedTuple):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a study says of the data."""
+        """The facts about the data that a study records."""
         names = ("name", "title", "task", "licence", "cite")
         return {name: getattr(self, name) for name in names}
 

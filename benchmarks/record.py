@@ -127,7 +127,7 @@ def record(file: Path, judge: OpenAIJudge, data: Path, documents: int | None) ->
 
 
 def read(file: Path) -> tuple[dict[str, Any], dict[str, Answer]]:
-    """What a file says of its run, and the answers by the keys of their questions."""
+    """A file's facts about its run, and the answers by the keys of their questions."""
     head, *rows = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
     return head, {row.pop("key"): Answer(**row) for row in rows}
 
@@ -182,7 +182,7 @@ def _taken(texts: Texts, index: Sequence[int]) -> Texts:
 
 
 def columns(texts: Texts) -> dict[str, Any]:
-    """What the metrics see: the summaries, and the articles or what stands in for them."""
+    """The metrics' columns: the summaries, and the articles or their substitutes."""
     contexts = texts.columns.get("contexts", texts.columns["references"])
     sources = ["\n\n".join(passages) for passages in contexts]
     return {"predictions": texts.predictions, "contexts": contexts, "sources": sources}

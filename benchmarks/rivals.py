@@ -1,4 +1,4 @@
-"""What metrichub is measured against: each peer as people call it, over a whole corpus."""
+"""The peers of metrichub, each as people call it, over a whole corpus."""
 
 from __future__ import annotations
 

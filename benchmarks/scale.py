@@ -38,7 +38,7 @@ _SMALL = {
 
 
 class Run(NamedTuple):
-    """What one process does: the metrics on a file, kept or streamed, with so many workers."""
+    """The work of one process: the metrics on a file, kept or streamed, with some workers."""
 
     path: str
     metrics: list[str]
@@ -97,7 +97,7 @@ def small_call(repeats: int = 300) -> tuple[float, float]:
 
 
 def measure(run: Run) -> Cost:
-    """What a run costs in this process."""
+    """The cost of a run in this process."""
     hub = Hub(run.metrics)
     hub.evaluate(_SMALL)
     data = files.read_batches(run.path) if run.streamed else files.read_samples(run.path)

@@ -45,7 +45,7 @@ _SLACK = {"memory in MB": 0.1, "descriptors": 0.1, "processes": 0.0, "temporary 
 
 
 class Use(NamedTuple):
-    """What a part takes at one moment, with all that it started."""
+    """The resources of a part at one moment, with all that it started."""
 
     memory: float
     descriptors: int
@@ -103,7 +103,7 @@ def main(minutes: float, part: str | None, address: str) -> None:
 
 
 def watched(folder: Path, seconds: float) -> tuple[list[Part], list[str]]:
-    """What the parts took, and what was left over of them."""
+    """The resources that the parts took, and those that were left over."""
     stop = threading.Event()
     (folder / "in.jsonl").write_text(samples(), encoding="utf-8")
     with serving() as faulty, child("score", folder) as score:

@@ -1,4 +1,4 @@
-"""What each metric takes beside Python's own `str.split` of the same texts.
+"""The time of each metric beside Python's own `str.split` of the same texts.
 
     python -m benchmarks.split [--samples 3000]... [--rounds 5] [-m bleu]... [--data FOLDER]
 
@@ -153,7 +153,7 @@ def _asking_nobody() -> Iterator[Entry]:
 
 
 def _texts(entry: Entry, corpus: Corpus, samples: int) -> tuple[str, Columns]:
-    """What a metric reads: sentences, rows generated from them, programs, or its card's samples."""
+    """A metric's texts: sentences, rows generated from them, programs, or its card's samples."""
     sentences = _repeated(corpus, samples)
     if entry.name in MAKERS:
         rows = made(MAKERS[entry.name], sentences["predictions"], sentences["references"])

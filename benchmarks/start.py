@@ -1,4 +1,4 @@
-"""What a first score costs beside importing numpy: whole processes, in turn.
+"""The cost of a first score beside importing numpy: whole processes, in turn.
 
     python -m benchmarks.start [--rounds 20]
 

@@ -141,7 +141,7 @@ CELLS = {"shares": SHARES, "means": MEANS, "skewed": SKEWED, "clusters": CLUSTER
 
 
 class Test(NamedTuple):
-    """What a package says of the difference of two systems."""
+    """A package's test of the difference of two systems."""
 
     p: float
     low: float
@@ -213,7 +213,7 @@ def _places(cell: Cell) -> tuple[list[int], list[int]]:
 
 
 def tools(cell: Cell | None = None) -> dict[str, Tool]:
-    """What is installed, and what of it takes such data, by its name in a row."""
+    """The installed packages, and those that take such data, by their names in a row."""
     found: dict[str, Tool] = {"metrichub": ours}
     peers = {"evalstats": of_evalstats, "evalconfidence": of_evalconfidence}
     for name, tool in peers.items():

@@ -58,7 +58,7 @@ def words_of(arguments: str) -> list[str]:
 
 
 def terminal(arguments: str) -> str:
-    """What a command writes to a terminal, with its escape sequences; the prompt stands above."""
+    """The output of a command in a terminal, with its escape sequences, below the prompt."""
     import pty
 
     reader, writer = pty.openpty()

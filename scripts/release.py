@@ -197,7 +197,7 @@ def check(made: Sequence[Path], site: Path, version: Version, *, isolated: bool)
 
 
 def preview(new: Mapping[Path, str]) -> str:
-    """What would change, as a patch."""
+    """The changes as a patch."""
     lines: list[str] = []
     for path, text in new.items():
         old = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -243,7 +243,7 @@ def _git(*arguments: str) -> str:
 
 
 def _run(*command: str, cwd: Path = ROOT) -> str:
-    """What a command prints.
+    """The output of a command.
 
     `PYTHONPATH` is left out, as it would put this tree before what is installed.
     """

@@ -34,7 +34,7 @@ class AlignScoreJudge(NliJudge):
     model: ModelName = DEFAULT
 
     def gathering(self) -> Gathering[Question, Answer]:
-        """What answers the questions of all samples together."""
+        """The judge that answers the questions of all samples together."""
         return _gathering(self.files(), self.dtype)
 
     def files(self) -> ModelFiles:

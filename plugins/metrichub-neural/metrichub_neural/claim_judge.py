@@ -61,7 +61,7 @@ class ClaimJudge:
         return OFFLINE.answers(question, prompt)  # type: ignore[arg-type]  # one of the four
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the offline judge finds."""
+        """The offline judge's list."""
         return await OFFLINE.extract(prompt, fields, limit)
 
     async def verify(
@@ -109,7 +109,7 @@ class ClaimJudge:
         return known_files(self.model, self.revision, self.kind, known, self.kind)
 
     def settings(self) -> str:
-        """What its label says of the files, of all that bears on its verdicts."""
+        """The part of its label that names the files and settings on which its verdicts depend."""
         files = self.files()
         return (
             f"model={files.name!r}, revision={files.revision!r}, threshold={self.threshold!r}, "

@@ -33,11 +33,11 @@ class SummaCJudge(NliJudge):
     model: ModelName = VITAMINC
 
     def gathering(self) -> Gathering[Question, Answer]:
-        """What answers the questions of all samples together."""
+        """The judge that answers the questions of all samples together."""
         return _gathering(self.files(), self.dtype)
 
     def supported(self, answer: Answer) -> float:
-        """What has to reach the threshold."""
+        """The score that has to reach the threshold."""
         return answer.entailed - answer.contradicted
 
 

@@ -1,4 +1,4 @@
-"""What several test modules share."""
+"""Fixtures of several test modules."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ COMMIT = "5eed" * 10
 
 
 class ModelHub:
-    """What the server has, and what it was asked for; `cut` names a file that it breaks off in."""
+    """The server's files and its requests; `cut` names a file that it breaks off in."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.models = {

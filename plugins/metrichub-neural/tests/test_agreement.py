@@ -26,7 +26,7 @@ def card_of(name: str) -> str:
 
 
 def told(text: str) -> str:
-    """What the section says in words, beside the block."""
+    """The section's own words, without the block."""
     section = text.partition("\n## Agreement with people\n")[2].partition("\n## ")[0]
     return _BLOCK.sub("", section).strip()
 

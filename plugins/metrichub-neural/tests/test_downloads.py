@@ -21,7 +21,7 @@ class Machine(NamedTuple):
     home: Path
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        """What a command line says in a process of its own."""
+        """The output of a command line in a process of its own."""
         environment = {**os.environ, "HF_ENDPOINT": self.hub.address, "HF_HOME": str(self.home)}
         environment |= {"HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}
         command = [sys.executable, *arguments]
@@ -36,7 +36,7 @@ class Machine(NamedTuple):
         )
 
     def metrichub(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        """What the program says."""
+        """The output of the program."""
         return self.run("-m", "metrichub", *arguments, typed=typed)
 
     def downloads(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""What the metrics of the BERTScore family share: their parameters, tables and matching."""
+"""Shared by the metrics of the BERTScore family: their parameters, tables and matching."""

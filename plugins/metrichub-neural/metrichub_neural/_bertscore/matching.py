@@ -28,7 +28,7 @@ NO_BASELINE = Baseline(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, kw_only=True)
 class BertScoreMetric(EncoderMetric):
-    """What the parameters of BERTScore mean, with and without weights.
+    """The parameters and the matching of BERTScore, with and without weights.
 
     Attributes:
         language: The language of the texts, "en" or "zh", which chooses the model where none is
@@ -74,7 +74,7 @@ class BertScoreMetric(EncoderMetric):
         return {**resolved, "baseline": tuple(self.stretch())} if self.rescale else resolved
 
     def stretch(self) -> Baseline:
-        """What scores are rescaled by."""
+        """The baseline that scores are rescaled by."""
         if not self.rescale:
             return NO_BASELINE
         return Baseline(*self.baseline) if self.baseline else (self._published() or NO_BASELINE)

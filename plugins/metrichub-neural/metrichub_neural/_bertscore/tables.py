@@ -18,7 +18,7 @@ _OTHERS = "bert-base-multilingual-cased"
 
 
 class Baseline(NamedTuple):
-    """What unrelated sentences score on average: precision, recall and F1."""
+    """The mean scores of unrelated sentences: precision, recall and F1."""
 
     precision: float
     recall: float

@@ -1,4 +1,4 @@
-"""What classifiers of single texts share: the model, and its labels by their names."""
+"""Shared by classifiers of single texts: the model, and its labels by their names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ClassifierMetric(WholeMetric):
         return [known[label.strip().lower()] for label in labels]
 
     def classified(self, texts: Sequence[str]) -> list[Classified]:
-        """What the model says of each text."""
+        """The model's probabilities for each text."""
         return classifier_of(self.files(), self.dtype).of_texts(texts)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:

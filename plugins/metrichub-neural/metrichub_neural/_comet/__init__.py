@@ -1,4 +1,4 @@
-"""What COMET's metrics share: the model, and each sample's score by it."""
+"""Shared by COMET's metrics: the model, and each sample's score by it."""
 
 from __future__ import annotations
 

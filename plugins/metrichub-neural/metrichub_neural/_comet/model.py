@@ -38,7 +38,7 @@ _ROWS = 4_096
 
 
 class Settings(NamedTuple):
-    """What a model's hyperparameters say.
+    """The hyperparameters of a model.
 
     Attributes:
         kind: The class of the model.
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
 
 
 def settings_of(files: ModelFiles) -> Settings:
-    """What a model's hyperparameters say; the defaults are the program's.
+    """The hyperparameters in a model's files; the defaults are the program's.
 
     Raises:
         ModelError: there are none.
@@ -114,7 +114,7 @@ def softmax(scores: Array) -> Array:
 
 
 class Tagged(NamedTuple):
-    """What a model that labels tokens says of a row of texts that it reads as one.
+    """The output of a model that labels tokens for a row of texts that it reads as one.
 
     Attributes:
         score: The score of the first text.
@@ -209,7 +209,7 @@ class Comet:
             return np.asarray(values[:, 0].cpu().numpy(), np.float64)
 
     def _activated(self, values: Any) -> Any:
-        """What the head makes of features, (b, 1)."""
+        """The head's output for features, (b, 1)."""
         for number, (weight, bias) in enumerate(self._head, 1):
             values = self._torch.nn.functional.linear(values, weight, bias)
             last = number == len(self._head)

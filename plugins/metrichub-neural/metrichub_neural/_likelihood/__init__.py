@@ -1,4 +1,4 @@
-"""What perplexity and log-likelihood share: the model, and each text's likelihood under it."""
+"""Shared by perplexity and log-likelihood: the model, and each text's likelihood under it."""
 
 from __future__ import annotations
 

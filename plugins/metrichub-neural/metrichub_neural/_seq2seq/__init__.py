@@ -1,4 +1,4 @@
-"""What metrics of sequence-to-sequence models share: the model, and what its first token says."""
+"""Shared by metrics of sequence-to-sequence models: the model, and its first token's scores."""
 
 from __future__ import annotations
 

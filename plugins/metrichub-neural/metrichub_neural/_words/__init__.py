@@ -1,1 +1,1 @@
-"""What metrics share that compare the vectors of words: in context, or whatever stands beside."""
+"""Shared by metrics that compare the vectors of words, in context or without it."""

@@ -66,7 +66,7 @@ class WordMetric(EncoderMetric):
                 raise ParameterError(self.name, name, value, allowed)
 
     def prepare(self, vectors: FloatArray) -> Array | None:
-        """What is compared of a text, from the vectors of its words, (n, d); None if nothing is."""
+        """The vectors that are compared, from those of a text's words, (n, d); None for none."""
         raise NotImplementedError  # a metric's own
 
     def compare(self, prediction: Array, reference: Array) -> tuple[float, ...]:
@@ -85,7 +85,7 @@ class WordMetric(EncoderMetric):
         return {"model": files.name, "revision": files.revision}
 
     def requires(self) -> tuple[str, ...]:
-        """What the engine needs, or what reads word vectors."""
+        """The packages that the engine needs, or those that read word vectors."""
         if self.layer is not None:
             return super().requires()
         return (*self.card.requires, *requires_of(self._files()))

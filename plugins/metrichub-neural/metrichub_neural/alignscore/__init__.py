@@ -89,7 +89,7 @@ class AlignScore(WholeMetric):
 
 
 class Alignment(NamedTuple):
-    """What the model says of a claim.
+    """The model's scores for a claim.
 
     Attributes:
         outputs: Of its heads beside each chunk, (chunks, outputs).
@@ -101,7 +101,7 @@ class Alignment(NamedTuple):
 
 
 def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
-    """What the model says of each claim beside its chunks; of none, (0, outputs)."""
+    """The scores of each claim beside its chunks; (0, outputs) without claims."""
     pairs = [(chunk, claim.text) for claim in claims for chunk in claim.chunks]
     rows = iter(model.of_pairs(pairs, only_first=True))
     aligned = []

@@ -56,7 +56,7 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
         return {name: values.tolist() for name, values in scores.items()}
 
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
-        """What weighs and scores resamples, each with the weights of its own references."""
+        """A function that scores resamples, each with the weights of its own references."""
         return IdfCorpus(rows, self.stretch()).resampled if rows else None
 
 

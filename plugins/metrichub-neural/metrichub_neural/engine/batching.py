@@ -26,7 +26,7 @@ _FILLED = 8
 
 
 class OutOfMemory(Exception):
-    """What a runner raises where a batch doesn't fit in memory."""
+    """Raised by a runner where a batch doesn't fit in memory."""
 
 
 def in_batches(
@@ -38,7 +38,7 @@ def in_batches(
     most: int | None = None,
     progress: bool = True,
 ) -> Iterator[tuple[Integers, T]]:
-    """What `run` gives of each batch, with the places of its texts; longest texts first.
+    """The result of `run` for each batch, with the places of its texts; longest texts first.
 
     A batch has at most `budget` tokens, padding included, and `most` texts, and always a text.
     Where one doesn't fit in memory, the budget is halved for it and all that follow. Progress,
@@ -88,7 +88,7 @@ def padded(rows: Sequence[Integers], padding: int) -> Batch:
 
 
 def finite(outputs: FloatArray, again: Callable[[], FloatArray] | None, name: str) -> FloatArray:
-    """What a model gave, or else what it gives in 32 bits, where a number isn't finite.
+    """A model's outputs, computed again in 32 bits if a number isn't finite.
 
     Raises:
         ModelError: it isn't finite in 32 bits either.

@@ -39,7 +39,7 @@ class Likelihood(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What one run of the model sees of a text: ids, and how many at the end it is asked for."""
+    """The part of a text in one run of the model: ids, and how many at the end are scored."""
 
     text: int
     ids: Integers

@@ -26,7 +26,7 @@ PORTION = 16_384
 
 
 class Classified(NamedTuple):
-    """What a model says of one text, or of one pair of texts.
+    """A model's output for one text, or for one pair of texts.
 
     Attributes:
         probabilities: Of each label, (labels,).
@@ -56,7 +56,7 @@ class TorchClassifier(TorchModel):
 
 
 class Runner(Protocol):
-    """What runs a classifier in either engine."""
+    """The interface of a classifier in either engine."""
 
     def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
         """The score of each label before it is a probability, (b, labels)."""
@@ -91,7 +91,7 @@ class Classifier:
         self._store = Store(lambda value: value.nbytes)
 
     def of_texts(self, texts: Sequence[str]) -> list[Classified]:
-        """What the model says of each text; equal texts are run once, for all metrics."""
+        """The model's output for each text; equal texts are run once, for all metrics."""
         return self._store.get(texts, self._made)
 
     def _made(self, texts: Sequence[str]) -> list[Classified]:
@@ -104,7 +104,7 @@ class Classifier:
         *,
         only_first: bool = False,
     ) -> list[Classified]:
-        """What the model says of each pair; equal pairs are run once, for all metrics.
+        """The model's output for each pair; equal pairs are run once, for all metrics.
 
         Pairs have at most `limit` tokens if given; with `only_first` their first text is cut, and
         else the longer one.

@@ -64,7 +64,7 @@ class TextVector(NamedTuple):
 
 
 class Runner(Protocol):
-    """What runs an encoder in either engine."""
+    """The interface of an encoder in either engine."""
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token of a batch, (b, l, d)."""
@@ -86,7 +86,7 @@ class Choice:
 
     @property
     def resolved(self) -> dict[str, object]:
-        """What a signature says of it, by the names of a metric's parameters."""
+        """The facts for a signature, by the names of a metric's parameters."""
         return {
             "model": self.files.name,
             "revision": self.files.revision,
@@ -103,7 +103,7 @@ class Choice:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What has to be installed to run it."""
+        """The packages that run it."""
         return full.REQUIRES if self.engine == "full" else light.REQUIRES
 
     @property
@@ -260,7 +260,7 @@ class Encoder:
     def _run(
         self, encoded: Sequence[Encoded], forward: Callable[[Integers, Integers], Any]
     ) -> list[Any]:
-        """What `forward` gives of each text, without the padding: arrays or tensors."""
+        """The result of `forward` for each text, without the padding: arrays or tensors."""
         outputs: dict[int, Any] = {}
         lengths = [len(text.ids) for text in encoded]
 

@@ -40,7 +40,7 @@ class TorchModel:
         return self._torch.from_numpy(array).to(device())
 
     def run(self, forward: Callable[[Any], Any]) -> FloatArray:
-        """What `forward` gives of the model, in 32 bits; again in 32 bits if it isn't finite.
+        """The result of `forward` for the model, computed again in 32 bits if it isn't finite.
 
         Raises:
             OutOfMemory: it doesn't fit.
@@ -121,7 +121,7 @@ class TorchEncoder(TorchModel):
     def of_layers(
         self, ids: Integers, mask: Integers, make: Callable[[Sequence[Any], Any], Any]
     ) -> FloatArray:
-        """What `make` gives of all layers, (b, l, d) each with the embeddings first, and the mask.
+        """The result of `make` for all layers, (b, l, d) each, the embeddings first, and the mask.
 
         Only this leaves the device.
         """
@@ -195,7 +195,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
 
 
 def _instead(files: ModelFiles) -> str:
-    """What to do where the weights are a pickle, or aren't there."""
+    """A hint where the weights are a pickle, or aren't there."""
     pickles = [path.name for path in files.folder.rglob("*") if path.suffix in _PICKLES]
     if pickles:
         return f", only {', '.join(sorted(pickles))}: metrichub convert {files.folder}"

@@ -67,7 +67,7 @@ class EncoderMetric(Metric):
         return self.choice().resolved
 
     def requires(self) -> tuple[str, ...]:
-        """What the engine needs."""
+        """The packages that the engine needs."""
         return (*self.card.requires, *self.choice().requires)
 
     def one_process(self) -> bool:

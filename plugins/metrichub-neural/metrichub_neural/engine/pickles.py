@@ -17,7 +17,7 @@ _SAFE = (2, 6)
 
 
 class _StandIn:
-    """What is put in the place of a class that isn't loaded."""
+    """A stand-in for a class that isn't loaded."""
 
     def __new__(cls, *_: object, **__: object) -> _StandIn:
         return super().__new__(cls)
@@ -28,7 +28,7 @@ class _StandIn:
 
 
 def read(path: Path) -> Mapping[str, Any]:
-    """What a file has, of tensors and plain values.
+    """The tensors and plain values in a file.
 
     Raises:
         ValueError: it has something else, or can't be read; the text says what.

@@ -94,7 +94,7 @@ class TorchSeq2Seq(TorchModel):
         return self.run(lambda model: model(**inputs, decoder_input_ids=start).logits[:, 0, chosen])
 
     def attended(self, states: FloatArray, mask: Integers) -> Sources:
-        """What the decoder attends to of some encoded sources.
+        """The encoded sources as the decoder attends to them.
 
         Raises:
             OutOfMemory: it doesn't fit.

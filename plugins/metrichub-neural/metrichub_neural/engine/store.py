@@ -1,4 +1,4 @@
-"""What a model gave for texts or pairs, kept for other metrics and calls in bounded memory."""
+"""A model's outputs for texts or pairs, kept for other metrics and calls in bounded memory."""
 
 from __future__ import annotations
 

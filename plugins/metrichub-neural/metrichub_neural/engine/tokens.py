@@ -177,7 +177,7 @@ class Tokenizer:
         return text[: encoding.offsets[-1][1]] if encoding.overflowing else text
 
     def names(self, ids: Integers) -> list[str]:
-        """What each token is called in the vocabulary, such as "##ing"."""
+        """The tokens' names in the vocabulary, such as "##ing"."""
         return [self._backend.id_to_token(number) for number in ids.tolist()]
 
     def bare(self, texts: Sequence[str]) -> list[Integers]:
@@ -266,7 +266,7 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
 
 
 def _normalizer(pieces: Path) -> Any:
-    """What SentencePiece does to a text before it cuts it, which transformers 5 leaves out."""
+    """The normalization of SentencePiece before it splits a text; transformers 5 leaves it out."""
     from tokenizers import Regex, normalizers
 
     # Its stubs know no message of it.
@@ -305,12 +305,12 @@ def origin_of(files: ModelFiles) -> dict[str, str]:
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
-    """What config.json says of a model; nothing where there is none."""
+    """The content of a model's config.json; empty without one."""
     return read_json(files, "config.json")
 
 
 def read_json(files: ModelFiles, name: str) -> dict[str, Any]:
-    """What one of a model's files says; nothing where there is none."""
+    """The content of one of a model's JSON files; empty without it."""
     path = files.folder / name
     if not path.is_file():
         return {}

@@ -100,7 +100,7 @@ def word_vectors(files: ModelFiles) -> WordVectors:
 
 
 def requires_of(files: ModelFiles) -> tuple[str, ...]:
-    """What has to be installed to read the word vectors of a model."""
+    """The packages that read the word vectors of a model."""
     return () if table_of(files) else full.REQUIRES
 
 

@@ -25,7 +25,7 @@ TAKES_BETA = ("beta_divergence", "ab_divergence")
 
 
 def refused(measure: Measure, alpha: float | None, beta: float | None) -> str | None:
-    """What parameter a measure is undefined for, and what it takes; None if it is defined."""
+    """The parameter for which a measure is undefined, and the allowed values; None if defined."""
     if (alpha is not None) != (measure in TAKES_ALPHA):
         return f"alpha: {'a number' if measure in TAKES_ALPHA else 'None'} for {measure}"
     if (beta is not None) != (measure in TAKES_BETA):

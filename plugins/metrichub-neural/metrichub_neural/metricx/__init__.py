@@ -84,7 +84,7 @@ class MetricX(FirstTokenMetric):
         return f"google/metricx-23-{quality}large-v2p0"
 
     def limit(self) -> int:
-        """What the models were trained with."""
+        """The number of tokens that the models were trained with."""
         return _LIMITS[self.version]
 
     def seq2seq(self) -> Seq2Seq:
@@ -121,7 +121,7 @@ class MetricX(FirstTokenMetric):
         return {"score": errors / texts}
 
     def _text(self, prediction: str, source: str, reference: str) -> str:
-        """What the model reads."""
+        """The text that the model reads."""
         if self.version == "23":
             other = source if self.against == "source" else reference
             return f"candidate: {prediction} {self.against}: {other}"

@@ -69,7 +69,7 @@ class MiniCheck(FirstTokenMetric):
     threshold: Annotated[float, Range(0, 1)] = 0.5
 
     def limit(self) -> int:
-        """What the authors' program takes, or the classifier."""
+        """The tokens that the authors' program takes, or the classifier."""
         return most_tokens(self.files())
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:

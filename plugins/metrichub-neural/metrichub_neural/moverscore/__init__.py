@@ -51,7 +51,7 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
         return self.checkpoints[0].name
 
     def requires(self) -> tuple[str, ...]:
-        """What the engine needs, and what solves the transport."""
+        """The packages that the engine needs, and the solver of the transport."""
         return (*super().requires(), *REQUIRES)
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:

@@ -78,7 +78,7 @@ class Smart(EncoderMetric):
         return {"matcher": f"{metric.label()}, definition {metric.card.definition}"}
 
     def requires(self) -> tuple[str, ...]:
-        """What runs the model, if there is one."""
+        """The packages that run the model, if there is one."""
         return super().requires() if self.matcher == "bertscore" else ()
 
     def one_process(self) -> bool:

@@ -24,7 +24,7 @@ def metric_of(matcher: str) -> Metric:
 
 
 def by_string(matcher: str, pairs: Sequence[Pair]) -> Likeness:
-    """What a metric of strings gives each pair."""
+    """The scores of pairs by a metric of strings."""
     if not pairs:
         return {}
     metric = metric_of(matcher)

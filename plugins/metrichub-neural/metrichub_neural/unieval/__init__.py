@@ -45,7 +45,7 @@ class UniEval(FirstTokenMetric):
         return MODELS.get(self.dimension.partition("_")[0], SUMMARIES)
 
     def limit(self) -> int:
-        """What the authors' program takes."""
+        """The tokens that the authors' program takes."""
         return 1024
 
     def scales(self, totals: Mapping[str, Array], count: int) -> Mapping[str, Scale]:
@@ -93,7 +93,7 @@ class UniEval(FirstTokenMetric):
         return {"score": scored / texts}
 
     def _parts(self, prediction: str) -> Sequence[str]:
-        """What is asked about: the whole text, or its sentences; of none, a sum is 0."""
+        """The texts that are judged: the whole text, or its sentences; the sum of none is 0."""
         by = QUESTIONS[self.dimension].sentences
         if by == "whole":
             return [prediction]

@@ -84,7 +84,7 @@ class Wmd(Metric):
         return {"model": files.name, "revision": files.revision}
 
     def requires(self) -> tuple[str, ...]:
-        """What reads the vectors, and what solves the transport."""
+        """The packages that read the vectors, and the solver of the transport."""
         exact = REQUIRES if self.exact else ()
         return (*self.card.requires, *exact, *requires_of(self._files()))
 
