@@ -33,8 +33,8 @@ from metrichub.evaluation.significance import (
     PairTests,
     SignificanceOptions,
     compare_pairs,
-    is_significant,
     p_text,
+    verdict_of,
     withheld,
 )
 
@@ -295,10 +295,8 @@ class RankedOutput:
 
     def beats(self, system: str, other: str) -> bool:
         """Whether one system is significantly better than another."""
-        test = self._test(system, other)
-        lead = test.difference if (system, other) in self.tests else -test.difference
-        ahead = lead > 0 if self.better == "higher" else lead < 0
-        return ahead and is_significant(test.p, self.confidence)
+        test = self.tests.get((system, other)) or self.tests[other, system].turned()
+        return verdict_of(test, self.better, self.confidence) == "better"
 
     def ranked(self, pair: Pair, test: Comparison, about: Sequence[str] = ()) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""
@@ -307,9 +305,6 @@ class RankedOutput:
         sentence = "; ".join([said, *about]) if said else None
         rank, other_rank = self.ranks.get(system), self.ranks.get(other)
         return replace(test, sentence=sentence, rank=rank, other_rank=other_rank)
-
-    def _test(self, system: str, other: str) -> Comparison:
-        return self.tests.get((system, other)) or self.tests[other, system]
 
     def _sentence(self, system: str, other: str, test: Comparison) -> str | None:
         if test.withheld:

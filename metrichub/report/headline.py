@@ -11,12 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from metrichub.errors import listed
 from metrichub.evaluation.significance import Comparison, p_text, verdict_of
-from metrichub.report.rows import EQUAL, OutputColumn, Row, ScoreFormat, merged_columns, test_of
+from metrichub.report.rows import (
+    EQUAL,
+    OutputColumn,
+    Row,
+    ScoreFormat,
+    merged_columns,
+    ranks_of,
+    test_of,
+)
 
 if TYPE_CHECKING:
     from metrichub.evaluation.paired_tests import PairedTests
@@ -106,20 +114,38 @@ class Standing:
         return self.tests.withheld.get(metric) or self.tests.withheld.get(label)
 
     @cached_property
+    def all_scores(self) -> dict[str, float]:
+        """The score of every system, of all its samples; `nan` where it has none."""
+        metric, output, *_ = self.column
+        return {
+            name: report.results[metric].scores().get(output, nan) if metric in report else nan
+            for name, report in self.tests.reports.items()
+        }
+
+    @cached_property
     def scores(self) -> dict[str, float]:
         """The score of every system that has one, best first; of two, those that are compared."""
-        metric, output, *_ = self.column
-        scores = {
-            name: score
-            for name, report in self.tests.reports.items()
-            if metric in report
-            and not isnan(score := report.results[metric].scores().get(output, nan))
-        }
+        scores = {name: score for name, score in self.all_scores.items() if not isnan(score)}
         if len(self.tests.systems) == 2 and (test := self._only_test):
             (system, other), *_ = self._tests
             scores = {other: test.other, system: test.score}
         sign = 1 if self.column.better == "lower" else -1
         return dict(sorted(scores.items(), key=lambda item: sign * item[1]))
+
+    def by_rank(self, systems: Iterable[str]) -> list[str]:
+        """The systems by rank and score, the best first; as they come without ranks."""
+        sign = 1 if self.column.better == "lower" else -1
+
+        def place(system: str) -> tuple[float, float]:
+            rank = self.ranks.get(system)
+            return (rank, sign * self.all_scores[system]) if rank else (inf, 0.0)
+
+        return sorted(systems, key=place)
+
+    @property
+    def ranks(self) -> Mapping[str, int]:
+        """The rank of every system; none without a direction."""
+        return ranks_of(self.tests, self.column)
 
     @cached_property
     def best(self) -> list[str]:
@@ -138,12 +164,20 @@ class Standing:
         """The systems that aren't significantly worse than the best."""
         return [name for name in self.scores if name not in {*self.best, *self.lower}]
 
+    def test(self, system: str, other: str) -> Comparison | None:
+        """The test of a system against another, whichever was named first."""
+        if test := self._tests.get((system, other)):
+            return test
+        test = self._tests.get((other, system))
+        return test and test.turned()
+
+    def verdict(self, system: str, other: str) -> str:
+        """What the test of a system against another says of it; see `verdict_of`."""
+        return verdict_of(self.test(system, other), self.column.better, self._level)
+
     def beats(self, system: str, other: str) -> bool:
         """Whether a system is significantly better than another."""
-        for pair, wanted in (((system, other), "better"), ((other, system), "worse")):
-            if test := self._tests.get(pair):
-                return verdict_of(test, self.column.better, self._level) == wanted
-        return False
+        return self.verdict(system, other) == "better"
 
     def mark(self, name: str) -> str:
         """How a system stands: "best", "worse" than the best, or "close"; "" if nothing is known.

@@ -13,7 +13,13 @@ import numpy as np
 
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import Measurement
-from metrichub.evaluation.significance import Comparison, Pair, SignificanceOptions, p_text
+from metrichub.evaluation.significance import (
+    Comparison,
+    Pair,
+    SignificanceOptions,
+    p_text,
+    verdict_of,
+)
 from metrichub.report.captions import (
     about_tests,
     captioned,
@@ -22,12 +28,13 @@ from metrichub.report.captions import (
     without_differences,
     without_intervals,
 )
-from metrichub.report.headline import headline_of_one, short_label
+from metrichub.report.headline import Standing, headline_of_one, short_label
 from metrichub.report.html.forest import Axis, Forest, ForestRow
-from metrichub.report.html.leaderboard import Intervals, LeaderboardRow, ShownTests, leaderboard
+from metrichub.report.html.leaderboard import LeaderboardRow, leaderboard, ranked_of
 from metrichub.report.html.records import Scores as SampleScores
 from metrichub.report.ranking import Ranking
 from metrichub.report.rows import (
+    Intervals,
     OutputColumn,
     Row,
     ScoreFormat,
@@ -62,7 +69,7 @@ class PageHeadline(NamedTuple):
 def answer_of(
     systems: Mapping[str, Measurement],
     ranking: Ranking[Any] | None,
-    intervals: Intervals,
+    intervals: Mapping[str, Intervals],
     options: SignificanceOptions,
 ) -> PageHeadline:
     """The answer for these systems; of a single one, its scores."""
@@ -76,15 +83,17 @@ def answer_of(
         forests = [*_scores(rows, report, form)]
         of_one = headline_of_one(rows, form.confidence)
         return PageHeadline(of_one.title, "", columns, (), forests, lacking, paper, None)
-    tests = ShownTests.of(ranking, columns)
-    pair = _shown_pair(tests)
-    forests = [*(_forest_of_two(tests) if len(systems) == 2 else _forests_of_several(tests))]
+    standings = [Standing(ranking, column) for column in columns]
+    ranked = ranked_of(standings)
+    baseline, *others = ranking.systems
+    pair = ranked.by_rank(others)[0], baseline
+    forests = _forests(standings, ranked.by_rank(others))
     title, proof = ranking.headline.title, " ".join(ranking.headline.sentences[1:])
     board: Sequence[LeaderboardRow] = ()
     if len(systems) > 2:
-        board = leaderboard(tests, intervals)
+        board = leaderboard(standings, intervals)
         method = about_tests(Table((), ()), ranking)
-        of_several = _paper_of_several(tests, board)
+        of_several = _paper_of_several(standings, board)
         paper = of_several._replace(signatures=paper.signatures, method=method)
     # Why there is no winner, or what p is worth where few clusters are swapped.
     why = [f"no winner on {about}: {reason}" for about, reason in ranking.withheld.items()]
@@ -93,8 +102,9 @@ def answer_of(
     # Of a leaderboard the differences are folded, and the first screen is full.
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
-    ranked = tests.ranked()
-    return PageHeadline(title, proof, columns, board, forests, lacking, paper, pair, ranked, below)
+    return PageHeadline(
+        title, proof, columns, board, forests, lacking, paper, pair, ranked.column, below
+    )
 
 
 def briefly(column: OutputColumn) -> str:
@@ -175,104 +185,102 @@ def tasks_of(
     }
 
 
-def _shown_pair(tests: ShownTests) -> Pair:
-    """The best of the others by the first output that ranks, and the baseline."""
-    baseline, *others = tests.ranking.systems
-    return tests.in_order(tests.ranked(), others)[0], baseline
-
-
-def _paper_of_several(tests: ShownTests, board: Sequence[LeaderboardRow]) -> Table:
+def _paper_of_several(standings: Sequence[Standing], board: Sequence[LeaderboardRow]) -> Table:
     """The leaderboard as the page has it, its letters in parentheses."""
-    rows: list[list[Cell]] = [
-        [
-            row.rank,
-            row.system,
-            *(Score(c.number, f"({c.letters})" if c.letters else "") for c in row.cells),
-        ]
-        for row in board
-    ]
-    best = {(i, k) for i, row in enumerate(board) for k, c in enumerate(row.cells, 2) if c.leads}
-    threshold = tests.ranking.options.threshold
-    sentences = [
-        f"{len(board)} systems on {tests.ranking.reports[board[0].system].size:,} samples, "
-        f"ranked by {tests.ranked().label}.",
-        "Bold: the systems that rank first." if best else "",
-        f"Systems that share a letter don't differ significantly (p > {threshold})."
-        if any(cell.letters for row in board for cell in row.cells)
-        else "",
-    ]
-    head = ["rank", "system", *(column.head for column in tests.columns)]
-    return Table(head, rows, best, " ".join(filter(None, sentences)))
+    rows: list[list[Cell]] = []
+    best = set()
+    for i, row in enumerate(board):
+        scores = [Score(c.number, f"({c.letters})" if c.letters else "") for c in row.cells]
+        rows.append([row.rank, row.system, *scores])
+        best |= {(i, k) for k, cell in enumerate(row.cells, 2) if cell.leads}
+    tests, ranked = standings[0].tests, ranked_of(standings).column
+    size = next(iter(tests.reports.values())).size
+    sentences = [f"{len(board)} systems on {size:,} samples, ranked by {ranked.label}."]
+    if best:
+        sentences.append("Bold: the systems that rank first.")
+    if any(cell.letters for row in board for cell in row.cells):
+        threshold = tests.options.threshold
+        sentences.append(
+            f"Systems that share a letter don't differ significantly (p > {threshold})."
+        )
+    head = ["rank", "system", *(standing.column.head for standing in standings)]
+    return Table(head, rows, best, " ".join(sentences))
 
 
-def _forest_of_two(tests: ShownTests) -> Iterator[Forest]:
-    """A row per output; outputs from 0 to 1 share a scale."""
-    other, baseline = pair = _shown_pair(tests)
-    names = [baseline, other]
-    shared = [column for column in tests.columns if _is_fraction(tests, column)]
-    for own in [shared, *([c] for c in tests.columns if c not in shared)]:
-        lines = [(c.head, c, test, names) for c in own if (test := tests.test(pair, c))]
-        if lines:
-            yield _forest(tests, "", ["metric", *names], lines)
+def _forests(standings: Sequence[Standing], others: Sequence[str]) -> list[Forest]:
+    """Differences from the baseline: of two systems in a row per output, of several per system.
+
+    Outputs of two systems that go from 0 to 1 share a scale; all others have a plot of their own.
+    """
+    if len(others) > 1:
+        plots = [_forest(s.column.head, [(name, s, name) for name in others]) for s in standings]
+    else:
+        shared = [standing for standing in standings if _is_fraction(standing)]
+        parts = [shared, *([standing] for standing in standings if standing not in shared)]
+        plots = [_forest("", [(s.column.head, s, others[0]) for s in part]) for part in parts]
+    return [plot for plot in plots if plot.rows]
 
 
-def _forests_of_several(tests: ShownTests) -> Iterator[Forest]:
-    """A plot per output; a row per system, against the baseline."""
-    baseline, *others = tests.ranking.systems
-    for column in tests.columns:
-        lines = [
-            (name, column, test, [name])
-            for name in tests.in_order(tests.ranked(), others)
-            if (test := tests.test((name, baseline), column))
-        ]
-        if lines:
-            yield _forest(tests, column.head, ["system", "score"], lines)
+def _is_fraction(standing: Standing) -> bool:
+    metric, output, *_ = standing.column
+    result = next(iter(standing.tests.reports.values())).results.get(metric)
+    scale = result.metric.card.scale(output) if result else None
+    return scale is not None and (scale.low, scale.high) == (0, 1)
 
 
-def _is_fraction(tests: ShownTests, column: OutputColumn) -> bool:
-    scale = next(iter(tests.ranking.reports.values())).results.get(column.metric)
-    of = scale.metric.card.scale(column.output) if scale else None
-    return of is not None and (of.low, of.high) == (0, 1)
-
-
-def _forest(
-    tests: ShownTests,
-    title: str,
-    head: Sequence[str],
-    lines: Sequence[tuple[str, OutputColumn, Comparison, Sequence[str]]],
-) -> Forest:
-    ends = [end for _, _, test, _ in lines for end in (test.difference, *test.interval.ends)]
+def _forest(title: str, lines: Sequence[tuple[str, Standing, str]]) -> Forest:
+    """A row for each label, output, and system that was tested against the baseline."""
+    if not lines:
+        return Forest(title, (), (), (), None)
+    tests = lines[0][1].tests
+    baseline = tests.systems[0]
+    tested = [(*line, test) for line in lines if (test := line[1].test(line[2], baseline))]
+    ends = [end for *_, test in tested for end in (test.difference, *test.interval.ends)]
     axis = Axis.of([0.0, *ends])
     reach = max((abs(end) for end in ends if math.isfinite(end)), default=0.0) or 1.0
-    rows = []
-    for label, column, test, systems in lines:
-        scores = [column.number(tests.score(s, column)) for s in systems]
-        bounds = column.bounds(test.interval, "+") or "[–]"
-        relative = (
-            f"{100 * test.difference / abs(test.other):+.1f}%"
-            if test.other and math.isfinite(test.difference)
-            else "–"
-        )
-        verdict = tests.verdict(test, column)
-        cells = [*scores, f"{column.number(test.difference, '+')} {bounds}", relative]
-        low, high = test.interval.ends
-        places = axis.places(low, test.difference, high)
-        p = p_text(test.p) if verdict != "no winner" else ""
-        cells.append(", ".join(filter(None, (verdict, p.removeprefix("–")))))
-        difference = column.number(test.difference, "+")
-        short = p.removeprefix("p ").removeprefix("= ") or "–"
-        brief = [briefly(column), *scores, difference, short]
-        middle = Axis(-reach, reach)
-        if column.better == "lower":
-            picture = middle.places(-high, -test.difference, -low)
-        else:
-            picture = middle.places(low, test.difference, high)
-        kind = verdict.split()[0]
-        rows.append(ForestRow(label, column.metric, cells, kind, brief, *places, picture))
-    confidence = f"{100 * tests.ranking.options.confidence:g}%"
-    differs = f"difference from {tests.ranking.systems[0]} [{confidence} interval]"
-    head = [*head, differs, "relative", "verdict"]
-    return Forest(title, head, rows, axis.ticks(), axis.place(0.0))
+    shown = tests.systems if len(tests.systems) == 2 else ()
+    rows = [
+        _forest_row(label, standing, [*shown] or [system], test, axis, Axis(-reach, reach))
+        for label, standing, system, test in tested
+    ]
+    differs = f"difference from {baseline} [{100 * tests.options.confidence:g}% interval]"
+    head = ["metric", *shown] if shown else ["system", "score"]
+    return Forest(
+        title, [*head, differs, "relative", "verdict"], rows, axis.ticks(), axis.place(0.0)
+    )
+
+
+def _forest_row(
+    label: str,
+    standing: Standing,
+    systems: Sequence[str],
+    test: Comparison,
+    axis: Axis,
+    middle: Axis,
+) -> ForestRow:
+    """A difference on its axis, and in a picture around no difference, with the systems' scores."""
+    column, (low, high) = standing.column, test.interval.ends
+    scores = [column.number(standing.all_scores[system]) for system in systems]
+    difference = column.number(test.difference, "+")
+    relative = "–"
+    if test.other and math.isfinite(test.difference):
+        relative = f"{100 * test.difference / abs(test.other):+.1f}%"
+    verdict = verdict_of(test, column.better, standing.tests.options.confidence)
+    p = "" if verdict == "no winner" else p_text(test.p).removeprefix("–")
+    bounds = column.bounds(test.interval, "+") or "[–]"
+    said = f"{verdict}, {p}" if p else verdict
+    picture = middle.places(low, test.difference, high)
+    if column.better == "lower":
+        picture = middle.places(-high, -test.difference, -low)
+    return ForestRow(
+        label,
+        column.metric,
+        [*scores, f"{difference} {bounds}", relative, said],
+        verdict.split()[0],
+        [briefly(column), *scores, difference, p.removeprefix("p ").removeprefix("= ") or "–"],
+        *axis.places(low, test.difference, high),
+        picture,
+    )
 
 
 def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iterator[Forest]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from metrichub.evaluation.resample import Interval
-from metrichub.evaluation.significance import Comparison, Pair, p_text, verdict_of
+from metrichub.evaluation.significance import p_text
 from metrichub.report.headline import Standing
 from metrichub.report.html.forest import Axis
-from metrichub.report.ranking import Ranking
-from metrichub.report.rows import OutputColumn, Row, ranks_of, rows_of, test_of
+from metrichub.report.rows import Intervals, first_of
 
 _LINKS = {
     "better": "better than",
@@ -23,50 +21,6 @@ _LINKS = {
 }
 _OUTCOMES = {"better": "win", "worse": "loss", "no significant difference": "tie"}
 _SIGNS = {"win": "+", "loss": "−", "tie": "≈"}
-
-Intervals = Mapping[str, Mapping[str, Mapping[str, Interval]]]
-
-
-class ShownTests(NamedTuple):
-    """The tests of all pairs, by the columns that are shown, and the rows of all systems."""
-
-    ranking: Ranking[Any]
-    columns: Sequence[OutputColumn]
-    rows: Mapping[tuple[str, OutputColumn], Row]
-
-    @classmethod
-    def of(cls, ranking: Ranking[Any], columns: Sequence[OutputColumn]) -> ShownTests:
-        """The tests of a ranking by these columns."""
-        rows = rows_of(ranking.reports, columns, ranking)
-        return cls(ranking, columns, {(row.system, row.column): row for row in rows})
-
-    def test(self, pair: Pair, column: OutputColumn) -> Comparison | None:
-        """The test of a pair by an output; None without one."""
-        return test_of(self.ranking, pair, column)
-
-    def verdict(self, test: Comparison | None, column: OutputColumn) -> str:
-        """What a test says of the first system of its pair."""
-        return verdict_of(test, column.better, self.ranking.options.confidence)
-
-    def ranked(self) -> OutputColumn:
-        """The first output that ranks systems; where none does, the first."""
-        having = (column for column in self.columns if ranks_of(self.ranking, column))
-        return next(having, self.columns[0])
-
-    def score(self, system: str, column: OutputColumn) -> float:
-        """A system's score by an output; `nan` where it lacks it."""
-        row = self.rows.get((system, column))
-        return row.score if row else math.nan
-
-    def in_order(self, column: OutputColumn, systems: Sequence[str]) -> list[str]:
-        """The systems by rank and score, the best first; as they come without ranks."""
-        sign = -1 if column.better == "higher" else 1
-
-        def order(system: str) -> tuple[float, float]:
-            row = self.rows.get((system, column))
-            return (row.rank, sign * row.score) if row and row.rank else (math.inf, 0.0)
-
-        return sorted(systems, key=order)
 
 
 class LeaderboardCell(NamedTuple):
@@ -94,62 +48,69 @@ class LeaderboardRow(NamedTuple):
     against: Sequence[tuple[str, str, str]]
 
 
-def leaderboard(tests: ShownTests, intervals: Intervals) -> list[LeaderboardRow]:
+def ranked_of(standings: Sequence[Standing]) -> Standing:
+    """The first that ranks systems; where none does, the first."""
+    return next((standing for standing in standings if standing.ranks), standings[0])
+
+
+def leaderboard(
+    standings: Sequence[Standing], intervals: Mapping[str, Intervals]
+) -> list[LeaderboardRow]:
     """The systems by rank, with letters: those that share one don't differ significantly."""
-    order = tests.in_order(tests.ranked(), tests.ranking.systems)
-    letters = [_letters(tests, column) for column in tests.columns]
-    ranks, rows = ranks_of(tests.ranking, tests.ranked()), []
-    standings = [Standing(tests.ranking, column) for column in tests.columns]
-    ends = [_ends(column, order, tests, intervals) for column in tests.columns]
-    axes = [Axis.of([end for own in of.values() for end in own]) for of in ends]
-    for system in order:
-        cells = []
-        for k, column in enumerate(tests.columns):
-            number = column.number(tests.score(system, column))
-            row = tests.rows.get((system, column))
-            low, _, high = of = ends[k][system]
-            bounds = f"interval {column.number(low)} to {column.number(high)}" if low < high else ""
-            cells.append(
-                LeaderboardCell(
-                    number,
-                    letters[k].get(system, ""),
-                    bool(row and row.leads),
-                    standings[k].mark(system),
-                    bounds,
-                    *map(axes[k].place, of),
-                )
-            )
-        against = [_outcome(tests, system, other) for other in order]
-        rows.append(LeaderboardRow(ranks.get(system), system, cells, against))
-    return rows
+    ranked = ranked_of(standings)
+    order = ranked.by_rank(ranked.tests.systems)
+    cells = [_cells(standing, order, intervals) for standing in standings]
+    return [
+        LeaderboardRow(
+            ranked.ranks.get(system),
+            system,
+            [of_system[system] for of_system in cells],
+            [_outcome(ranked, system, other) for other in order],
+        )
+        for system in order
+    ]
 
 
-def _ends(
-    column: OutputColumn, systems: Sequence[str], tests: ShownTests, intervals: Intervals
-) -> dict[str, tuple[float, float, float]]:
-    """The lower end of each system's interval, its score and the upper end."""
-    ends = {}
+def _cells(
+    standing: Standing, systems: Sequence[str], intervals: Mapping[str, Intervals]
+) -> dict[str, LeaderboardCell]:
+    """The cell of each system by one output, all intervals on one axis."""
+    column, ends = standing.column, {}
     for system in systems:
-        own = intervals.get(system, {}).get(column.metric, {}).get(column.output)
-        low, high = (own.low, own.high) if own else (math.nan, math.nan)
-        ends[system] = low, tests.score(system, column), high
-    return ends
+        interval = intervals.get(system, {}).get(column.metric, {}).get(column.output)
+        low, high = interval.ends if interval else (math.nan, math.nan)
+        ends[system] = low, standing.all_scores[system], high
+    axis = Axis.of([end for of_system in ends.values() for end in of_system])
+    letters, first = _letters(standing), first_of(standing.ranks)
+    cells = {}
+    for system, (low, score, high) in ends.items():
+        bounds = f"interval {column.number(low)} to {column.number(high)}" if low < high else ""
+        cells[system] = LeaderboardCell(
+            column.number(score),
+            letters.get(system, ""),
+            system in first,
+            standing.mark(system),
+            bounds,
+            *axis.places(low, score, high),
+        )
+    return cells
 
 
-def _letters(tests: ShownTests, column: OutputColumn) -> dict[str, str]:
+def _letters(standing: Standing) -> dict[str, str]:
     """Letters of systems that don't differ: Piepho's insertion and absorption (2004).
 
     All that rank first have the letter a.
     """
-    by_pair = {pair: tests.test(pair, column) for pair in tests.ranking.pairs}
-    if column.better == "neither" or any(
-        test is None or test.withheld or math.isnan(test.p) for test in by_pair.values()
+    pairs = standing.tests.pairs
+    tests = [standing.test(*pair) for pair in pairs]
+    if standing.column.better == "neither" or any(
+        test is None or test.withheld or math.isnan(test.p) for test in tests
     ):
         return {}
-    order = tests.in_order(column, tests.ranking.systems)
+    order = standing.by_rank(standing.tests.systems)
     sets = [frozenset(order)]
-    for pair, test in by_pair.items():
-        if tests.verdict(test, column) in ("better", "worse"):
+    for pair in pairs:
+        if standing.verdict(*pair) in ("better", "worse"):
             cut = [s - {name} if set(pair) <= s else s for s in sets for name in pair]
             sets = [s for s in dict.fromkeys(cut) if not any(s < other for other in cut)]
     sets.sort(key=lambda s: [name not in s for name in order])
@@ -158,19 +119,14 @@ def _letters(tests: ShownTests, column: OutputColumn) -> dict[str, str]:
     }
 
 
-def _outcome(tests: ShownTests, system: str, other: str) -> tuple[str, str, str]:
+def _outcome(ranked: Standing, system: str, other: str) -> tuple[str, str, str]:
     """A win, tie or loss by what ranks, with its difference and what it says in words."""
     if system == other:
         return "", "", ""
-    column = tests.ranked()
-    turned = (system, other) not in tests.ranking.pairs
-    test = tests.test((other, system) if turned else (system, other), column)
-    verdict = tests.verdict(test, column)
-    if turned:
-        verdict = {"better": "worse", "worse": "better"}.get(verdict, verdict)
+    test, verdict = ranked.test(system, other), ranked.verdict(system, other)
     kind = _OUTCOMES.get(verdict, "none")
     sign = _SIGNS.get(kind, "–")
     if test is None:
         return kind, sign, verdict
-    difference = column.number(-test.difference if turned else test.difference, "+")
+    difference = ranked.column.number(test.difference, "+")
     return kind, sign, f"{system} {_LINKS[verdict]} {other}: {difference}, {p_text(test.p)}"
