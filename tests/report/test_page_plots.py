@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from metrichub import Hub
 from metrichub.errors import MissingDependency, ReportError
 from metrichub.report.html import charts, plots
-from metrichub.report.html.document import correlations, quartiles
+from metrichub.report.html.charts import correlations, quartiles
 from metrichub.report.html.records import Scores
 
 COLUMNS: dict[str, Any] = {"predictions": ["a b", "c d", "e"], "references": ["a b", "c", "e f"]}

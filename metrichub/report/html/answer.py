@@ -47,15 +47,14 @@ _MOST_TASKS = 60
 
 
 class PageHeadline(NamedTuple):
-    """What the page begins with: the title, and what else the headline says.
+    """The beginning of a page: the title, and behind it what else the headline says.
 
     `board` is the leaderboard of three systems or more, each of its rows with wins, ties and losses
     against the others by `ranked`, the first output that ranks. `paper` is the table with its
     caption, method and signatures, as one copies it; `below` stands below the tests.
     """
 
-    title: str
-    proof: str
+    sentences: Sequence[str]
     columns: Sequence[OutputColumn]
     board: Sequence[LeaderboardRow]
     forests: Sequence[Forest]
@@ -82,13 +81,14 @@ def answer_of(
         (report,) = systems.values()
         forests = [*_scores(rows, report, form)]
         of_one = headline_of_one(rows, form.confidence)
-        return PageHeadline(of_one.title, "", columns, (), forests, lacking, paper, None)
+        return PageHeadline([of_one.title], columns, (), forests, lacking, paper, None)
     standings = [Standing(ranking, column) for column in columns]
     ranked = ranked_of(standings)
     baseline, *others = ranking.systems
     pair = ranked.by_rank(others)[0], baseline
     forests = _forests(standings, ranked.by_rank(others))
-    title, proof = ranking.headline.title, " ".join(ranking.headline.sentences[1:])
+    _, *more = ranking.headline.sentences
+    sentences = [ranking.headline.title, " ".join(more)] if more else [ranking.headline.title]
     board: Sequence[LeaderboardRow] = ()
     if len(systems) > 2:
         board = leaderboard(standings, intervals)
@@ -103,7 +103,7 @@ def answer_of(
     below = shown if board else []
     lacking = lacking if board else [*lacking, *shown]
     return PageHeadline(
-        title, proof, columns, board, forests, lacking, paper, pair, ranked.column, below
+        sentences, columns, board, forests, lacking, paper, pair, ranked.column, below
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.report.html.records import Scores, Values, as_shown
+from metrichub.report.tables import Cell, Table
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
 """Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
@@ -63,6 +64,36 @@ class Chart(NamedTuple):
     columns: Sequence[Tick]
     rows: Sequence[Tick]
     shapes: Sequence[Shape]
+
+
+class Spread(NamedTuple):
+    """The distribution of the samples' scores: charts, quartiles, and how metrics agree."""
+
+    differences: Sequence[Chart]
+    histograms: Sequence[Chart]
+    quartiles: Table
+    scatters: Sequence[Chart]
+    correlations: Table | None
+
+
+def spread_of(
+    outputs: Sequence[tuple[str, str, Scores]], start: int | None, pair: tuple[str, str] | None
+) -> Spread:
+    """The distribution of each metric's `score`; differences begin with the output `start`."""
+    main = [(k, scores) for k, (_, output, scores) in enumerate(outputs) if output == "score"]
+    compared = main
+    if start is not None:
+        first, _, scores = outputs[start]
+        # It stands in place of the score of its metric.
+        compared = [(start, scores), *(one for one in main if outputs[one[0]][0] != first)]
+    scores_of_main = [scores for _, scores in main]
+    return Spread(
+        difference_histograms(compared, pair) if pair else (),
+        histograms(main),
+        quartiles(scores_of_main),
+        scatter_charts(scores_of_main),
+        correlations(scores_of_main) if len(main) > 1 else None,
+    )
 
 
 def dash_of(system: int) -> str:
@@ -240,3 +271,50 @@ def win_counts(output: Scores) -> str:
         return f"{higher:,} higher, {lower:,} lower, {equal:,} equal"
     better, worse = (higher, lower) if output.better == "higher" else (lower, higher)
     return f"{better:,} better, {worse:,} worse, {equal:,} equal"
+
+
+def quartiles(outputs: Sequence[Scores]) -> Table:
+    """The five numbers of the scored samples, a row per output and system."""
+    several = bool(outputs) and len(outputs[0].systems) > 1
+    rows: list[list[Cell]] = []
+    for output in outputs:
+        for name, values in output.systems.items():
+            known = values[~np.isnan(values)]
+            five = np.quantile(known, np.linspace(0, 1, 5)).tolist() if len(known) else [None] * 5
+            rows.append([output.label, *([name] if several else []), len(known), *five])
+    names = ["metric", *(["system"] if several else []), "scored"]
+    return Table([*names, "lowest", "lower quartile", "median", "upper quartile", "highest"], rows)
+
+
+def correlations(outputs: Sequence[Scores]) -> Table:
+    """How the metrics agree on the first system's samples.
+
+    Above the diagonal is Spearman's correlation of ranks, below it Pearson's. Samples that
+    either metric leaves unscored are left out.
+    """
+    columns = [next(iter(output.systems.values())) for output in outputs]
+    rows: list[list[Cell]] = []
+    for i, output in enumerate(outputs):
+        row = [
+            None if i == j else _correlation(columns[i], columns[j], ranks=j > i)
+            for j in range(len(columns))
+        ]
+        rows.append([output.label, *row])
+    return Table(["", *(output.label for output in outputs)], rows)
+
+
+def _correlation(first: Values, second: Values, *, ranks: bool) -> float | None:
+    known = np.isfinite(first) & np.isfinite(second)
+    x, y = first[known], second[known]
+    if ranks:
+        x, y = _ranks(x), _ranks(y)
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _ranks(values: Values) -> Values:
+    """The rank of every value, from 1; equal ones share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Values = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks

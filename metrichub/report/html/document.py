@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from itertools import permutations
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
-import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
@@ -21,11 +20,9 @@ from metrichub.errors import MissingDependency, ReportError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.merge import comparable
 from metrichub.evaluation.significance import SignificanceOptions
-from metrichub.metric import has_sample_scores
 from metrichub.models.usage import Usage
 from metrichub.report.by_output import intervals_of
 from metrichub.report.groupings import (
-    FEWEST,
     cell_groupings,
     groupings_of,
     verdict_groupings,
@@ -41,7 +38,7 @@ from metrichub.report.html.answer import (
     tasks_of,
     without_common_start,
 )
-from metrichub.report.html.forest import WIDTH, slice_table
+from metrichub.report.html.forest import WIDTH, slices_part
 from metrichub.report.html.labels import labels_of
 from metrichub.report.html.ngrams import ngrams_of
 from metrichub.report.html.provenance import Provenance, facts_of, metrics_of
@@ -51,7 +48,6 @@ from metrichub.report.html.records import (
     Records,
     Scores,
     SystemRecords,
-    Values,
     as_shown,
     outputs_of,
     packed,
@@ -65,7 +61,7 @@ from metrichub.report.notes import note_lines
 from metrichub.report.ranking import Ranking, compare_all
 from metrichub.report.rows import ScoreFormat
 from metrichub.report.scoreboard import differences, long_tests, scoreboard, scores_in_full
-from metrichub.report.slices import MOST_SAMPLES, Slices, slices_of
+from metrichub.report.slices import slices_of
 from metrichub.report.tables import Cell, Score, Table, decimals_of, transposed
 
 SCRIPTS = (
@@ -109,7 +105,6 @@ def report_page(
         comparable(first, other)
     tell("testing", 0, None)
     outputs = outputs_of(systems)
-    main = [(k, scores) for k, (_, output, scores) in enumerate(outputs) if output == "score"]
     if others and ranking is None:
         ranking = compare_all(systems, **options._asdict())
     if ranking:
@@ -119,7 +114,8 @@ def report_page(
         how = options.of_intervals()
         intervals = {name: intervals_of(report, **how) for name, report in systems.items()}
     people = _people(systems, outputs, options, shown)
-    rated = [rating["name"] for rating in people.data.get("ratings", ())] if people else []
+    people_data = people.data if people else {}
+    rated = [rating["name"] for rating in people_data.get("ratings", ())]
     groupings = groupings_of(systems, rated, shown.by)
     answer = answer_of(systems, ranking, intervals, options)
     slices = slices_of(systems, groupings, answer.pair, options)
@@ -127,99 +123,91 @@ def report_page(
     begin = answer.ranked or answer.columns[0]
     key = people.leading if people_first else (begin.metric, begin.output)
     # Samples may lack an output.
-    start = next((k for k, one in enumerate(outputs) if one[:2] == key), None)
+    start = next((k for k, output in enumerate(outputs) if output[:2] == key), None)
+    starting = None if start is None else outputs[start][2]
     records = records_of(systems, outputs, limits, start, tell)
     tell("drawing", 0, None)
-    names = (*SCRIPTS, *(OF_RATINGS if people and people.data else ()))
-    # One script, which waits in its middle for the data to be unpacked.
-    script = f'"use strict";\n(async () => {{\n{"".join(map(_asset, names))}}})();'
-    style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
-    data = _data(systems, shown.ids, outputs, records)
-    scores = [output.pop("values") for output in data["outputs"]]
-    data |= _first_view(systems, answer, begin.metric, start)
-    labels = labels_of(systems, begin.metric, outputs[start or 0][2])
-    data["judged"] = judged_claims(systems)
-    own = (*verdict_groupings(systems, data["judged"]), *cell_groupings(systems))
-    data["groupings"] = [grouping.data() for grouping in (*groupings, *labels.outcomes, *own)]
-    data["labelled"] = [*{matrix.metric for matrix in (*labels.first, *labels.others)}]
-    data |= {"people": people.data} if people and people.data else {}
+    labels = labels_of(systems, begin.metric, starting or outputs[0][2])
     ngrams = ngrams_of(systems)
-    data |= {"ngrams": ngrams.data()} if ngrams else {}
-    said = people.headline if people_first else [answer.title, *filter(None, [answer.proof])]
-    copied = [people.main] if people_first else [*_differences(answer), answer.paper]
-    sliced = answer.columns if slices.slices else ()
+    judged = judged_claims(systems)
+    by_samples = [*labels.outcomes, *verdict_groupings(systems, judged), *cell_groupings(systems)]
+    names = [*systems]
+    data = _data(systems, shown.ids, outputs, records) | {
+        "start": start or 0,
+        "by_references": _reads_references(systems, begin.metric),
+        "pair": [names.index(name) for name in reversed(answer.pair)] if answer.pair else None,
+        "judged": judged,
+        "groupings": [grouping.data() for grouping in (*groupings, *by_samples)],
+        "labelled": [*{matrix.metric for matrix in (*labels.first, *labels.others)}],
+    }
+    parts = {"people": people_data, "ngrams": ngrams and ngrams.data()}
+    data |= {name: part for name, part in parts.items() if part}
+    scores = [output.pop("values") for output in data["outputs"]]
+    names_of_scripts = (*SCRIPTS, *OF_RATINGS) if people_data else SCRIPTS
+    # One script, which waits in its middle for the data to be unpacked.
+    script = f'"use strict";\n(async () => {{\n{"".join(map(_asset, names_of_scripts))}}})();'
+    style = THEME.read_text(encoding="utf-8") + "".join(map(_asset, STYLES))
+    sentences, copied = answer.sentences, [*_differences(answer), answer.paper]
+    if people_first:
+        sentences, copied = people.headline, [people.main]
     every = ScoreFormat("all", confidence=options.confidence)
     board = scoreboard(systems, None, intervals, every)
-    metrics = metrics_of(systems)
-    provenance = shown.provenance or Provenance()
+    metrics, provenance = metrics_of(systems), shown.provenance or Provenance()
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page.globals |= {"table": lambda table: Markup(_rounded(table).html())}
-    return _readable(
-        page.from_string(_asset("report.html")).render(
-            policy=_policy(script, style),
-            style=Markup(style),
-            script=Markup(script),
-            data=packed(map(script_json, [data, *scores])),
-            texts=packed(records.chunks),
-            people=people,
-            people_first=people_first,
-            ngrams=ngrams,
-            systems=list(systems),
-            short=without_common_start([*systems]),
-            size=first.size,
-            options=options,
-            title=shown.title or said[0].rstrip("."),
-            said=said if shown.title else said[1:],
-            answer=answer,
-            heads=[*map(briefly, answer.columns)],
-            wins=_wins(outputs, start) if answer.board and start is not None else {},
-            ranked_by=begin,
-            verdict_key=verdict_key,
-            claims=claims_by_verdict(systems, begin.metric, data["judged"]),
-            tasks=tasks_of(systems, begin.metric, outputs[start][2]) if start is not None else {},
-            start=start,
-            ids=shown.ids,
-            facts=facts_of(systems, provenance),
-            origin=provenance.facts(),
-            metrics=metrics,
-            loop_of={about.metric: k for k, about in enumerate(metrics)},
-            exports={
-                "Markdown": "\n".join(table.markdown() for table in copied),
-                "LaTeX": "\n".join(table.latex() for table in copied),
-                "CSV": (
-                    long_tests(ranking) if ranking else scores_in_full(systems, intervals)
-                ).csv(),
-            },
-            width=WIDTH,
-            all_scores=transposed(board) if others else board,
-            own_tables=_own_tables(systems),
-            labels=labels,
-            tests=differences(ranking, every) if ranking else None,
-            slices=[slice_table(column, slices, systems, options.confidence) for column in sliced],
-            differing=slices.sentence,
-            about_slices=_about_slices(slices, first.size),
-            about_groupings=[g.about for g in groupings if g.about],
-            charts={
-                "differences": charts.difference_histograms(
-                    _first(main, start, outputs), answer.pair
-                )
-                if answer.pair
-                else [],
-                "histograms": charts.histograms(main),
-                "scatters": charts.scatter_charts([scores for _, scores in main]),
-            },
-            dash_of=charts.dash_of,
-            quartiles=quartiles([scores for _, scores in main]),
-            correlations=correlations([s for _, s in main]) if len(main) > 1 else None,
-            doubts=[*note_lines(systems, "doubts"), *_about_judges(systems)],
-            notes=note_lines(systems, "facts"),
-            sentence_level=_sentence_level(systems),
-            titles={n: r.metric.card.title for s in systems.values() for n, r in s.results.items()},
-            signatures=_signatures(systems),
-            usage=_usage(systems),
-            citations=_citations(systems),
-        )
+    text = page.from_string(_asset("report.html")).render(
+        policy=_policy(script, style),
+        style=Markup(style),
+        script=Markup(script),
+        data=packed(map(script_json, [data, *scores])),
+        texts=packed(records.chunks),
+        exports={
+            "Markdown": "\n".join(table.markdown() for table in copied),
+            "LaTeX": "\n".join(table.latex() for table in copied),
+            "CSV": (long_tests(ranking) if ranking else scores_in_full(systems, intervals)).csv(),
+        },
+        systems=names,
+        short=without_common_start(names),
+        size=first.size,
+        options=options,
+        ids=shown.ids,
+        title=shown.title or sentences[0].rstrip("."),
+        said=sentences if shown.title else sentences[1:],
+        facts=facts_of(systems, provenance),
+        origin=provenance.facts(),
+        answer=answer,
+        heads=[briefly(column) for column in answer.columns],
+        ranked_by=begin,
+        start=start,
+        wins=_wins(starting, data["start"]) if starting and answer.board else {},
+        tasks=tasks_of(systems, begin.metric, starting) if starting else {},
+        claims=claims_by_verdict(systems, begin.metric, judged),
+        verdict_key=verdict_key,
+        labels=labels,
+        people=people,
+        people_first=people_first,
+        ngrams=ngrams,
+        slices=slices_part(answer.columns, slices, groupings, systems, options.confidence),
+        spread=charts.spread_of(outputs, start, answer.pair),
+        dash_of=charts.dash_of,
+        width=WIDTH,
+        doubts=[*note_lines(systems, "doubts"), *_about_judges(systems)],
+        notes=note_lines(systems, "facts"),
+        all_scores=transposed(board) if others else board,
+        tests=differences(ranking, every) if ranking else None,
+        own_tables=_own_tables(systems),
+        metrics=metrics,
+        place_of={about.metric: k for k, about in enumerate(metrics)},
+        usage=_usage(systems),
     )
+    # A lone surrogate, which UTF-8 can't hold, becomes a question mark.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _reads_references(systems: Mapping[str, Measurement], metric: str) -> bool:
+    """Whether a metric reads references; of one that doesn't, marks of their words say nothing."""
+    results = [s.results[metric] for s in systems.values() if metric in s.results]
+    return not {"reference", "references"}.isdisjoint(results[0].metric.inputs())
 
 
 def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
@@ -227,33 +215,6 @@ def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
     metrics = [result.metric for report in systems.values() for result in report.results.values()]
     own = (note for metric in metrics for note in getattr(metric, "about_models", list)())
     return [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(own)]
-
-
-def _first_view(
-    systems: Mapping[str, Measurement], answer: PageHeadline, metric: str, start: int | None
-) -> dict[str, Any]:
-    """Which output and systems the samples begin with, and whether words of references are marked.
-
-    Of a metric that reads none these marks would say nothing.
-    """
-    own = (s.results[metric].metric.inputs() for s in systems.values() if metric in s.results)
-    return {
-        "start": start or 0,
-        "by_references": not {"reference", "references"}.isdisjoint(next(own)),
-        "pair": [[*systems].index(name) for name in reversed(answer.pair or ())] or None,
-    }
-
-
-def _first(
-    main: Sequence[tuple[int, Scores]],
-    start: int | None,
-    outputs: Sequence[tuple[str, str, Scores]],
-) -> Sequence[tuple[int, Scores]]:
-    """The outputs that are drawn, first the one that ranks, in place of its metric's."""
-    if start is None:
-        return main
-    others = [one for one in main if outputs[one[0]][0] != outputs[start][0]]
-    return [(start, outputs[start][2]), *others]
 
 
 def _differences(answer: PageHeadline) -> list[Table]:
@@ -266,52 +227,28 @@ def _differences(answer: PageHeadline) -> list[Table]:
 
 def _rounded(table: Table) -> Table:
     """The table with the decimals that scores have on the page."""
-    rows = [
-        [Score(f"{cell:.{decimals_of(cell)}f}") if _is_fraction(cell) else cell for cell in row]
-        for row in table.rows
-    ]
-    return table._replace(rows=rows)
+
+    def rounded(cell: Cell) -> Cell:
+        if not isinstance(cell, float) or not math.isfinite(cell):
+            return cell
+        if cell.is_integer() and abs(cell) >= 10:
+            return cell
+        return Score(f"{cell:.{decimals_of(cell)}f}")
+
+    return table._replace(rows=[[rounded(cell) for cell in row] for row in table.rows])
 
 
-def _is_fraction(cell: Cell) -> TypeGuard[float]:
-    return (
-        isinstance(cell, float)
-        and math.isfinite(cell)
-        and not (cell.is_integer() and abs(cell) >= 10)
-    )
-
-
-def _wins(outputs: Sequence[tuple[str, str, Scores]], number: int) -> dict[tuple[str, str], str]:
+def _wins(scores: Scores, number: int) -> dict[tuple[str, str], str]:
     """For each two systems, what selects the samples in which the first is better."""
-    scores = outputs[number][2]
     shown = {name: as_shown(values) for name, values in scores.systems.items()}
-    names, selects = [*shown], {}
-    for one, other in permutations(names, 2):
+    selects = {}
+    for (i, one), (j, other) in permutations(enumerate(shown), 2):
         low, high = (one, other) if scores.better == "lower" else (other, one)
         if (shown[low] < shown[high]).any():
             # The worst of the other against the first come first: the largest differences.
-            i, j = names.index(one), names.index(other)
             chosen = {"output": number, "better": f"{i}>{j}", "pair": [i, j]}
             selects[one, other] = script_json(chosen)
     return selects
-
-
-def _about_slices(slices: Slices, size: int) -> str:
-    """How the slices' tests were made, or why there are none."""
-    choose = "A click on a slice shows its samples."
-    if size > MOST_SAMPLES:
-        return f"{choose} Of more than {MOST_SAMPLES:,} samples, slices aren't tested here."
-    if not slices.pair:
-        return choose
-    if not slices.trials:
-        return f"{choose} No slice has the {FEWEST} samples that a test takes."
-    other, baseline = slices.pair
-    return (
-        f"{choose} Tested is {other} against {baseline}: paired approximate randomization "
-        f"({slices.trials:,} trials), p corrected by Holm's method over all slices and headline "
-        f"outputs of the metric. Slices of fewer than {FEWEST} samples aren't tested and don't "
-        "count; nor are metrics tested whose statistics don't add up."
-    )
 
 
 def _people(
@@ -335,19 +272,15 @@ def _asset(name: str) -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    allowed = f"script-src {_digest(script)}; style-src {_digest(style)}; img-src data:"
-    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-
-
-def _digest(text: str) -> str:
-    """What a Content-Security-Policy calls a script or style of this text."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _readable(text: str) -> str:
-    """A text that UTF-8 can hold; a lone surrogate becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+    """The Content-Security-Policy that allows this script and this style alone."""
+    script_hash, style_hash = (
+        base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+        for text in (script, style)
+    )
+    return (
+        f"default-src 'none'; script-src 'sha256-{script_hash}'; "
+        f"style-src 'sha256-{style_hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
 
 
 def _data(
@@ -388,12 +321,6 @@ def _metadata(systems: Mapping[str, Measurement]) -> dict[str, Sequence[Any]]:
     return columns
 
 
-def _sentence_level(systems: Mapping[str, Measurement]) -> list[str]:
-    """The metrics whose samples are scored by a convention of their own, as sentence BLEU is."""
-    results = {name: r for report in systems.values() for name, r in report.results.items()}
-    return [name for name, result in results.items() if has_sample_scores(result.metric)]
-
-
 def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
     """The tables that metrics show beside their scores, with a heading each; no matrices."""
     return [
@@ -405,63 +332,6 @@ def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
     ]
 
 
-def quartiles(outputs: Sequence[Scores]) -> Table:
-    """The five numbers of the scored samples, a row per output and system."""
-    several = bool(outputs) and len(outputs[0].systems) > 1
-    rows: list[list[Cell]] = []
-    for output in outputs:
-        for name, values in output.systems.items():
-            known = values[~np.isnan(values)]
-            five = np.quantile(known, np.linspace(0, 1, 5)).tolist() if len(known) else [None] * 5
-            rows.append([output.label, *([name] if several else []), len(known), *five])
-    names = ["metric", *(["system"] if several else []), "scored"]
-    return Table([*names, "lowest", "lower quartile", "median", "upper quartile", "highest"], rows)
-
-
-def correlations(outputs: Sequence[Scores]) -> Table:
-    """How the metrics agree on the first system's samples.
-
-    Above the diagonal is Spearman's correlation of ranks, below it Pearson's. Samples that
-    either metric leaves unscored are left out.
-    """
-    columns = [next(iter(output.systems.values())) for output in outputs]
-    rows: list[list[Cell]] = []
-    for i, output in enumerate(outputs):
-        row = [
-            None if i == j else _correlation(columns[i], columns[j], ranks=j > i)
-            for j in range(len(columns))
-        ]
-        rows.append([output.label, *row])
-    return Table(["", *(output.label for output in outputs)], rows)
-
-
-def _correlation(first: Values, second: Values, *, ranks: bool) -> float | None:
-    known = np.isfinite(first) & np.isfinite(second)
-    x, y = first[known], second[known]
-    if ranks:
-        x, y = _ranks(x), _ranks(y)
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
-
-
-def _ranks(values: Values) -> Values:
-    """The rank of every value, from 1; equal ones share the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Values = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    return ranks
-
-
-def _signatures(systems: Mapping[str, Measurement]) -> dict[str, list[str]]:
-    """The signatures of every metric: several if candidates or versions differ by the system."""
-    signatures: dict[str, list[str]] = {}
-    for report in systems.values():
-        for name, signature in report.signatures().items():
-            if signature not in signatures.setdefault(name, []):
-                signatures[name].append(signature)
-    return signatures
-
-
 def _usage(systems: Mapping[str, Measurement]) -> Table | None:
     """What judges were asked, a row per system; nothing if nobody was."""
     used = {name: report.usage for name, report in systems.items() if report.usage != Usage()}
@@ -470,8 +340,3 @@ def _usage(systems: Mapping[str, Measurement]) -> Table | None:
     names = [field.name for field in fields(Usage) if field.name != "models"] + ["answered_by"]
     rows = [[name, *(getattr(usage, n) for n in names)] for name, usage in used.items()]
     return Table(["system", *(name.replace("_", " ") for name in names)], rows)
-
-
-def _citations(systems: Mapping[str, Measurement]) -> str:
-    entries = (r.metric.card.bibtex for s in systems.values() for r in s.results.values())
-    return "\n\n".join(dict.fromkeys(filter(None, entries)))

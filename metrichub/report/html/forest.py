@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.significance import p_text, verdict_of
-from metrichub.report.groupings import FEWEST
+from metrichub.report.groupings import FEWEST, Grouping
 from metrichub.report.html.charts import Tick, ticks
 from metrichub.report.rows import OutputColumn
-from metrichub.report.slices import Slice, Slices
+from metrichub.report.slices import MOST_SAMPLES, Slice, Slices
 
 WIDTH = 260
 """How wide a row is drawn, in units of its own."""
@@ -78,6 +78,15 @@ class SliceTable(NamedTuple):
     zero: float | None
 
 
+class SlicesPart(NamedTuple):
+    """The slices by each output, what was found in them, and how."""
+
+    tables: Sequence[SliceTable]
+    sentence: str
+    method: str
+    groupings: Sequence[str]
+
+
 class Axis(NamedTuple):
     """A scale between two ends."""
 
@@ -105,6 +114,38 @@ class Axis(NamedTuple):
     def ticks(self) -> list[Tick]:
         """Round numbers between the ends."""
         return ticks(self.low, self.high, lambda value: self.place(value) or 0.0)
+
+
+def slices_part(
+    columns: Sequence[OutputColumn],
+    slices: Slices,
+    groupings: Sequence[Grouping],
+    systems: Mapping[str, Measurement],
+    confidence: float,
+) -> SlicesPart:
+    """The section of the slices; without tables if there are none."""
+    shown = columns if slices.slices else ()
+    tables = [slice_table(column, slices, systems, confidence) for column in shown]
+    method = _about_slices(slices, next(iter(systems.values())).size)
+    return SlicesPart(tables, slices.sentence, method, [g.about for g in groupings if g.about])
+
+
+def _about_slices(slices: Slices, size: int) -> str:
+    """How the slices' tests were made, or why there are none."""
+    choose = "A click on a slice shows its samples."
+    if size > MOST_SAMPLES:
+        return f"{choose} Of more than {MOST_SAMPLES:,} samples, slices aren't tested here."
+    if not slices.pair:
+        return choose
+    if not slices.trials:
+        return f"{choose} No slice has the {FEWEST} samples that a test takes."
+    other, baseline = slices.pair
+    return (
+        f"{choose} Tested is {other} against {baseline}: paired approximate randomization "
+        f"({slices.trials:,} trials), p corrected by Holm's method over all slices and headline "
+        f"outputs of the metric. Slices of fewer than {FEWEST} samples aren't tested and don't "
+        "count; nor are metrics tested whose statistics don't add up."
+    )
 
 
 def slice_table(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from metrichub.catalog.registry import origin
 from metrichub.evaluation.measurement import Measurement
-from metrichub.metric import Metric
+from metrichub.metric import Metric, has_sample_scores
 
 
 class Fact(NamedTuple):
@@ -90,23 +90,39 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class MetricSummary(NamedTuple):
-    """What a metric's name opens: what the metric measures, and where its card is."""
+class AboutMetric(NamedTuple):
+    """A metric as the page tells of it: what it measures, where its card is, how it was run.
+
+    It has several signatures if candidates or versions differ by the system; `sentence_level` says
+    that its samples are scored by a convention of their own, as sentence BLEU is.
+    """
 
     metric: str
     name: str
     title: str
     summary: str
     link: str
+    signatures: Sequence[str]
+    sentence_level: bool
+    bibtex: str
 
 
-def metrics_of(systems: Mapping[str, Measurement]) -> list[MetricSummary]:
-    """What the metrics of all systems measure."""
+def metrics_of(systems: Mapping[str, Measurement]) -> list[AboutMetric]:
+    """The metrics of all systems."""
     metrics = {name: r.metric for report in systems.values() for name, r in report.results.items()}
-    cards = {name: (metric.card, _card_address(metric)) for name, metric in metrics.items()}
+    signatures = [report.signatures() for report in systems.values()]
     return [
-        MetricSummary(name, card.name, card.title, card.summary, address)
-        for name, (card, address) in cards.items()
+        AboutMetric(
+            name,
+            metric.card.name,
+            metric.card.title,
+            metric.card.summary,
+            _card_address(metric),
+            [*dict.fromkeys(by_metric[name] for by_metric in signatures if name in by_metric)],
+            has_sample_scores(metric),
+            metric.card.bibtex or "",
+        )
+        for name, metric in metrics.items()
     ]
 
 
