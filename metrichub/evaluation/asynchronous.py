@@ -36,7 +36,7 @@ from metrichub.models.usage import (
 
 
 class _Done(NamedTuple):
-    """What a metric observed of a row, the keys of its requests, and what judges left out."""
+    """The observation of a row, the keys of its requests, and the cuts that judges made."""
 
     row: Any
     keys: list[str]
@@ -52,7 +52,7 @@ def observe(
     estimating: bool = False,
     batch: BatchRun | None = None,
 ) -> Observed:
-    """What asynchronous metrics observe of their views of one block.
+    """The observations of asynchronous metrics in their views of one block.
 
     `progress` is called with 1 whenever a metric is done with a sample. Another `repeat` asks
     for other answers; while `estimating` none is asked for, and only the usage means anything.

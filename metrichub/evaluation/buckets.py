@@ -83,11 +83,11 @@ class BucketSizes:
 
     @property
     def named(self) -> str:
-        """What the samples were summed by, in words."""
+        """The key or the position by which samples were summed, in words."""
         return listed(map(repr, self.key)) if self.key else "position"
 
     def filled(self, buckets: int) -> NDArray[np.int64]:
-        """Which of so many buckets hold samples."""
+        """Which buckets hold samples, if there are this number of them."""
         return np.flatnonzero(self.sizes.reshape(-1, buckets).sum(axis=0))
 
     def check_same(self, other: BucketSizes) -> None:
@@ -128,7 +128,7 @@ def places(batch: Batch) -> NDArray[np.int64]:
 
 
 def buckets_for(width: int) -> int | None:
-    """How many buckets a metric takes with so many statistics; None where even few are too big."""
+    """The number of buckets for statistics of this width; None where even few are too big."""
     return next((number for number in (BUCKETS, FEW) if number * width <= CELLS), None)
 
 

@@ -19,14 +19,14 @@ def quantile(confidence: float) -> float:
 
 
 def t_tail(t: float, freedom: float) -> float:
-    """P(T > t) of Student's t with so many degrees of freedom, above 0."""
+    """P(T > t) of Student's t with these degrees of freedom, above 0."""
     half = _beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
     return half if t > 0 else 1 - half
 
 
 @lru_cache(maxsize=64)
 def student(freedom: float, confidence: float) -> float:
-    """How many standard errors a two-sided interval reaches, with so many degrees of freedom.
+    """How many standard errors a two-sided interval reaches, with these degrees of freedom.
 
     >>> round(student(4, 0.95), 3)
     2.776

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from metrichub.evaluation.result import Result
 
 READ = 2000
-"""So many rows are read from the beginning of a run, and so many more drawn from the rest."""
+"""Rows that are read from the beginning of a run, and as many more drawn from all others."""
 READ_BY = (*TEXT, "retrieved", "relevants", "keywords")
 """The columns that checks read."""
 _OF_WHOLE = ("cut off", "unpunctuated")
@@ -52,7 +52,7 @@ _LONG, _HALF = 4000, 1990
 
 
 class Reader:
-    """What checks read of a run: its first rows, and the others whose texts hash lowest.
+    """The rows of a run that checks read: the first ones, and others whose texts hash lowest.
 
     Equal rows hash alike, so that repeated ones are drawn together.
     """
@@ -126,7 +126,7 @@ Again = Callable[[Metric, Batch], "Measurement"]
 
 
 def findings_of(again: Again, whole: Measurement, rows: Rows) -> dict[str, dict[str, DoubtfulRows]]:
-    """What the checks of every metric find in the rows of a run that was measured."""
+    """The findings of every metric's checks in the rows of a run that was measured."""
     findings = {}
     for name, result in whole.results.items():
         own = _answers(rows, result.metric, whole) if result.metric.extraction else rows
@@ -163,7 +163,7 @@ def checks_of(metric: Metric) -> Sequence[Check]:
 
 
 def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str, DoubtfulRows]]:
-    """What checks find in the rows that have a score."""
+    """The findings of checks in the rows that have a score."""
     metric = result.metric
     read = {column_of(name) for name in metric.inputs()}
     compared = read >= {"predictions", "references"}
@@ -207,7 +207,7 @@ def _applied(check: Check, rows: Rows, name: str) -> list[bool]:
 
 
 def _made_of(again: Again, result: Result, rows: Rows) -> Iterator[tuple[str, DoubtfulRows]]:
-    """What mismatches are made of, where a metric's score is better without it."""
+    """The steps that remove mismatches, where a metric's score is better after them."""
     pairs = [pair for pair in _mismatches(result, rows) if len(pair[1]) < _LONG]
     nearly = len(rows) >= DISTRIBUTION and all(map(rows.is_prose, ("predictions", "references")))
     steps = [
@@ -311,7 +311,7 @@ def _of_mismatches(steps: str, finding: DoubtfulRows, metric: Metric) -> Doubt:
 
 
 def _of_result(measurement: Measurement, result: Result) -> Iterator[Doubt]:
-    """What is doubtful about the scores themselves."""
+    """Doubts about the scores themselves."""
     if result.count < _EVERY:
         return
     for output, score in result.scores().items():

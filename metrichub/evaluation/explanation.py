@@ -121,7 +121,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Observed:
-    """What metrics observed of a block: rows and traces by metric, and what it took."""
+    """The observations of a block: rows and traces by metric, and the usage of models."""
 
     rows: Mapping[str, list[Any]]
     traces: Mapping[str, Trace]

@@ -118,9 +118,9 @@ class DoubtfulRows(NamedTuple):
 
 
 Heaviest = tuple[float, float, int]
-"""What the sample with the most errors adds to a score, what all do, and its number."""
+"""The errors of the sample with the most of them, those of all samples, and its number."""
 Findings = Mapping[str, Mapping[str, DoubtfulRows]]
-"""What checks found, by metric and check."""
+"""The findings of checks, by metric and check."""
 
 
 def _joined_findings(parts: Parts) -> Findings:

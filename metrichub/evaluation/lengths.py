@@ -13,7 +13,7 @@ from metrichub.data.batch import Batch
 from metrichub.evaluation.stored import StoredSamples
 
 COUNTED = "words between spaces; in Chinese, Japanese, Thai, Lao, Khmer and Burmese, characters"
-"""What a length counts."""
+"""The units in which lengths are counted."""
 LENGTHS_UNKNOWN = (
     "lengths unknown: this older report doesn't have the lengths of the predictions, so its ranks "
     "aren't checked for them; score again"

@@ -32,7 +32,7 @@ _POWER = 0.6
 
 
 class Margin(NamedTuple):
-    """What samples say of a margin.
+    """The test of a margin.
 
     `p` is that of a system that is worse by the margin, one-sided; `shown` whether it is small
     enough; `difference` that of the scores, above 0 where the system is better, and `low` its lower
@@ -102,7 +102,7 @@ def not_worse(
 def margin_in_words(
     found: Margin, test: Comparison, pair: Pair, limit: str, confidence: float, cluster: str | None
 ) -> str:
-    """What a margin says of a system and its baseline; `limit` is "0.01 on chrf"."""
+    """The result of a margin's test in words; `limit` is "0.01 on chrf"."""
     text = f"worse than {pair[1]} by more than {limit}"
     if found.shown:
         worse = found.difference < 0 and is_significant(test.p, confidence)
@@ -119,7 +119,7 @@ def margin_in_words(
 
 
 def needed_in_words(needed: int, test: Comparison, cluster: str | None) -> str:
-    """So many units in words; buckets as the samples that they would hold."""
+    """A number of units in words; buckets as the samples that they would hold."""
     number = needed if cluster else ceil(needed * test.samples / test.units)
     return f"{roughly(test.units, cluster)} {units_in_words(number, cluster)}"
 

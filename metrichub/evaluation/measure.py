@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from metrichub.models.batch_files import BatchRun
 
 _SHARED_BLOCK = 1.6
-"""Texts of so many blocks are one for all metrics, if any wants larger ones: they share tokens."""
+"""Texts of up to this number of blocks are one for all metrics, so that they share tokens."""
 
 _KEPT_BYTES = 31 << 20
 """How much freed memory the C library may keep for the next block; glibc's bound is 32 MiB."""
@@ -52,7 +52,7 @@ _KEPT_BYTES = 31 << 20
 
 @dataclass(frozen=True)
 class Measure:
-    """What is done to every batch: the metrics, the reduction, and the size of a block.
+    """Measures batches: by which metrics, with which reduction, in blocks of which size.
 
     `repeat` is the number of the run where judges are asked several times; an `estimating` one
     calls no server, and only its usage counts. With a `batch` judges answer out of its folder.
@@ -113,7 +113,7 @@ class Measure:
         )
 
     def again(self, metric: Metric, batch: Batch) -> Measurement:
-        """What one metric measures of some samples, beside the run."""
+        """The measurement of some samples by one metric, beside the run."""
         return replace(self, metrics=(metric,), signatures={})(batch)
 
     def _part(
@@ -123,7 +123,7 @@ class Measure:
         observed: Sequence[Any] | None,
         progress: Progress | None,
     ) -> _Part:
-        """What a metric measures of a block, or `observed` of it before."""
+        """The part of a metric in a block, from what it `observed` before if that was awaited."""
         view, nothing = block.view(metric.inputs()), None
         if metric.extraction:
             view, nothing = answers_view(block, metric)
@@ -155,7 +155,7 @@ class Measure:
         return _Part(rows, facts, portion.reported)
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
-        """What a metric measured of all blocks of a batch."""
+        """The result of a metric in all blocks of a batch."""
         signature = self.signatures.get(metric.name) or signature_of(metric, self.reduction)
         self.signatures[metric.name] = signature
         rows = [part.rows for part in parts]
@@ -179,7 +179,7 @@ class Measure:
     def _observed(
         self, metrics: Sequence[Metric], block: Block, progress: Progress | None
     ) -> Observed:
-        """What the asynchronous metrics observe of a block, all at once."""
+        """The observations of all asynchronous metrics in a block, made at once."""
         views = {m.name: (m, block.view(m.inputs())) for m in metrics if is_async(m)}
         if not views:
             return Observed({}, {}, Usage())
@@ -197,14 +197,14 @@ class Measure:
 
 
 class _Objects(NamedTuple):
-    """What a corpus metric observed of a block: an object a row, and the sample of each."""
+    """The observations of a corpus metric in a block: an object a row, and the sample of each."""
 
     objects: Sequence[Any]
     sample: NDArray[np.int64]
 
 
 class _Part(NamedTuple):
-    """What one metric measured of one block.
+    """The measurements of one metric in one block.
 
     `rows` has one row per sample, or the objects of a corpus metric. `reported` counts the samples
     that `progress` knows of.

@@ -28,7 +28,7 @@ T = TypeVar("T")
 MISSING = ("unscored", "unanswered", "errors", "pending")
 """Why samples have no score."""
 COUNTED = (*MISSING, "unextracted")
-"""What is counted apart from the scores."""
+"""The counts beside scores."""
 
 
 class ByName(dict[str, T]):
@@ -75,7 +75,7 @@ class Fixed(dict[str, T]):
 
 @dataclass(frozen=True)
 class Measurement(Facts):
-    """What metrics measured of `size` samples, one result per metric.
+    """The measurements of `size` samples, one result per metric.
 
     `texts` are the samples themselves where they were kept; a saved report has none. `runs` holds
     the result of each run where judges were asked several times. `buckets` stands for samples that
@@ -222,7 +222,7 @@ class Measurement(Facts):
         }
 
     def prompts(self) -> dict[str, Mapping[str, Any]]:
-        """What each metric's judge model was told: metric -> prompt -> its "text" and "examples".
+        """The prompts of each metric's judge model: metric -> prompt -> its "text" and "examples".
 
         Templates, without the samples. A metric is left out if it asks no model, or if its prompts
         aren't known.
@@ -379,7 +379,7 @@ def joined_facts(parts: Sequence[tuple[int, Values]]) -> dict[str, Any]:
 
 
 def pooled_facts(facts: Values) -> dict[str, Any]:
-    """What is left of facts where the samples aren't kept."""
+    """The facts that remain where the samples aren't kept."""
     return {f.name: f.pool(facts[f.name]) for f in FACTS if f.pool and f.name in facts}
 
 

@@ -1,4 +1,4 @@
-"""What mismatches are made of: the steps after which two texts that differ are equal, or nearly."""
+"""Causes of mismatches: the steps after which two texts that differ are equal, or nearly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEPS: Mapping[str, Callable[[str], str]] = {
     "single spaces": lambda text: " ".join(text.split()),
     "removing spaces": lambda text: "".join(text.split()),
 }
-"""What is done to both texts, by its name, in this order."""
+"""The steps by name, in the order in which both texts take them."""
 
 PARAMETERS: Sequence[tuple[str, str, object]] = (
     ("strip", "normalization", "strip"),

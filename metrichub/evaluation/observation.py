@@ -42,7 +42,7 @@ Progress = Callable[[int], object]
 
 @dataclass
 class Portion:
-    """What one metric does of a block: so many samples, and how many of them were reported."""
+    """The progress of one metric in a block: its samples, and how many of them were reported."""
 
     samples: int
     progress: Progress
@@ -139,12 +139,12 @@ def _first_alone(metric: Metric, block: Block, kind: type[BaseException]) -> int
 
 
 def view_of(block: Block, metric: Metric) -> View:
-    """What a metric sees of a block."""
+    """The block as the metric's arguments."""
     return answers_view(block, metric)[0] if metric.extraction else block.view(metric.inputs())
 
 
 def answers_view(block: Block, metric: Metric) -> tuple[View, NDArray[np.bool_] | None]:
-    """What a metric sees with answers as predictions, and the rows without one, (R,).
+    """The view with answers as predictions, and the rows without one, (R,).
 
     The latter are None for a metric that scores them itself.
     """
@@ -163,7 +163,7 @@ def is_async(metric: Metric) -> bool:
 
 
 def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = None) -> Stats:
-    """What a metric measures of a view, one row of statistics each.
+    """The statistics that a metric measures, one row for each of the view's.
 
     `observed` holds what `observe` gave, where it was awaited before.
     """
@@ -198,7 +198,7 @@ def measure_rows(metric: Metric, view: View, observed: Sequence[Any] | None = No
 def measure_objects(
     metric: CorpusMetric, view: View, observed: Sequence[Any] | None = None
 ) -> Sequence[Any]:
-    """What a corpus metric observes of a view: one object a row, None or Unscored without one."""
+    """The objects that a corpus metric observes, one a row; None or Unscored without one."""
     if observed is not None:
         return observed
     if measuring(type(metric)) == "observe":

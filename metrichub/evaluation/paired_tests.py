@@ -46,7 +46,7 @@ ROUGH_P = 10
 
 @dataclass(frozen=True)
 class PairedTests:
-    """What paired tests say of several systems on the same samples.
+    """The paired tests of several systems on the same samples.
 
     `pairs[system, other]` holds metric -> output -> `Comparison` for every pair, `other` being the
     one that was named first; `ranks` metric -> headline output -> system -> rank, one more than
@@ -276,7 +276,7 @@ class RankedOutput:
     tests: Mapping[Pair, Comparison]
     reason: str | None
     about: str
-    """What the reason is about: the metric, or this output alone."""
+    """The subject of the reason: the metric, or this output alone."""
 
     @property
     def label(self) -> str:

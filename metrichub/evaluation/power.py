@@ -67,12 +67,12 @@ def shown_by(
 
 
 def units_in_words(number: int, cluster: str | None) -> str:
-    """So many samples, or clusters by a column."""
+    """A number of samples, or of clusters by a column."""
     return f"{number:,} {f'clusters by {cluster}' if cluster else 'samples'}"
 
 
 def roughly(units: int, cluster: str | None) -> str:
-    """How far what so many units say of power holds: of few, it is too little rather than much."""
+    """The word before a number that follows from these units: of few, it is rather too small."""
     return "about" if units >= (_CLUSTERS if cluster else _SAMPLES) else "at least"
 
 

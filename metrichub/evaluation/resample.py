@@ -278,7 +278,7 @@ class Interval(Record):
 
 
 class UnitCount(NamedTuple):
-    """What was drawn: `number` units of a `kind` that stand for `samples` samples.
+    """Units that were drawn: `number` of a `kind` that stand for `samples` samples.
 
     Of a mean over parts there is the number of units of the `rarest` one, and what these have, such
     as "the label 'x'".
@@ -290,7 +290,7 @@ class UnitCount(NamedTuple):
     rarest: tuple[int, str] | None = None
 
     def over(self, parts: Mapping[str, int]) -> UnitCount:
-        """What a mean over parts of so many units each is worth: units that vary as it may."""
+        """The number of units that vary as much as a mean over parts of these sizes."""
         rarest, number = min(parts.items(), key=lambda part: part[1])
         worth = round(len(parts) ** 2 / sum(1 / n for n in parts.values())) if number else 0
         return self._replace(number=min(worth, self.number), rarest=(number, rarest))
@@ -436,7 +436,7 @@ class _Draws(NamedTuple):
 def _effective_size(
     units: UnitCount, variance: float, draws: _Draws, freedom: int | None = None
 ) -> tuple[float, float]:
-    """How many yes/no samples these are worth, and how many standard errors an interval reaches.
+    """The number of yes/no samples that vary alike, and the standard errors of an interval.
 
     `variance` is that of a yes/no sample. That of the resamples says what the units are worth;
     where nothing varies, or the score is at an end, each counts as one sample. Samples that are yes

@@ -1,4 +1,4 @@
-"""What one metric measured of all samples: rows that add up, or objects that don't.
+"""The result of one metric on all samples: rows that add up, or objects that don't.
 
 Both kinds answer the same questions (scores, samples, resampled scores, merge, pool), so that a
 report needs no knowledge of the metrics in it.
@@ -50,7 +50,7 @@ NO_SAMPLES = "there are no samples; a stream or an iterator can be read only onc
 
 @dataclass(frozen=True)
 class Result(ABC):
-    """What one metric measured. `count` and `unscored` are numbers of samples.
+    """The result of one metric. `count` and `unscored` are numbers of samples.
 
     `unanswered` counts those of the unscored whose prediction the definition gives no value, by
     the card's word for it.
@@ -83,7 +83,7 @@ class Result(ABC):
         """The card's word for why each of the unanswered has no value; nothing once pooled."""
 
     def status(self, sample: int) -> Literal["unanswered", "unscored"]:
-        """What a sample without a score is counted as, where no call failed or waits."""
+        """The status of a sample without a score, where no call failed or waits."""
         return "unanswered" if sample in self.undefined_for else "unscored"
 
     @property
@@ -100,7 +100,7 @@ class Result(ABC):
         """The score of every sample, (N,) an output; `nan` where unscored."""
 
     def added(self) -> Outputs:
-        """What each sample adds to the corpus score, (N,), `nan` where unscored, if it adds up.
+        """Each sample's contribution to a score that adds up, (N,); `nan` where unscored.
 
         The mean of it is about the score, also where that is a ratio or another function of sums.
         """
@@ -112,11 +112,11 @@ class Result(ABC):
 
     @abstractmethod
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
-        """What gives the corpus scores (b,) of b resamples of the samples, or of units of them."""
+        """A function from a draw to the corpus scores (b,) of its b resamples."""
 
     @abstractmethod
     def against(self, other: Any, units: Units | None = None) -> Swap:
-        """What gives the corpus scores of this system and the other after swaps of their rows."""
+        """The swap from tosses to the corpus scores of this system and the other."""
 
     @abstractmethod
     def pool(self) -> Result:
@@ -129,7 +129,7 @@ class Result(ABC):
 
     @staticmethod
     def head_of(parts: Sequence[Result], signature: Signature) -> _Head:
-        """What every result begins with, of all parts together."""
+        """The first fields of the result of all parts together."""
         return (
             parts[0].metric,
             signature,
@@ -205,7 +205,7 @@ class Result(ABC):
         return self
 
     def tables(self) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
-        """What the metric shows beside the corpus scores, by the headings of the tables."""
+        """The tables that the metric shows beside its scores, by heading."""
         return {}
 
     def cells(self) -> Mapping[str, Sequence[tuple[str, str] | None]]:

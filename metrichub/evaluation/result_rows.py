@@ -1,4 +1,4 @@
-"""What a corpus metric measured: objects that it concludes from, and the sample of each."""
+"""Results of corpus metrics: objects that they conclude from, and the sample of each."""
 
 from __future__ import annotations
 
@@ -112,16 +112,16 @@ class RowsResult(Result):
 
     @property
     def resamples(self) -> bool:
-        """What the metric says of itself."""
+        """Whether the metric says so of itself."""
         return self.corpus_metric.resamples
 
     @property
     def testable(self) -> bool:
-        """What the metric says of itself."""
+        """Whether the metric says so of itself."""
         return self.corpus_metric.testable
 
     def parts(self, units: Units) -> Mapping[str, Mapping[str, int]]:
-        """What the metric says of its rows."""
+        """The parts that the metric finds in its rows."""
         unit = _unit_of(self.sample, units)
         return {
             output: {part: np.unique(unit[rows]).size for part, rows in parts.items()}
@@ -129,14 +129,14 @@ class RowsResult(Result):
         }
 
     def notes(self) -> Sequence[str]:
-        """What the metric itself says, of all rows; it has no summed statistics."""
+        """The metric's own notes on all rows; it has no summed statistics."""
         if self.final is not None or not self.rows:
             return self.final_notes
         with scoring_errors(self.metric):
             return [*self.metric.notes({}), *self.corpus_metric.notes_of_rows(self.rows)]
 
     def scores(self) -> dict[str, float]:
-        """What the metric concludes from all rows."""
+        """The scores that the metric concludes from all rows."""
         if self.final is not None:
             return dict(self.final)
         if not self.rows or self.mostly_unread:
@@ -149,12 +149,12 @@ class RowsResult(Result):
             return {name: float(v) for name, v in self.corpus_metric.conclude(self.rows).items()}
 
     def tables(self) -> Mapping[str, Sequence[Sequence[str | float | None]]]:
-        """What the metric makes of all rows; nothing once these are gone."""
+        """The tables that the metric makes of all rows; none once these are gone."""
         with scoring_errors(self.metric):
             return self.corpus_metric.tables(self.rows) if self.rows else {}
 
     def cells(self) -> Mapping[str, Sequence[tuple[str, str] | None]]:
-        """What the metric says of each sample's last row; nothing once rows are gone."""
+        """The cell of each sample's last row; nothing once rows are gone."""
         if self.pooled:
             return {}
         row = dict(zip(self.sample.tolist(), range(len(self.rows)), strict=True))
@@ -184,7 +184,7 @@ class RowsResult(Result):
         return self.unscored_among.get(sample) if scored else NO_REASON
 
     def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
-        """What the metric concludes from the rows of each resample; `nan` if it says nothing."""
+        """A function to the conclusions from each resample's rows; `nan` if there are none."""
         if self.pooled:
             raise self._pooled_error("resampling")
         if not self.resamples:
@@ -196,7 +196,7 @@ class RowsResult(Result):
         return lambda draw: concluded(draw.weights[:, unit])
 
     def against(self, other: RowsResult, units: Units | None = None) -> Swap:
-        """What the metric concludes from this system's rows where the mask holds, else other's."""
+        """The conclusions from this system's rows where the mask holds, else the other's."""
         rows, sample = [*self.rows, *other.rows], np.concatenate((self.sample, other.sample))
         mine = np.arange(len(rows)) < len(self.rows)
         # By sample, so that sums of the same rows are the same from either side.
@@ -218,7 +218,7 @@ class RowsResult(Result):
         return replace(head, rows=(), sample=self.sample[:0], left_out={})
 
     def condense(self) -> RowsResult:
-        """What the metric makes of the rows to conclude from, without the samples."""
+        """The smallest rows that the metric can conclude from, without the samples."""
         if self.pooled:
             return self
         with scoring_errors(self.metric):

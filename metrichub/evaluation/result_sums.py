@@ -1,4 +1,4 @@
-"""What a metric measured whose statistics add up."""
+"""Results of metrics whose statistics add up."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class SumResult(Result):
         return Swap(columns, swapped)
 
     def _sums(self, what: str, units: Units | None) -> GroupSums:
-        """What is drawn or swapped: the statistics of every sample, cluster or bucket."""
+        """The statistics of every sample, cluster or bucket, which are drawn or swapped."""
         if self.bucket_sums is not None and units is not None and units.filled is not None:
             return self.bucket_sums.take(units.filled)
         rows = self._rows(what)
@@ -177,7 +177,7 @@ class SumResult(Result):
         return SumResult.of(self.metric, self.signature, self._rows("a group").take(index))
 
     def notes(self) -> Sequence[str]:
-        """What the metric itself says of the summed statistics."""
+        """The metric's own notes on the summed statistics."""
         with scoring_errors(self.metric):
             return self.metric.notes(self.totals) if self.count else ()
 

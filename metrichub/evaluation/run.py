@@ -49,7 +49,7 @@ OTHER_METHODS = {
     "add": _IN_PARTS,
     "add_batch": _IN_PARTS,
 }
-"""What to do in place of the methods that other libraries have."""
+"""Advice for methods that other libraries have."""
 
 
 def system_columns(metrics: Iterable[Metric]) -> set[str]:
@@ -106,7 +106,7 @@ class _ColumnHash:
 
 
 class Recorder:
-    """What is kept of the batches of a run beside scores; it sees each once, before it is cut.
+    """Keeps facts of the batches of a run beside scores; it sees each once, before it is cut.
 
     Those are their facts, and with `texts` the batches themselves.
     """

@@ -61,7 +61,7 @@ class LetterCounts:
 
 
 ByTokenizer = Mapping[str, LetterCounts]
-"""What tokenizers do to letters, by their names."""
+"""Counts of letters by the names of tokenizers."""
 
 
 def seen_texts(view: View) -> list[Texts]:
@@ -83,7 +83,7 @@ def known_tokenizer(metric: Metric) -> Tokenizer | None:
 
 
 def letters_of(tokenizer: Tokenizer | None, columns: Iterable[Texts]) -> ByTokenizer:
-    """What a tokenizer does to the letters of some columns; nothing where there is none."""
+    """How many letters of some columns a tokenizer doesn't split or drops; empty without one."""
     if tokenizer is None:
         return {}
     total, uncut, dropped = 0, Counter[str](), Counter[str]()
@@ -137,7 +137,7 @@ def _has_letters(text: str) -> bool:
 
 
 def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
-    """What a reader has to know of a metric's letters, with the parameters to choose.
+    """The notes on letters that a metric doesn't split or drops, with the parameters to choose.
 
     Of several tokenizers, which older reports have, the best counts.
     """

@@ -116,7 +116,7 @@ class Signature:
         return replace(self, **ignored) == replace(other, **ignored)
 
     def settings(self) -> dict[str, str]:
-        """What makes results comparable, each as the signature writes it, by name.
+        """The parts that have to be equal to compare, as the signature writes them, by name.
 
         The label is a single setting if it isn't Python, as where a parameter is an object.
         """

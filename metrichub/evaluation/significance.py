@@ -141,7 +141,7 @@ def is_significant(p: float, confidence: float) -> bool:
 
 
 def verdict_of(test: Comparison | None, better: str, confidence: float) -> str:
-    """What a test says of the first system of its pair, where higher or lower is better."""
+    """The verdict of a test on the first system of its pair, where higher or lower is better."""
     if test is None or (isnan(test.p) and not test.withheld):
         return "not tested"
     if test.withheld:
@@ -182,7 +182,7 @@ class SignificanceOptions(NamedTuple):
         return f"{1 - self.confidence:.10g}".removeprefix("0")
 
     def of_intervals(self) -> dict[str, Any]:
-        """What of them `Report.intervals` takes."""
+        """Those that `Report.intervals` takes."""
         of_tests = ("trials", "calibrate")
         return {name: value for name, value in self._asdict().items() if name not in of_tests}
 
@@ -191,7 +191,7 @@ _PRODUCT = 4_000_000
 """Numbers of a product of tosses that are there at a time."""
 
 UnitsOf = Callable[[Result], Units]
-"""What is drawn and swapped of a result."""
+"""From a result to the units that are drawn and swapped."""
 
 
 def intervals(
@@ -361,7 +361,7 @@ class _Test(NamedTuple):
         units: UnitsOf,
         confidence: float,
     ) -> dict[str, Comparison]:
-        """What the draws and swaps say of every output."""
+        """The comparison of every output by the draws and swaps."""
         a, b = self.mine.scores(), self.theirs.scores()
         paired: Outputs = {}
         scale, made = self.mine.scale, bool(drawn) and self.made and self.mine.resamples
@@ -502,7 +502,7 @@ def _swap_differences(
 
 
 def _unit_counts(result: Result, units: Units) -> dict[str, UnitCount]:
-    """What was drawn for each output."""
+    """The number of units that were drawn for each output."""
     seen, parts = _unit_count(result, units), result.parts(units)
     return {o: seen.over(parts[o]) if parts.get(o) else seen for o in result.scores()}
 

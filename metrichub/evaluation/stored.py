@@ -80,7 +80,7 @@ class StoredSamples:
         return StoredSamples(tuple(batches))
 
     def steps(self, metric: Metric, sample: int) -> Sequence[TraceItem]:
-        """What a metric that can explain itself says of each candidate of a sample."""
+        """The explanation of each candidate of a sample, if the metric has any."""
         explain = getattr(metric, "explain", None)
         if explain is None:
             return ()

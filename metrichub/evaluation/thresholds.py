@@ -130,7 +130,7 @@ class Threshold(NamedTuple):
         return interval.low if self.least else interval.high
 
     def failure(self, score: float) -> str:
-        """What is wrong with a score that doesn't keep the limit: "under 0.3"."""
+        """How a score breaks the limit: "under 0.3"."""
         if math.isnan(score):
             return "no number"
         return _FAILED[self.sign].format(f"{self.value:g}")

@@ -90,7 +90,7 @@ def signatures_of(reports: Mapping[str, Measurement]) -> list[str]:
 
 
 def legend(table: Table, tests: PairedTests | None) -> str:
-    """What the marks of a scoreboard mean; "" without any."""
+    """The meaning of a scoreboard's marks; "" without any."""
     if not tests or not any(isinstance(c, Score) and c.mark for row in table.rows for c in row):
         return ""
     by = " by people's labels" * (tests.options.calibrate is not None)
@@ -158,7 +158,7 @@ def without_differences(tests: PairedTests, form: ScoreFormat) -> list[str]:
 
 
 def power_line(tests: PairedTests, form: ScoreFormat) -> str:
-    """What true differences these samples would show, where nothing differs; "" without any.
+    """The true differences that these samples would show, where nothing differs; "" without any.
 
     They are of headline outputs. Of several systems it is the largest that a pair with the best
     would need.

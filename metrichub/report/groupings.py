@@ -39,7 +39,7 @@ class Grouping(NamedTuple):
     about: str = ""
 
     def data(self) -> dict[str, Any]:
-        """What a page's script reads."""
+        """The grouping as the page's script reads it."""
         return {
             "name": self.name,
             "key": self.key,
@@ -77,7 +77,7 @@ def groupings_of(
 
 
 _WORST = {"no": "contradicted", "not settled": "not settled", "yes": "supported"}
-"""What a claim is called, by its verdict, the worst first."""
+"""The words for claims by their verdicts, the worst first."""
 
 
 def verdict_key(metric: str, system: str) -> str:
@@ -201,7 +201,7 @@ def _by_quarters(name: str, key: str, values: Any, about: str = "") -> Grouping 
 
 
 def text_lengths(report: Measurement) -> tuple[str, NDArray[np.int64]] | None:
-    """What tells how long a sample is, such as its reference, and its words; None without texts."""
+    """The column by which samples are long or short, and its words; None without texts."""
     if not report.texts:
         return None
     for column in _LENGTHS:

@@ -48,7 +48,7 @@ class Headline(NamedTuple):
 
 
 def headline(tests: PairedTests, percent: bool = False) -> Headline:
-    """What the tests say of the headline outputs; the first that was compared is what ranks."""
+    """The result of the tests on the headline outputs; the first that was compared ranks."""
     columns = merged_columns(tests.reports, ScoreFormat(percent=percent))
     compared = {metric for own in tests.pairs.values() for metric in own}
     columns = [column for column in columns if column.metric in compared] or columns
@@ -97,7 +97,7 @@ class Standing:
 
     @cached_property
     def state(self) -> str:
-        """What is known of the order of the systems."""
+        """How far the order of the systems is known."""
         verdicts = {verdict_of(t, self.column.better, self._level) for t in self._tests.values()}
         if self.reason:
             return "withheld"
@@ -172,7 +172,7 @@ class Standing:
         return test and test.turned()
 
     def verdict(self, system: str, other: str) -> str:
-        """What the test of a system against another says of it; see `verdict_of`."""
+        """The verdict on a system against another; see `verdict_of`."""
         return verdict_of(self.test(system, other), self.column.better, self._level)
 
     def beats(self, system: str, other: str) -> bool:
@@ -191,7 +191,7 @@ class Standing:
         return "worse" if name in self.lower else "close" if name in self.close else ""
 
     def sentence(self, with_p: bool = True) -> str:
-        """What this output says, without a stop at the end."""
+        """The result by this output as a sentence, without a full stop."""
         label = short_label(self.column)
         if self.state == "withheld":
             metric = self.column.metric
@@ -302,7 +302,7 @@ class Standing:
 
 
 def _second(first: Standing, others: Sequence[Standing]) -> str:
-    """What the other outputs add: why one ranks none, what contradicts the first, or agrees."""
+    """The sentence on the other outputs: why one ranks no system, or if they agree with the first."""
     for reason in (one.reason for one in others if one.reason not in (None, first.reason)):
         metrics = dict.fromkeys(one.column.metric for one in others if one.reason == reason)
         labels = [short_label(one.column) for one in others if one.reason == reason]
@@ -353,7 +353,7 @@ def _outputs(of: Sequence[Standing], others: Sequence[Standing], most: int = 2) 
 
 
 def _noun(columns: Sequence[OutputColumn]) -> str:
-    """What outputs are called: scores, where a metric has several of them."""
+    """The word for these outputs: "scores" where a metric has several of them, else "metrics"."""
     return "metrics" if len({c.metric for c in columns}) == len(columns) else "scores"
 
 

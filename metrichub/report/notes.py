@@ -26,7 +26,7 @@ from metrichub.models.usage import REPAIRED, Usage
 
 
 class SharedNote(NamedTuple):
-    """What one or several metrics note of systems, which are empty where they note it of all."""
+    """A note of one or several metrics on some systems, or on all where `systems` is empty."""
 
     metric: str
     text: str
@@ -219,7 +219,7 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
 
 
 def _of_fallback(column: str, names: Iterable[str]) -> str:
-    """What a reader has to know of a column that was read from a fallback."""
+    """A note on a column that was read from a fallback."""
     sources = list(names)
     how = (
         ", each sample's passages joined into one text" if any(map(holds_passages, sources)) else ""

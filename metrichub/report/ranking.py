@@ -178,7 +178,7 @@ class Ranking(PairedTests, Generic[M]):
         intervals: bool = False,
         percent: bool = False,
     ) -> Table:
-        """What a terminal shows: of two systems a row per output, of several a row per system.
+        """The table in a terminal: of two systems a row per output, of several a row per system.
 
         Two have their differences with interval and p; of several the first output has pictures of
         its intervals.

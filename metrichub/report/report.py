@@ -32,7 +32,7 @@ AGREEMENT = "metrichub.agreement.of_report"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Report(Measurement):
-    """What a hub measured: scores, samples, intervals, tests, explanations and export.
+    """The measurements of a hub: scores, samples, intervals, tests, explanations and export.
 
     `Hub.evaluate` returns one, `Report.load` reads a saved one, and `merge` joins them. Its
     constructor isn't for users; its parameters may change.

@@ -37,7 +37,7 @@ Intervals = Mapping[str, Mapping[str, "Interval"]]
 
 @dataclass(frozen=True)
 class ScoreFormat:
-    """What of the scores is shown, and how.
+    """Which outputs are shown, and how.
 
     Attributes:
         outputs: The outputs that each card names to be read first, or all.
@@ -56,7 +56,7 @@ class ScoreFormat:
 
     @property
     def interval(self) -> str:
-        """What an interval is called: "95% interval"."""
+        """The name of an interval: "95% interval"."""
         return f"{self.confidence * 100:g}% interval"
 
 

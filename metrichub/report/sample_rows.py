@@ -18,7 +18,7 @@ from metrichub.metric import Metric
 from metrichub.report.tables import csv_lines
 
 _OWN = ("file", "sample", "scores", "explanations")
-"""What a row of a sample has of its own."""
+"""The keys of a sample's row that aren't columns."""
 
 
 def sample_lines(reports: Mapping[str, Measurement], suffix: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ _ITEMS: Mapping[Any, set[type]] = {
 }
 """The same of the items of arrays."""
 _CELLS = {str, int, float, bool, NoneType}
-"""What cells of columns and tables are."""
+"""The types of cells in columns and tables."""
 
 
 class SavedPrompt(NamedTuple):
@@ -74,7 +74,7 @@ class SavedPrompt(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SavedResult:
-    """What one metric measured, with the scores of when it was saved.
+    """The result of one metric, with the scores of when it was saved.
 
     From `totals` on are the parts of a `SumResult`, from `rows` on those of a `RowsResult`, whose
     rows are as `_tagged` writes them.

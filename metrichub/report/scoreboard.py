@@ -184,7 +184,7 @@ def _by_output(rows: Iterable[Row], head: str) -> Table:
 
 
 def difference_head(tests: PairedTests, form: ScoreFormat) -> str:
-    """What a column of differences is called."""
+    """The head of a column of differences."""
     head = f"difference [{form.interval}]"
     return f"calibrated {head} (judge's own)" if tests.options.calibrate else head
 

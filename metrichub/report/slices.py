@@ -56,7 +56,7 @@ class Slice(NamedTuple):
 
 
 class Slices(NamedTuple):
-    """All slices, of which system -> other were tested, by so many swaps.
+    """All slices, and the `pair` of systems that was tested in them, by `trials` swaps.
 
     `sentence` names the weakest of those that differ from the rest, or says that none does; it is
     "" where nothing can be tested.

@@ -13,14 +13,14 @@ from metrichub.report.html.records import Scores, Values, as_shown
 from metrichub.report.tables import Cell, Table
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 310, 22, 200
-"""Where a chart's axes end, in units of its own; its template leaves room for texts around them."""
+"""The ends of a chart's axes, in its own units; the template leaves room for texts around them."""
 COLOURS = 6
 DASHES = ("", "6 3", "2 2", "8 2 2 2")
 """Dashes tell systems apart where colors don't."""
 _CELLS, _SHADES = 36, 5
 
 MANY = 2000
-"""From so many samples on, or where many are alike, a scatter shows how many lie in a place."""
+"""From this number of samples on, or where many are alike, a scatter shows counts by place."""
 
 MOST = 4
 """Metrics that are plotted against each other."""
@@ -258,7 +258,7 @@ def bin_edges(values: Values) -> Values:
 
 
 def is_dense(x: Values, y: Values) -> bool:
-    """Whether there are so many points, or so many alike, that they are counted by place."""
+    """Whether the points are so many, or so alike, that they are counted by place."""
     return len(x) >= MANY or len(np.unique(np.stack((x, y)), axis=1).T) <= len(x) / 2
 
 

@@ -79,7 +79,7 @@ OF_RATINGS = ("people.js",)
 
 
 class PageOptions(NamedTuple):
-    """What a page is to show, beside how its tests are made; see `write`."""
+    """The contents of a page, beside the options of its tests; see `write`."""
 
     ids: Sequence[Any] | None = None
     human: str | Iterable[str] | None = None
@@ -211,7 +211,7 @@ def _reads_references(systems: Mapping[str, Measurement], metric: str) -> bool:
 
 
 def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
-    """What judges that aren't models say of themselves."""
+    """Remarks on judges that aren't models."""
     metrics = [result.metric for report in systems.values() for result in report.results.values()]
     own = (note for metric in metrics for note in getattr(metric, "about_models", list)())
     return [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(own)]
@@ -289,7 +289,7 @@ def _data(
     outputs: Sequence[tuple[str, str, Scores]],
     records: Records,
 ) -> dict[str, Any]:
-    """What the page's script knows from the start; the texts are in the chunks."""
+    """The data that the page's script reads at the start; texts are in the chunks."""
     explaining = {n for report in systems.values() for n in SystemRecords(report).explaining()}
     return {
         "systems": list(systems),
@@ -333,7 +333,7 @@ def _own_tables(systems: Mapping[str, Measurement]) -> list[tuple[str, Table]]:
 
 
 def _usage(systems: Mapping[str, Measurement]) -> Table | None:
-    """What judges were asked, a row per system; nothing if nobody was."""
+    """Calls to judges and their cost, a row per system; None without any."""
     used = {name: report.usage for name, report in systems.items() if report.usage != Usage()}
     if not used:
         return None

@@ -15,7 +15,7 @@ from metrichub.report.rows import OutputColumn
 from metrichub.report.slices import MOST_SAMPLES, Slice, Slices
 
 WIDTH = 260
-"""How wide a row is drawn, in units of its own."""
+"""The width of a row's drawing, in its own units."""
 _EDGE = 14
 
 

@@ -13,7 +13,7 @@ from metrichub.report.groupings import Grouping, cell_key
 from metrichub.report.html.records import Scores
 
 _PREDICTED = "predicted "
-"""What the columns of a confusion matrix begin with."""
+"""The beginning of each column head of a confusion matrix."""
 _REST = ("other labels", "no label")
 
 

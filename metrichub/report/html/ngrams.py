@@ -73,7 +73,7 @@ class SystemNgrams(NamedTuple):
     every: int
 
     def data(self) -> dict[str, Any]:
-        """What the page's script reads; the numbers of samples as steps from one to the next."""
+        """The n-grams as the page's script reads them, sample numbers as differences."""
 
         def row(ngram: Ngram) -> list[Any]:
             steps = np.diff(ngram.samples, prepend=0).tolist()
@@ -297,7 +297,7 @@ def _items(report: Measurement, column: str) -> list[Sequence[str]] | None:
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The texts in blocks of about so many characters, which are read one after the other."""
+    """The texts in blocks of about `_BLOCK` characters."""
     start = size = 0
     for end, text in enumerate(texts, 1):
         size += len(text)

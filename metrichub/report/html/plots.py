@@ -158,7 +158,7 @@ def svg(figure: Figure) -> str:
 
 
 def _grid(number: int, height: float) -> tuple[Plot, list[Axes]]:
-    """A figure with so many axes in rows of up to three."""
+    """A figure with a number of axes, in rows of up to three."""
     columns = min(max(number, 1), 3)
     rows = -(-max(number, 1) // columns)
     with matplotlib.rc_context(_SETTINGS):

@@ -223,7 +223,7 @@ def _record(
     metrics: Sequence[str],
     explaining: Sequence[set[str]],
 ) -> dict[str, Any]:
-    """What the systems share of a sample, what each has said, and the steps of its metrics.
+    """The columns that systems share of a sample, each one's prediction, and its metrics' steps.
 
     Columns in which they differ are each system's own, such as conversations and contexts.
     """
@@ -245,7 +245,7 @@ def _record(
 
 
 def _message_data(message: Message) -> dict[str, Any]:
-    """What a message has, with arguments as indented JSON: JavaScript rounds long numbers."""
+    """The filled fields of a message, arguments as JSON: JavaScript rounds long numbers."""
     calls = [call | {"arguments": _indented(call["arguments"])} for call in message["calls"]]
     return {name: part for name, part in {**message, "calls": calls}.items() if part}
 
@@ -257,7 +257,7 @@ def _indented(arguments: Any) -> str:
 
 
 class _Explained(NamedTuple):
-    """The samples that a metric explains: the first, and both ends of each order, so many each."""
+    """The samples that a metric explains: `each` of the first and of both ends of each order."""
 
     samples: dict[int, None]
     each: int
