@@ -286,7 +286,7 @@ def worded_doubts(measurement: Measurement, name: str) -> Iterator[Doubt]:
 
 
 def _worded(check: Check, finding: DoubtfulRows, size: int) -> Doubt:
-    read = "of the rows that were read; " * (finding.of < size)
+    read = "of the rows that were read; " if finding.of < size else ""
     shown = f", {printable(repr(finding.text))}" if finding.text.strip() else ""
     return Doubt(
         f"{finding.rows:,} of {finding.of:,} {check.says} "

@@ -215,11 +215,14 @@ class Measurement(Facts):
         included if `samples()` follows another convention than the corpus score, as for sentence
         BLEU.
         """
-        return {
-            name: f"{result.signature}{self._counts({*map(column_of, result.metric.inputs())})}"
-            f"{'|samples:sentence-level' * has_sample_scores(result.metric)}"
-            for name, result in self.results.items()
-        }
+        signatures = {}
+        for name, result in self.results.items():
+            read = {*map(column_of, result.metric.inputs())}
+            signature = f"{result.signature}{self._counts(read)}"
+            if has_sample_scores(result.metric):
+                signature += "|samples:sentence-level"
+            signatures[name] = signature
+        return signatures
 
     def prompts(self) -> dict[str, Mapping[str, Any]]:
         """The prompts of each metric's judge model: metric -> prompt -> its "text" and "examples".

@@ -149,8 +149,8 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
         return []
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
     known = [script for script in scripts if script not in (OTHER, LATIN)]
-    named = ", ".join(known) + " and others" * (0 < len(known) < len(scripts))
-    letters_of_them = f"{share:.1%} of the letters{f' ({named})' * bool(named)}"
+    named = ", ".join(known) + (" and others" if len(known) < len(scripts) else "")
+    letters_of_them = f"{share:.1%} of the letters{f' ({named})' if known else ''}"
     if dropped.total() > best.uncut.total():
         why = "were dropped by the tokenizer"
     else:

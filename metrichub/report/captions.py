@@ -58,7 +58,7 @@ def captioned(
         board = _with_p(board, tests, merged_columns(reports, form))
     size = next(iter(reports.values())).size
     about = about_intervals(reports, intervals, form, options)
-    method = [f"{size:,} sample{'s' * (size != 1)}.", about, about_tests(board, tests)]
+    method = [f"{size:,} {'sample' if size == 1 else 'samples'}.", about, about_tests(board, tests)]
     caption = str(headline(tests, form.percent)) if tests else method.pop(0)
     if marks := legend(board, tests):
         caption += f" {marks}."
@@ -93,7 +93,7 @@ def legend(table: Table, tests: PairedTests | None) -> str:
     """The meaning of a scoreboard's marks; "" without any."""
     if not tests or not any(isinstance(c, Score) and c.mark for row in table.rows for c in row):
         return ""
-    by = " by people's labels" * (tests.options.calibrate is not None)
+    by = " by people's labels" if tests.options.calibrate is not None else ""
     p = tests.options.threshold
     return f"{TIE} not significantly worse than the best of the column{by} (p > {p})"
 
@@ -110,11 +110,14 @@ def about_intervals(
     methods = {i[c.metric][c.output].method for i in systems for c in columns if c.metric in i}
     drawn = "resamples" if cluster is None else f"resamples that draw each {cluster} whole"
     number = f" ({options.resamples:,} {drawn})"
-    how = [f"by the bootstrap{number}"] * any(name.startswith("bootstrap") for name in methods)
+    how = []
+    if any(name.startswith("bootstrap") for name in methods):
+        how.append(f"by the bootstrap{number}")
     if mixed := "Wilson, bootstrap standard error" in methods:
         draws = "" if how else number
         how.append(f"by Wilson's method with the bootstrap's standard error{draws}")
-    how += [f"by Wilson's method{' alone' * mixed}"] * ("Wilson" in methods)
+    if "Wilson" in methods:
+        how.append("by Wilson's method alone" if mixed else "by Wilson's method")
     sentences = (
         [f"In brackets: {options.confidence * 100:g}% intervals {listed(how)}."] if how else []
     )
@@ -217,7 +220,7 @@ def extended_line(tests: PairedTests, form: ScoreFormat) -> str:
     ]
     if not labels:
         return ""
-    intervals = f"interval{'s' * (len(labels) > 1)}"
+    intervals = "intervals" if len(labels) > 1 else "interval"
     return f"extended to 0, as the test isn't significant: the {intervals} of {listed(labels)}"
 
 

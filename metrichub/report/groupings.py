@@ -165,7 +165,11 @@ def _by_column(name: str, values: Sequence[Any], *, asked: bool) -> Grouping | N
         labels = dict.fromkeys(
             [text for text, _ in counts.most_common() if text in largest][:MOST_VALUES]
         )
-    shown = [*labels, *[_OTHERS] * bool(about), *[_NO_VALUE] * (len(known) < len(values))]
+    shown = [*labels]
+    if about:
+        shown.append(_OTHERS)
+    if len(known) < len(values):
+        shown.append(_NO_VALUE)
     place = {text: k for k, text in enumerate(shown)}
     rest = place.get(_OTHERS, -1)
     return Grouping(

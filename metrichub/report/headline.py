@@ -75,7 +75,7 @@ def headline_of_one(rows: Sequence[Row], confidence: float) -> Headline:
     said += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
     if row.interval and not isnan(row.interval.low):
         low, high = (_number(row.column, end) for end in row.interval.ends)
-        interval = f", {100 * confidence:g}% interval {low} to {high}{',' * bool(others)}"
+        interval = f", {100 * confidence:g}% interval {low} to {high}{',' if others else ''}"
     begin = f"{name} scores " if name else ""
     title = f"{begin}{listed(said)}"
     more = f" and {listed(said[1:])}" if others else ""
@@ -225,9 +225,11 @@ class Standing:
         numbers = f"{self._number(a)} against {self._number(b)}"
         if by_people := not isnan(test.judged):
             numbers = f"{self._number(abs(test.difference))} apart by people's labels"
-        p = f" ({p_text(test.p)})" * with_p
-        lacking = f", on {test.samples:,} of {test.samples + test.left_out:,} samples: "
-        lacking = f"{lacking}{test.left_out:,} have no score of both" * bool(test.left_out)
+        p = f" ({p_text(test.p)})" if with_p else ""
+        lacking = ""
+        if test.left_out:
+            of = f"{test.samples:,} of {test.samples + test.left_out:,} samples"
+            lacking = f", on {of}: {test.left_out:,} have no score of both"
         if self.state == "undirected":
             differs = verdict_of(test, "neither", self._level) == "different"
             verb = "differs" if differs else "doesn't differ significantly"
@@ -259,12 +261,13 @@ class Standing:
     def _of_several(self, label: str, named: int) -> str:
         down = self.column.better == "lower"
         top = self._number(self.scores[self.best[0]])
-        several = len(self.best) > 1
-        score = f"{top}{' both' if len(self.best) == 2 else ' each' * several}"
-        who = f"{_some(self.best, len(self.scores), named, other='')} score{'s' * (not several)}"
+        score = f"{top} both" if len(self.best) == 2 else f"{top} each"
+        who = f"{_some(self.best, len(self.scores), named, other='')} score"
+        if len(self.best) == 1:
+            score, who = top, f"{who}s"
         text = f"{who} {'lowest' if down else 'highest'} on {label} ({score})"
         worse = "higher" if down else "lower"
-        by = "by people's labels " * (self.tests.options.calibrate is not None)
+        by = "by people's labels " if self.tests.options.calibrate is not None else ""
         if not self.close:
             if len(self.lower) <= 2:
                 return f"{text}, {by}ahead of {self._listed(self.lower, brackets=True)}"
@@ -302,12 +305,12 @@ class Standing:
 
 
 def _second(first: Standing, others: Sequence[Standing]) -> str:
-    """The sentence on the other outputs: why one ranks no system, or if they agree with the first."""
+    """The sentence on the other outputs: why one ranks none, or if they agree with the first."""
     for reason in (one.reason for one in others if one.reason not in (None, first.reason)):
         metrics = dict.fromkeys(one.column.metric for one in others if one.reason == reason)
         labels = [short_label(one.column) for one in others if one.reason == reason]
         labels = [*metrics] if len(metrics) < len(labels) else labels
-        return f"{listed(labels)} rank{'s' * (len(labels) == 1)} no system: {reason}"
+        return f"{listed(labels)} {'ranks' if len(labels) == 1 else 'rank'} no system: {reason}"
     ranking = [one for one in others if one.state in ("ordered", "level")]
     if first.state not in ("ordered", "level"):
         return next((one.sentence() for one in ranking), "")
@@ -319,7 +322,7 @@ def _second(first: Standing, others: Sequence[Standing]) -> str:
         return f"No significant difference on {_outputs(level, others)}"
     text = _outputs(ranking, others)
     text = f"T{text[1:]}" if text.startswith("the other") else text
-    return f"{text} agree{'s' * (len(ranking) == 1)}"
+    return f"{text} {'agrees' if len(ranking) == 1 else 'agree'}"
 
 
 def _ahead(first: Standing, others: Sequence[Standing]) -> list[str]:
@@ -381,4 +384,4 @@ def short_head(column: OutputColumn) -> str:
 
 
 def _number(column: OutputColumn, value: float) -> str:
-    return f"{column.number(value)}{'%' * (column.factor == 100)}"
+    return f"{column.number(value)}{'%' if column.factor == 100 else ''}"

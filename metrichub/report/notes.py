@@ -69,7 +69,7 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
         why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
         cuts = (trace.cuts or {}).items()
-        why += [f"{n} {'cut: ' * (what != REPAIRED)}{what}" for what, n in cuts]
+        why += [f"{n} {what if what == REPAIRED else f'cut: {what}'}" for what, n in cuts]
         why += [
             f"{asked} was answered by {Usage(models={asked: names}).answered_by}"
             for asked, names in measurement.usage.models.items()

@@ -284,10 +284,12 @@ class Ranking(PairedTests, Generic[M]):
         lacking = [extended_line(self, form), *without_differences(self, form)] if two else []
         if intervals:
             lacking += without_intervals(output_columns(self.reports, form), self.intervals())
-        lines = [*self.doubts, power_line(self, form), *[about] * self.left_out, *lacking]
+        lines = [*self.doubts, power_line(self, form), about if self.left_out else "", *lacking]
         remarks = chain.from_iterable(report.remarks for report in self.reports.values())
-        common = " that all systems have" * any(NOT_IN_ALL in remark for remark in remarks)
-        first = " · ".join([f"{size:,} sample{'s' * (size != 1)}{common}", *filter(None, marks)])
+        samples = f"{size:,} {'sample' if size == 1 else 'samples'}"
+        if any(NOT_IN_ALL in remark for remark in remarks):
+            samples += " that all systems have"
+        first = " · ".join([samples, *filter(None, marks)])
         return [first, *filter(None, lines)]
 
     def _repr_html_(self) -> str:

@@ -90,7 +90,8 @@ class OutputColumn(NamedTuple):
             return "[–]" if interval and interval.why else ""
         ends = interval.ends
         # An end that excludes 0 but rounds to it has a decimal more.
-        exact = self._replace(decimals=self.decimals + (sign != "" and ends[0] * ends[1] > 0))
+        excludes_0 = sign != "" and ends[0] * ends[1] > 0
+        exact = self._replace(decimals=self.decimals + 1) if excludes_0 else self
         near = [exact if not float(self.number(end)) else self for end in ends]
         return f"[{', '.join(c.number(end, sign) for c, end in zip(near, ends, strict=True))}]"
 
@@ -179,7 +180,7 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
         scale, better = card.scale(output), card.better(output)
         percent = form.percent and scale is not None and scale.in_percent
         label = output_label(metric, card.name, output)
-        head = f"{label}{' %' * percent}{ARROWS.get(better, '')}"
+        head = f"{label}{' %' if percent else ''}{ARROWS.get(better, '')}"
         decimals = 1 if percent else _decimals(values, scale, output)
         factor = 100 if percent else 1
         columns.append(OutputColumn(metric, output, label, head, better, factor, decimals))

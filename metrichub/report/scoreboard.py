@@ -59,12 +59,20 @@ def scoreboard(
     # Groups stay behind what they are of.
     order = [*reports] if sizes else _in_order(reports, columns[0], places)
     drawn = _pictures(order, columns[0], pictured or {})
-    first = ["system", *["samples"] * sizes, *[""] * bool(drawn)]
+    first = ["system"]
+    if sizes:
+        first.append("samples")
+    if drawn:
+        first.append("")
     standings = [Standing(tests, column) for column in columns] if tests else []
     board: list[list[Cell]] = []
     marks: dict[tuple[int, int], str] = {}
     for i, name in enumerate(order):
-        begin: list[Cell] = [name, *[reports[name].size] * sizes, *[drawn.get(name)] * bool(drawn)]
+        begin: list[Cell] = [name]
+        if sizes:
+            begin.append(reports[name].size)
+        if drawn:
+            begin.append(drawn.get(name))
         cells = [row and row.shown() for row in (places.get((name, c)) for c in columns)]
         for j, standing in enumerate(standings):
             marks[i, j + len(begin)] = mark = standing.mark(name)
@@ -88,7 +96,7 @@ def board_of_two(
     # Outputs from 0 to 1 share an axis; each other one has its own.
     reach = {c: _reach(rows.get((second, c))) for c in columns}
     most = max((end for end in reach.values() if end <= 1), default=0.0)
-    counts = ["samples", "left out"] * tests.left_out
+    counts = ["samples", "left out"] if tests.left_out else []
     board: list[list[Cell]] = []
     marks: dict[tuple[int, int], str] = {}
     for i, column in enumerate(columns):

@@ -235,7 +235,10 @@ class Table(NamedTuple):
             )
         for i, row in enumerate(self.aligned()):
             places = [(i, j) for j in range(len(row))]
-            styles = ["bold" * (p in self.best) or "red" * (p in self.worse) for p in places]
+            styles = [
+                "bold" if place in self.best else "red" if place in self.worse else ""
+                for place in places
+            ]
             table.add_row(*(Text(cell, style) for cell, style in zip(row, styles, strict=True)))
         return table
 

@@ -165,7 +165,7 @@ def _bars(values: Values, select: dict[str, object]) -> Chart:
     for count, low, high in zip(counts, edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
             path = f"M{x(low):g},{BOTTOM}V{y(count):g}H{x(high):g}V{BOTTOM}z"
-            about = f"{count:,} sample{'s' * (count > 1)} from {low:.4g} to {high:.4g}"
+            about = f"{count:,} {'samples' if count > 1 else 'sample'} from {low:.4g} to {high:.4g}"
             chosen = json.dumps({**select, "low": low, "high": high})
             shapes.append(Shape(path, "bars", 0, select=chosen, about=about))
     columns = ticks(edges[0], edges[-1], x)

@@ -153,14 +153,15 @@ def slice_table(
 ) -> SliceTable:
     """The slices by one output, in the order of their groupings."""
     pair = slices.pair
-    found = [(one, _slice_row(one, column, pair, confidence)) for one in slices.slices]
-    axis = Axis.of([0.0] * bool(pair) + [end for _, (_, _, ends) in found for end in ends])
+    rows_of_slices = [(s, _slice_row(s, column, pair, confidence)) for s in slices.slices]
+    ends = [end for _, (_, _, of_slice) in rows_of_slices for end in of_slice]
+    axis = Axis.of([0.0, *ends] if pair else ends)
     groups: dict[tuple[str, str], list[SliceRow]] = {}
-    for one, (cells, kind, ends) in found:
-        row = ForestRow(one.value, column.metric, cells, kind, (), *axis.places(*ends))
-        select = json.dumps({"group": one.grouping.key, "value": one.value})
-        group = one.grouping.name, one.grouping.about
-        groups.setdefault(group, []).append(SliceRow(select, one.size, row))
+    for part, (cells, kind, ends) in rows_of_slices:
+        row = ForestRow(part.value, column.metric, cells, kind, (), *axis.places(*ends))
+        select = json.dumps({"group": part.grouping.key, "value": part.value})
+        group = part.grouping.name, part.grouping.about
+        groups.setdefault(group, []).append(SliceRow(select, part.size, row))
     interval = f"{100 * confidence:g}% interval"
     scores = [*systems] if len(systems) > 1 else ["score"]
     head = [*scores, f"{' − '.join(pair)} [{interval}]", "p"] if pair else [*scores, interval]
