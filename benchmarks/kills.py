@@ -100,7 +100,7 @@ def faulty(samples: int, seed: int) -> list[str]:
         statuses = [report.explain(name, i) for i in range(samples)]
         lost += sum(one.status in ("unscored", "unanswered") for one in statuses)
         unnamed += sum(one.status != "ok" and not one.reason for one in statuses)
-        causes.update(report.traces[name].causes)
+        causes.update(report.traces[name].errors_by_cause)
     who = judge_of(judge).label
     return [
         f"{faults.made.total()} of {faults.asked.total()} replies were faults of "

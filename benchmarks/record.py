@@ -93,7 +93,9 @@ def main(file: Path, judge: str | None, data: Path, documents: int | None, estim
         for study, texts in map(there.__getitem__, head["failed"]):
             report = Hub(METRICS, judge=judge_again).evaluate(**columns(texts))
             if report.failed != head["failed"][study.name]:
-                causes = {cause for trace in report.traces.values() for cause in trace.causes}
+                causes = {
+                    cause for trace in report.traces.values() for cause in trace.errors_by_cause
+                }
                 raise click.ClickException(
                     f"{study.name}: {report.failed} samples have no score, and "
                     f"{head['failed'][study.name]} had none when {file} was recorded; record it "

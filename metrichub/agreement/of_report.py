@@ -195,7 +195,7 @@ def sources_of(report: Measurement, labels: Iterable[str]) -> tuple[dict[str, st
 
 def each_note(report: Measurement, protocol: str | None) -> list[str]:
     """That scores saw references together which the protocol scores one by one."""
-    _, most = report.candidates.get("references", (0, 0))
+    _, most = report.items_per_sample.get("references", (0, 0))
     if protocol is None or most < 2 or protocol_of(protocol).references != "each":
         return []
     return [

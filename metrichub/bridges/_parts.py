@@ -155,7 +155,7 @@ class Parts:
         self._check_size(sum(part.size for part in measurements))
         total = merged(measurements)
         # In order of place no more, so that where each part began says nothing.
-        return with_facts(total, segments=[(total.size, {})])
+        return with_facts(total, fingerprints=[(total.size, {})])
 
     def _check_size(self, size: int) -> None:
         for metric in self.hub.metrics:

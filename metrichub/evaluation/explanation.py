@@ -56,20 +56,20 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """The steps and errors of one metric by sample; `causes` counts the errors.
+    """The steps and errors of one metric by sample, and the errors counted.
 
     `calls` holds the keys of the requests that were made for a sample, `votes` how often the judges
     of a panel voted so on an item, and `cuts` what judges left out. `pending` are the samples that
-    wait for a batch, with the reasons, which `waits` counts.
+    wait for a batch, with the reasons, and are counted, too.
     """
 
     steps: Mapping[int, Sequence[TraceItem]] = field(default_factory=dict)
     errors: Mapping[int, str] = field(default_factory=dict)
-    causes: Counter[str] = field(default_factory=Counter)
+    errors_by_cause: Counter[str] = field(default_factory=Counter, metadata={"saved_as": "causes"})
     calls: Mapping[int, Sequence[str]] = field(default_factory=dict)
     votes: Counter[str] = field(default_factory=Counter)
     pending: Mapping[int, str] = field(default_factory=dict)
-    waits: Counter[str] = field(default_factory=Counter)
+    pending_by_cause: Counter[str] = field(default_factory=Counter, metadata={"saved_as": "waits"})
     cuts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -97,11 +97,11 @@ class Trace:
         return Trace(
             {start + i: step for start, part in parts for i, step in part.steps.items()},
             {start + i: why for start, part in parts for i, why in part.errors.items()},
-            sum((part.causes for _, part in parts), Counter()),
+            sum((part.errors_by_cause for _, part in parts), Counter()),
             {start + i: keys for start, part in parts for i, keys in part.calls.items()},
             sum((part.votes for _, part in parts), Counter()),
             {start + i: why for start, part in parts for i, why in part.pending.items()},
-            sum((part.waits for _, part in parts), Counter()),
+            sum((part.pending_by_cause for _, part in parts), Counter()),
             sum((part.cuts for _, part in parts), Counter()),
         )
 
@@ -116,7 +116,12 @@ class Trace:
 
     def pool(self) -> Trace:
         """The counts without the samples."""
-        return Trace(causes=self.causes, votes=self.votes, waits=self.waits, cuts=self.cuts)
+        return Trace(
+            errors_by_cause=self.errors_by_cause,
+            votes=self.votes,
+            pending_by_cause=self.pending_by_cause,
+            cuts=self.cuts,
+        )
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ Parts = Sequence[tuple[int, Any]]
 Index = NDArray[np.int64]
 Names = Mapping[str, tuple[str, ...]]
 Counts = Mapping[str, int]
-Segments = Sequence[tuple[int, Mapping[str, str]]]
+Fingerprints = Sequence[tuple[int, Mapping[str, str]]]
 
 
 def _same(value: Any, *_: object) -> Any:
@@ -84,12 +84,12 @@ def _widest(parts: Parts) -> dict[str, tuple[int, int]]:
     return widest
 
 
-def _segment(segments: Segments, index: Index, _: Values) -> Segments:
-    """One segment, with a hash of every column that was hashed, equal for the same samples."""
-    sizes = [size for size, _ in segments]
+def _taken_fingerprint(fingerprints: Fingerprints, index: Index, _: Values) -> Fingerprints:
+    """One fingerprint, with a hash of every column that was hashed, equal for the same samples."""
+    sizes = [size for size, _ in fingerprints]
     digests = {}
-    for name in sorted(set.intersection(*({*columns} for _, columns in segments))):
-        known = "|".join(map(str, [*sizes, *(columns[name] for _, columns in segments)]))
+    for name in sorted(set.intersection(*({*columns} for _, columns in fingerprints))):
+        known = "|".join(map(str, [*sizes, *(columns[name] for _, columns in fingerprints)]))
         taken = known.encode() + index.astype("<i8").tobytes()
         digests[name] = hashlib.blake2b(taken, digest_size=8).hexdigest()
     return [(len(index), digests)]
@@ -160,25 +160,31 @@ def _each_once(parts: Parts) -> Sequence[str]:
 class Facts:
     """The facts of a measurement, in the order of its file.
 
-    `segments` holds the number of samples of every batch that went in, with a hash of each column
-    but the predictions; `candidates` the smallest and largest number of items a sample has in
-    each column; `usage` what calls of models took. `letters` is what each metric's tokenizer does
-    to the letters of its columns, `mixed_forms` the characters that it saw in several Unicode
-    forms. `read_from` has the names that a column was read from where the data had none for it,
-    `blanks` how many cells of a column look like missing values. `metadata` holds the short columns
-    that no metric reads, one value each, such as ids, systems and ratings. `questions` holds one
-    more where questions have several answers, by which these are known. `lengths` are those of the
-    predictions, where an output depends on them. `unextracted` counts, by the extraction, the
-    samples from whose predictions no answer was read. `doubts` is what checks found in the
-    columns that each metric reads, `heaviest` the sample with the most errors of each error
-    rate. `index` is that of the pandas frame that was scored. `remarks` say how the data was
-    read.
+    Attributes:
+        fingerprints: The number of samples of every batch that went in, with a hash of each column
+            but the predictions.
+        items_per_sample: The smallest and largest number of items of a sample in each column.
+        usage: The calls of models, and what they took.
+        script_coverage: How many letters each metric's tokenizer doesn't split, or drops.
+        mixed_forms: The characters that a metric saw in several Unicode forms.
+        read_from: The names that a column was read from where the data had none for it.
+        blanks: How many cells of a column look like missing values.
+        metadata: The short columns that no metric reads, one value each, such as ids and systems.
+        questions: A column that tells questions with several answers apart.
+        lengths: Those of the predictions, where an output depends on them.
+        unextracted: By the extraction, the samples from whose predictions no answer was read.
+        doubts: The findings of checks in the columns that each metric reads.
+        heaviest: The sample with the most errors of each error rate.
+        index: That of the pandas frame that was scored.
+        remarks: How the data was read.
     """
 
-    segments = Rule[Segments]([], take=_segment)
-    candidates = Rule[Mapping[str, tuple[int, int]]]({}, join=_widest, take=_same)
+    fingerprints = Rule[Fingerprints]([], saved_as="segments", take=_taken_fingerprint)
+    items_per_sample = Rule[Mapping[str, tuple[int, int]]](
+        {}, saved_as="candidates", join=_widest, take=_same
+    )
     usage = Rule[Usage](Usage())
-    letters = Rule[Mapping[str, ByTokenizer]]({})
+    script_coverage = Rule[Mapping[str, ByTokenizer]]({}, saved_as="letters")
     mixed_forms = Rule[Names]({})
     read_from = Rule[Names]({}, take=_same)
     blanks = Rule[Mapping[str, Counts]]({}, rare=True)

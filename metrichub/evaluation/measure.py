@@ -72,7 +72,7 @@ class Measure:
         """The measurement of a batch; `progress` gets the samples times metrics of every block."""
         _keep_memory()
         results: dict[str, Result] = {}
-        facts: dict[str, Any] = {"usage": Usage(), "letters": {}, "mixed_forms": {}}
+        facts: dict[str, Any] = {"usage": Usage(), "script_coverage": {}, "mixed_forms": {}}
         traces: dict[str, list[tuple[int, Trace]]] = {}
         for characters, metrics in self._groups(batch).items():
             parts: dict[str, list[_Part]] = {metric.name: [] for metric in metrics}
@@ -102,8 +102,8 @@ class Measure:
             {name: Trace.joined(of_blocks) for name, of_blocks in traces.items()},
             facts={
                 **facts,
-                "segments": [(batch.size, {})],
-                "candidates": {
+                "fingerprints": [(batch.size, {})],
+                "items_per_sample": {
                     name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)
                 },
                 "lengths": lengths_of(batch) if bound and batch.size else None,
@@ -149,7 +149,7 @@ class Measure:
         columns = seen_texts(view)
         facts: dict[str, Any] = {}
         if letters := letters_of(tokenizer, columns):
-            facts["letters"] = {metric.name: letters}
+            facts["script_coverage"] = {metric.name: letters}
         if forms := mixed_forms_of(metric, columns):
             facts["mixed_forms"] = {metric.name: forms}
         return _Part(rows, facts, portion.reported)

@@ -137,7 +137,7 @@ class Measurement(Facts):
         counted = {}
         for name, result in self.results.items():
             trace = self.traces.get(name, Trace())
-            failed, waiting = trace.causes.total(), trace.waits.total()
+            failed, waiting = trace.errors_by_cause.total(), trace.pending_by_cause.total()
             unanswered = result.unanswered.total()
             counts = {
                 "unscored": result.unscored - failed - waiting - unanswered,
@@ -168,7 +168,7 @@ class Measurement(Facts):
     @property
     def failed(self) -> int:
         """How many scores are missing, over all metrics, because a call to a judge failed."""
-        return sum(trace.causes.total() for trace in self.traces.values())
+        return sum(trace.errors_by_cause.total() for trace in self.traces.values())
 
     def explain(self, metric: str, sample: int) -> Explanation:
         """Why a sample has its scores: its status, and the judge's answers for each candidate.
@@ -342,7 +342,7 @@ class Measurement(Facts):
         """How many texts a sample has of each column that is read, if references or several."""
         return "".join(
             f"|{column}:{low if low == high else f'{low}-{high}'}"
-            for column, (low, high) in self.candidates.items()
+            for column, (low, high) in self.items_per_sample.items()
             if column in read and (column == "references" or high > 1)
         )
 

@@ -209,7 +209,7 @@ def _hashes(report: Measurement) -> dict[tuple[str, int, int], object]:
     """The hashes of columns by name, and where the batch starts and ends; or of all buckets."""
     hashes: dict[tuple[str, int, int], object] = {}
     start = 0
-    for size, digests in report.segments:
+    for size, digests in report.fingerprints:
         for name, digest in digests.items():
             hashes[name, start, start + size] = digest
         start += size

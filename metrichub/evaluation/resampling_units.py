@@ -17,13 +17,13 @@ TOO_LONG = f"if the data has it, metrics read it, or a value has over {LONGEST} 
 
 
 class Units(NamedTuple):
-    """`number` units, and the unit `of` every sample, (N,); None where each is a separate unit.
+    """`number` units, and the unit of every sample, (N,); None where each is a separate unit.
 
     Where samples weren't kept, the units are the buckets that hold any, by their places: `filled`.
     """
 
     number: int
-    of: NDArray[np.int64] | None = None
+    unit_of_sample: NDArray[np.int64] | None = None
     filled: NDArray[np.int64] | None = None
 
 
@@ -35,7 +35,7 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
     """
     _check_column(column, metadata)
     numbers: dict[str, int] = {}
-    of = np.zeros(len(metadata[column]), np.int64)
+    unit_of_sample = np.zeros(len(metadata[column]), np.int64)
     for sample, value in enumerate(metadata[column]):
         if value is None:
             raise ReportError(
@@ -44,8 +44,8 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
         # A part of a table with a missing value somewhere holds whole numbers as fractions.
         whole = isinstance(value, float) and value.is_integer()
         name = json.dumps(int(value) if whole else value)
-        of[sample] = numbers.setdefault(name, len(numbers))
-    return Units(len(numbers), of)
+        unit_of_sample[sample] = numbers.setdefault(name, len(numbers))
+    return Units(len(numbers), unit_of_sample)
 
 
 def groups(

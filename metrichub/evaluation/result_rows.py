@@ -302,7 +302,7 @@ class RowsResult(Result):
 
 def _unit_of(sample: NDArray[np.int64], units: Units | None) -> NDArray[np.int64]:
     """The unit that each row is drawn with: its sample, or what the sample belongs to."""
-    return sample if units is None or units.of is None else units.of[sample]
+    return sample if units is None or units.unit_of_sample is None else units.unit_of_sample[sample]
 
 
 def _resampler(metric: CorpusMetric, rows: Sequence[Any]) -> Callable[[Array], Outputs]:

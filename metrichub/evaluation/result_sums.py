@@ -126,9 +126,9 @@ class SumResult(Result):
         if self.bucket_sums is not None and units is not None and units.filled is not None:
             return self.bucket_sums.take(units.filled)
         rows = self._rows(what)
-        if units is None or units.of is None:
+        if units is None or units.unit_of_sample is None:
             return rows.sums()
-        return rows.grouped(units.of, units.number)
+        return rows.grouped(units.unit_of_sample, units.number)
 
     def _rows(self, what: str) -> Stats:
         if self.rows is None:

@@ -136,7 +136,7 @@ class Recorder:
         facts = {
             **whole.facts,
             **joined_facts(self._facts),
-            "segments": [(whole.size, self._fingerprint.digests())],
+            "fingerprints": [(whole.size, self._fingerprint.digests())],
         }
         texts = StoredSamples(tuple(self._batches)) if self._texts else None
         complete = replace(whole, facts=facts, texts=texts)
@@ -219,7 +219,7 @@ def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
     whole: Measurement | None = None
     parts: dict[str, list[Result]] = {}
     for measurement in _located_in_all(measurements):
-        part = replace(measurement, results={}, facts={**measurement.facts, "segments": []})
+        part = replace(measurement, results={}, facts={**measurement.facts, "fingerprints": []})
         whole = part if whole is None else merged((whole, part))
         for name, result in measurement.results.items():
             own = parts.setdefault(name, [])

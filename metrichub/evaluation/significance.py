@@ -512,9 +512,9 @@ def _unit_count(result: Result, units: Units) -> UnitCount:
     if units.filled is not None and result.buckets is not None:
         filled = int(np.count_nonzero(result.buckets.counts[units.filled]))
         return UnitCount(filled, result.count, "sample" if filled == result.count else "bucket")
-    if units.of is None:
+    if units.unit_of_sample is None:
         return UnitCount(result.count, result.count)
-    return UnitCount(np.unique(units.of[result.scored()]).size, result.count, "cluster")
+    return UnitCount(np.unique(units.unit_of_sample[result.scored()]).size, result.count, "cluster")
 
 
 def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,12 +30,12 @@ _BLOCK = 10_000
 
 
 class Grouping(NamedTuple):
-    """Which value each sample has: `of` (N,) are places in `values`, -1 for none."""
+    """Which value each sample has: `value_of_sample` (N,) are places in `values`, -1 for none."""
 
     name: str
     key: str
     values: Sequence[str]
-    of: NDArray[np.int64]
+    value_of_sample: NDArray[np.int64]
     about: str = ""
 
     def data(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Grouping(NamedTuple):
             "name": self.name,
             "key": self.key,
             "values": list(self.values),
-            "of": self.of.tolist(),
+            "of": self.value_of_sample.tolist(),
         }
 
 

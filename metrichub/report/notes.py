@@ -66,8 +66,8 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
     for name, result in measurement.results.items():
         trace = measurement.traces.get(name, Trace())
         why = _without_score(measurement.size, result, trace)
-        why += [f"{n} failed: {cause}" for cause, n in trace.causes.most_common()]
-        why += [f"{n} pending: {cause}" for cause, n in trace.waits.most_common()]
+        why += [f"{n} failed: {cause}" for cause, n in trace.errors_by_cause.most_common()]
+        why += [f"{n} pending: {cause}" for cause, n in trace.pending_by_cause.most_common()]
         cuts = (trace.cuts or {}).items()
         why += [f"{n} {what if what == REPAIRED else f'cut: {what}'}" for what, n in cuts]
         why += [
@@ -112,7 +112,7 @@ def _doubts_of_all(measurement: Measurement) -> dict[str, Sequence[str]]:
 def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
     """The notes that say why a number of one metric may mislead."""
     metric = measurement.results[name].metric
-    if letters := measurement.letters.get(name):
+    if letters := measurement.script_coverage.get(name):
         for text in script_coverage.notes(metric, letters):
             yield Doubt(text, "letters")
     if mixed := measurement.mixed_forms.get(name):
@@ -167,7 +167,7 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
     found_in = {column: n for column, n in measurement.read_from.items() if column in read}
     why = [_of_fallback(column, n) for column, n in found_in.items() if [*n] != [column]]
     if result.adds_up:  # Other metrics see all items together.
-        why += _of_alternatives(measurement.candidates, inputs, result.signature.reduction)
+        why += _of_alternatives(measurement.items_per_sample, inputs, result.signature.reduction)
     return why
 
 
@@ -199,7 +199,7 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
             reasons = {"without a score": result.reasons}
     for status, counts in reasons.items():
         why += [f"{n} {status}: {reason}" for reason, n in counts.most_common()]
-    explained += trace.causes.total() + trace.waits.total()
+    explained += trace.errors_by_cause.total() + trace.pending_by_cause.total()
     if (rest := result.unscored - explained) > 0:
         # Of a metric that is being written, as it has no card yet.
         own = rest == size and not result.metric.card.path

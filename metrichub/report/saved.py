@@ -13,7 +13,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -136,7 +136,11 @@ def file_text(report: Measurement) -> str:
         for fact in FACTS
         if fact.saved and (not fact.rare or report.facts.get(fact.name))
     }
-    prompts, evidence = _prompts(report), report.traces
+    prompts, names = _prompts(report), _saved_names(Trace)
+    evidence = {
+        metric: {names.get(name, name): part for name, part in vars(trace).items()}
+        for metric, trace in report.traces.items()
+    }
     return _written(report, format=FORMAT, prompts=prompts, evidence=evidence, **facts)
 
 
@@ -265,7 +269,8 @@ def reader(kind: Any) -> Callable[[Any], Any]:
         read = reader(next(part for part in inner if part is not NoneType))
         return lambda value: None if value is None else read(value)
     if outer is None:
-        return partial(_object, kind, {n: reader(t) for n, t in get_type_hints(kind).items()})
+        types, names = get_type_hints(kind), _saved_names(kind)
+        return partial(_object, kind, {n: (names.get(n, n), reader(types[n])) for n in types})
     if outer is np.ndarray:
         return partial(_array, get_args(inner[1])[0])
     if outer is tuple and ... not in inner:
@@ -289,10 +294,22 @@ def _tuple(readers: Sequence[Callable[[Any], Any]], value: Any) -> Any:
     return tuple(read(item) for read, item in items)
 
 
-def _object(kind: type, readers: Mapping[str, Callable[[Any], Any]], value: Any) -> Any:
+def _object(kind: type, readers: Mapping[str, tuple[str, Callable[[Any], Any]]], value: Any) -> Any:
     """An object of a class; fields that only another version knows are passed over."""
-    fields = _checked((dict,), value)
-    return kind(**{name: read(fields[name]) for name, read in readers.items() if name in fields})
+    content = _checked((dict,), value)
+    return kind(
+        **{
+            name: read(content[saved])
+            for name, (saved, read) in readers.items()
+            if saved in content
+        }
+    )
+
+
+def _saved_names(kind: Any) -> dict[str, str]:
+    """The names of fields that are called otherwise in a file."""
+    named = fields(kind) if is_dataclass(kind) else ()
+    return {f.name: f.metadata["saved_as"] for f in named if "saved_as" in f.metadata}
 
 
 def _array(dtype: Any, value: Any) -> Array:
@@ -435,7 +452,7 @@ def _result(saved: SavedResult, metric: Metric, templates: Mapping[str, Any]) ->
 
 def _check(report: Measurement) -> None:
     """Raise `ValueError` if the parts of a report don't fit together."""
-    size = sum(size for size, _ in report.segments)
+    size = sum(size for size, _ in report.fingerprints)
     if size != report.size:
         raise ValueError(f"its parts have {[report.size, size]} samples")
     _check_columns(report)

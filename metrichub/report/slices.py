@@ -137,7 +137,7 @@ def slices_of(
         for name, report in systems.items()
     }
     places = [
-        (grouping, value, np.flatnonzero(grouping.of == k))
+        (grouping, value, np.flatnonzero(grouping.value_of_sample == k))
         for grouping in groupings
         for k, value in enumerate(grouping.values)
     ]
@@ -206,7 +206,11 @@ def _weakest(
     Only slices that differ from the rest are named, p corrected over all slices and outputs.
     """
     cluster, (first, *_) = options.cluster, sides.values()
-    unit = np.asarray(clusters(cluster, first.metadata).of) if cluster else np.arange(first.size)
+    unit = (
+        np.asarray(clusters(cluster, first.metadata).unit_of_sample)
+        if cluster
+        else np.arange(first.size)
+    )
     tests = {}
     for column in output_columns(sides, ScoreFormat()):
         if column.metric not in metrics or column.better == "neither":
@@ -241,7 +245,7 @@ def _against_rest(
     degrees of freedom are those of the side with fewer units.
     """
     known = np.isfinite(values)
-    inside = (one.grouping.of == one.grouping.values.index(one.value))[known]
+    inside = (one.grouping.value_of_sample == one.grouping.values.index(one.value))[known]
     values, unit = values[known], unit[known]
     freedom = min(int(np.bincount(unit, side).astype(bool).sum()) for side in (inside, ~inside)) - 1
     if freedom < 1:

@@ -139,7 +139,7 @@ def test_every_reader_gives_the_scores_and_samples_of_one_table(kind: str) -> No
         assert found.scores()[name] == pytest.approx(outputs, rel=1e-12)
         for output, values in expected.samples()[name].items():
             assert found.samples()[name][output].tolist() == values.tolist()
-    assert found.segments == expected.segments
+    assert found.fingerprints == expected.fingerprints
     # What may be more than memory holds isn't kept to be shown.
     assert (found.texts is None) == (kind in STREAMS)
 

@@ -19,13 +19,16 @@ def test_the_samples_of_a_part_come_behind_those_of_the_parts_before() -> None:
     assert joined.errors == {2: "no reply", 6: "no reply"}
     assert joined.calls == {1: ["key"], 5: ["key"]}
     assert joined.pending == {3: "in a batch", 7: "in a batch"}
-    assert (joined.causes, joined.waits) == (Counter({"no reply": 2}), Counter({"in a batch": 2}))
+    assert (joined.errors_by_cause, joined.pending_by_cause) == (
+        Counter({"no reply": 2}),
+        Counter({"in a batch": 2}),
+    )
 
 
 def test_samples_that_are_taken_have_new_places() -> None:
     taken = PART.take([3, 1, 2])
     assert [taken.status(sample) for sample in range(3)] == ["pending", "ok", "error"]
-    assert (taken.steps, taken.calls, taken.causes.total()) == ({1: STEP}, {1: ["key"]}, 1)
+    assert (taken.steps, taken.calls, taken.errors_by_cause.total()) == ({1: STEP}, {1: ["key"]}, 1)
 
 
 def test_what_judges_left_out_and_how_they_voted_is_counted() -> None:
@@ -39,7 +42,7 @@ def test_what_judges_left_out_and_how_they_voted_is_counted() -> None:
         {"the context": 2, "a claim": 6},
         part.votes + part.votes,
     )
-    assert (joined.causes, joined.waits) == ({"no reply": 2}, {"in a batch": 2})
+    assert (joined.errors_by_cause, joined.pending_by_cause) == ({"no reply": 2}, {"in a batch": 2})
     # Of the part that was pooled only the counts are left.
     assert (set(joined.steps), set(joined.errors), set(joined.pending)) == ({0, 3}, {1}, {2})
 

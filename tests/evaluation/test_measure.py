@@ -68,7 +68,7 @@ def assert_identical(one: Report, other: Report) -> None:
     """Equal in every bit: reports are compared as the text that they are saved as."""
     assert one == other
     assert one.notes() == other.notes()
-    assert (one.segments, one.candidates) == (other.segments, other.candidates)
+    assert (one.fingerprints, one.items_per_sample) == (other.fingerprints, other.items_per_sample)
 
 
 # However the work is cut.

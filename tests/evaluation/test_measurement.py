@@ -32,7 +32,7 @@ def full(name: str = "a") -> Report:
         ),
         usage=Usage(calls=2),
         blanks={"predictions": Counter({"NaN": 1})},
-        letters={"wer": {"none": LetterCounts(5, Counter(Han=2), Counter())}},
+        script_coverage={"wer": {"none": LetterCounts(5, Counter(Han=2), Counter())}},
         mixed_forms={"wer": (name,)},
         read_from={"predictions": (name,)},
         lengths=np.array([[2, 1], [1, 1], [2, 1]]),
@@ -42,7 +42,7 @@ def full(name: str = "a") -> Report:
 
 def test_samples_that_are_taken_have_their_own_parts_alone() -> None:
     taken = with_facts(full(), unextracted={}).take([1, 2])
-    assert (taken.size, [size for size, _ in taken.segments]) == (2, [2])
+    assert (taken.size, [size for size, _ in taken.fingerprints]) == (2, [2])
     assert taken.scores()["wer"]["score"] == 3 / 4
     trace = taken.traces["wer"]
     assert (trace.errors, trace.steps, trace.calls) == ({0: "down"}, {1: STEP}, {1: ["key"]})
@@ -53,7 +53,12 @@ def test_samples_that_are_taken_have_their_own_parts_alone() -> None:
     assert taken.lengths is not None
     assert taken.lengths.tolist() == [[1, 1], [2, 1]]
     # What belongs to all samples together is left out.
-    assert (taken.usage, taken.blanks, taken.letters, taken.mixed_forms) == (Usage(), {}, {}, {})
+    assert (taken.usage, taken.blanks, taken.script_coverage, taken.mixed_forms) == (
+        Usage(),
+        {},
+        {},
+        {},
+    )
     assert taken.read_from == {"predictions": ("a",)}
 
 
@@ -65,28 +70,28 @@ def test_a_pooled_measurement_keeps_what_its_scores_and_notes_need() -> None:
     assert all(result.pooled for result in (*pooled.results.values(), *pooled.runs["wer"]))
     trace = pooled.traces["wer"]
     assert (trace.errors, trace.steps, trace.calls) == ({}, {}, {})
-    assert trace.causes == {"down": 1}
+    assert trace.errors_by_cause == {"down": 1}
     assert (pooled.texts, pooled.metadata, pooled.buckets) == (None, {}, None)
     assert pooled.lengths is not None
     assert pooled.lengths.tolist() == [[5, 3]]
-    assert (pooled.usage, pooled.letters) == (report.usage, report.letters)
+    assert (pooled.usage, pooled.script_coverage) == (report.usage, report.script_coverage)
     assert pooled.notes() == report.notes()
 
 
 def test_a_merged_measurement_has_the_parts_of_both() -> None:
     merged = full("a").merge(full("b"))
-    assert (merged.size, [size for size, _ in merged.segments]) == (6, [3, 3])
+    assert (merged.size, [size for size, _ in merged.fingerprints]) == (6, [3, 3])
     assert merged.scores()["wer"]["score"] == 3 / 6
     trace = merged.traces["wer"]
     assert (trace.errors, trace.steps) == ({1: "down", 4: "down"}, {2: STEP, 5: STEP})
     assert [run.count for run in merged.runs["wer"]] == [6, 6]
     assert merged.usage.calls == 4
     assert merged.blanks == {"predictions": {"NaN": 2}}
-    assert merged.letters == {"wer": {"none": LetterCounts(10, Counter(Han=4), Counter())}}
+    assert merged.script_coverage == {"wer": {"none": LetterCounts(10, Counter(Han=4), Counter())}}
     assert merged.mixed_forms == {"wer": ("a", "b")}
     assert merged.read_from == {"predictions": ("a", "b")}
     assert merged.metadata == {"id": ["a0", "a1", "a2", "b0", "b1", "b2"]}
-    assert merged.candidates == {"predictions": (1, 1), "references": (1, 1)}
+    assert merged.items_per_sample == {"predictions": (1, 1), "references": (1, 1)}
     assert merged.texts is not None
     assert merged.texts.size == 6
     assert merged.lengths is not None

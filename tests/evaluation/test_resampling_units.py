@@ -24,7 +24,10 @@ from metrichub.evaluation.resampling_units import clusters, groups
 )
 def test_samples_with_one_value_are_one_unit(values: list[Any], of: list[int]) -> None:
     units = clusters("doc", {"doc": values})
-    assert (units.number, list(units.of if units.of is not None else [])) == (len({*of}), of)
+    assert (
+        units.number,
+        list(units.unit_of_sample if units.unit_of_sample is not None else []),
+    ) == (len({*of}), of)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
     report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS, samples=False)
     assert report.scores()["length"] == {"score": 3.0}
     assert report.counts()["length"] == {"unscored": 2, "errors": 1}
-    assert report.traces["length"] == Trace(causes=report.traces["length"].causes)
+    assert report.traces["length"] == Trace(errors_by_cause=report.traces["length"].errors_by_cause)
     with pytest.raises(ReportError, match="pooled"):
         report.explain("length", 0)
 

@@ -114,7 +114,7 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
         count = {kind: sum(s == kind for s, _ in status) for kind in ("ok", "unanswered", "error")}
         assert sum(count.values()) == SIZE
         assert count["ok"] == np.count_nonzero(~np.isnan(found)) > SIZE / 2
-        assert count["error"] == len(evidence.errors) == evidence.causes.total() > 0
+        assert count["error"] == len(evidence.errors) == evidence.errors_by_cause.total() > 0
         assert all(reason for kind, reason in status if kind != "ok")
         said = report.counts()[name]
         assert said.get("unanswered", 0) == count["unanswered"]

@@ -95,8 +95,8 @@ def test_of_more_than_fifty_values_the_largest_have_groups_and_others_share_one(
     assert found.values == [*(f"v{k:02}" for k in range(51, 1, -1)), "others", "no value"]
     assert found.about == "The 50 largest of 52 values of kind."
     # v00 and v01 are the others.
-    assert found.of.tolist()[:4] == [50, 50, 50, 49]
-    assert found.of.tolist()[-2:] == [51, 51]
+    assert found.value_of_sample.tolist()[:4] == [50, 50, 50, 49]
+    assert found.value_of_sample.tolist()[-2:] == [51, 51]
     many = columns_alone(kind=[f"{k}x" for k in range(1001)])
     assert "of 1,001 values" in groupings_of({"": many}, by="kind")[0].about
 
@@ -151,7 +151,7 @@ def test_samples_are_grouped_by_all_verdicts_wherever_they_stand_in_the_steps() 
     assert (found.name, found.key) == ("verdicts of exact_match",) * 2
     assert found.values == ["yes", "no and yes"]
     # The fourth to the seventh have no verdict.
-    assert found.of.tolist() == [1, 0, 0, -1, -1, -1, -1]
+    assert found.value_of_sample.tolist() == [1, 0, 0, -1, -1, -1, -1]
     assert verdict_groupings({"sys": judged({0: [{"said": "yes"}]}, 2)}) == []
     # Those of several systems are named by them.
     both = {name: judged({0: [{"verdict": name}]}, 1) for name in "ab"}
@@ -166,7 +166,7 @@ def test_only_the_fifty_most_frequent_verdicts_have_a_group() -> None:
     (found,) = verdict_groupings({"": judged(steps, 52)})
     # v50 is that of two samples, v0 to v48 of one each, and v49 is left out.
     assert found.values == ["v50", *(f"v{k}" for k in range(49))]
-    assert found.of.tolist() == [*range(1, 50), -1, 0, 0]
+    assert found.value_of_sample.tolist() == [*range(1, 50), -1, 0, 0]
 
 
 def test_the_cell_of_a_table_that_counts_a_sample_is_a_group() -> None:
@@ -177,14 +177,18 @@ def test_the_cell_of_a_table_that_counts_a_sample_is_a_group() -> None:
     assert found.name == found.key == "confusion matrix of classification"
     # The most frequent first.
     assert found.values == ["b → predicted b", "b → predicted a"]
-    assert found.of.tolist() == [1, 0, 0]
+    assert found.value_of_sample.tolist() == [1, 0, 0]
     (result,) = report.results.values()
     cells = {"table": [None, ("x", "y"), None]}
     some = type("Some", (type(result),), {"cells": lambda self: cells})
     gapped = replace(report, results={"m": some(**vars(result))})
     (found,) = cell_groupings({"s": gapped})
     key = "table of m on s"
-    assert (found.key, found.values, found.of.tolist()) == (key, ["x → y"], [-1, 0, -1])
+    assert (found.key, found.values, found.value_of_sample.tolist()) == (
+        key,
+        ["x → y"],
+        [-1, 0, -1],
+    )
 
 
 # Texts.
@@ -228,7 +232,7 @@ def test_the_length_of_a_sample_is_that_of_the_first_text_that_has_words(
     by_length, *others = groupings_of({"": report})
     assert (by_length.name, by_length.key) == (f"words of the {name}", "length")
     assert by_length.values == ["1", "2", "3", "4"]
-    assert by_length.of.tolist() == [k // 5 for k in range(20)]
+    assert by_length.value_of_sample.tolist() == [k // 5 for k in range(20)]
     assert "characters" in by_length.about
     # Only references have a rarest word, and "w" is in all.
     assert others == []
@@ -252,6 +256,6 @@ def test_the_rarest_word_is_looked_for_in_the_first_reference_of_all_samples(
     found = rarest([[text, "b b"] for text in first])
     assert (found.name, found.key) == ("frequency of the rarest word", "frequency")
     assert found.values == ["8", "19", "no value"]
-    assert found.of.tolist() == [0] * 8 + [1] * 11 + [2]
-    assert rarest(first).of.tolist() == found.of.tolist()
+    assert found.value_of_sample.tolist() == [0] * 8 + [1] * 11 + [2]
+    assert rarest(first).value_of_sample.tolist() == found.value_of_sample.tolist()
     assert rarest(first, frequency=["x"] * 20).key == "frequency of texts"

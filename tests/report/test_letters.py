@@ -168,13 +168,13 @@ def test_parts_blocks_and_other_metrics_change_nothing(tmp_path: Path) -> None:
     whole = noted(TEXTS)
     assert set(whole.notes()) == set(METRICS)
     merged = noted(TEXTS[:5]).merge(noted(TEXTS[5:17]), noted(TEXTS[17:]))
-    assert merged.letters == whole.letters
+    assert merged.script_coverage == whole.script_coverage
     whole.save(tmp_path / "report.json")
     for one in (merged, whole.pool(), Report.load(tmp_path / "report.json")):
         assert of_letters(one) == of_letters(whole) != {}
     for metric in METRICS:
         alone = Hub(metric).evaluate(predictions=TEXTS, references=TEXTS, sources=TEXTS)
-        assert alone.letters[metric] == whole.letters[metric]
+        assert alone.script_coverage[metric] == whole.script_coverage[metric]
 
 
 def test_workers_and_streams_say_the_same() -> None:
@@ -185,10 +185,10 @@ def test_workers_and_streams_say_the_same() -> None:
     hub = Hub(["bleu", "distinct"])
     here, there = (hub.evaluate(columns, samples=False, workers=n) for n in (1, 2))
     assert there.notes() == here.notes()
-    assert there.letters == here.letters
+    assert there.script_coverage == here.script_coverage
     parts = ({"predictions": t, "references": t, "sources": t} for t in (TEXTS[:9], TEXTS[9:]))
     streamed = Hub(METRICS).evaluate(parts, samples=False)
-    assert streamed.letters == whole.letters
+    assert streamed.script_coverage == whole.script_coverage
     assert streamed.notes() == noted(TEXTS, samples=False).notes()
 
 
@@ -197,8 +197,8 @@ def test_several_references_and_candidates_count_once() -> None:
         predictions=[[CHINESE, "a"], ["b", "c"]], references=[["dog"] * 3, ["cats", "fish", "ox"]]
     )
     # 9 letters of Chinese, 3 in the other predictions, 9 and 10 in the references.
-    assert report.letters["bleu"]["13a"].total == 31
-    assert report.letters["bleu"]["13a"].uncut == {"Han": 9}
+    assert report.script_coverage["bleu"]["13a"].total == 31
+    assert report.script_coverage["bleu"]["13a"].uncut == {"Han": 9}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,7 @@ def facts(report: Report) -> dict[str, Any]:
         "notes": report.notes(),
         "counts": {n: (r.count, r.unscored, r.pooled) for n, r in report.results.items()},
         "size": report.size,
-        "candidates": dict(report.candidates),
+        "candidates": dict(report.items_per_sample),
     }
     if not any(result.pooled for result in report.results.values()):
         found["samples"] = report.samples()
@@ -85,7 +85,7 @@ def test_merge_is_associative(parts: list[list[Any]]) -> None:
     a, b, c = (evaluate(part) for part in parts)
     assert_same(facts(a.merge(b).merge(c)), facts(a.merge(b.merge(c))))
     assert_same(facts(a.merge(b, c)), facts(a.merge(b.merge(c))))
-    assert a.merge(b).merge(c).segments == a.merge(b.merge(c)).segments
+    assert a.merge(b).merge(c).fingerprints == a.merge(b.merge(c)).fingerprints
 
 
 def with_ids(*ids: Any, **columns: str) -> Report:

@@ -74,7 +74,7 @@ def test_a_saved_report_loads_as_it_was(given_samples: list[Any]) -> None:
             path = Path(folder, "report.json")
             loaded = saved_and_loaded(one, path, *METRICS)
             assert_same(facts(loaded), facts(one))
-            assert loaded.segments == one.segments
+            assert loaded.fingerprints == one.fingerprints
             loaded.save(path.with_suffix(".2"))
             assert path.with_suffix(".2").read_bytes() == path.read_bytes()
         if given_samples:
@@ -197,11 +197,11 @@ def test_a_saved_report_keeps_what_it_says_of_the_data(path: Path) -> None:
     table.write_text("\n".join(lines), "utf-8")
     report = Hub(["rouge", "distinct", "exact_match(extract='boxed')"]).evaluate(table)
     loaded = saved_and_loaded(report, path)
-    for name in ("blanks", "mixed_forms", "metadata", "unextracted", "candidates"):
+    for name in ("blanks", "mixed_forms", "metadata", "unextracted", "items_per_sample"):
         assert getattr(report, name), name
         assert getattr(loaded, name) == getattr(report, name), name
-    assert loaded.segments == report.segments
-    assert loaded.letters == report.letters
+    assert loaded.fingerprints == report.fingerprints
+    assert loaded.script_coverage == report.script_coverage
     assert report.lengths is not None
     assert loaded.lengths is not None
     assert loaded.lengths.tolist() == report.lengths.tolist()

@@ -53,7 +53,7 @@ def facts_of(systems: Mapping[str, Measurement], provenance: Provenance) -> list
     """When and of what the page was made, but for files and the command."""
     first = next(iter(systems.values()))
     facts = [Fact("samples", f"{first.size:,}"), Fact("date", provenance.date or _today())]
-    low, high = first.candidates.get("references", (1, 1))
+    low, high = first.items_per_sample.get("references", (1, 1))
     if high > 1:
         number = str(high) if low == high else f"{low} to {high}"
         facts.insert(1, Fact("references", f"{number} per sample"))
