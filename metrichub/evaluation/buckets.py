@@ -43,13 +43,13 @@ class BucketSizes:
     prints: Mapping[str, NDArray[np.uint64]]
 
     @classmethod
-    def of(cls, batch: Batch, key: tuple[str, ...], made: Collection[str]) -> BucketSizes:
+    def of(cls, batch: Batch, key: tuple[str, ...], by_systems: Collection[str]) -> BucketSizes:
         """The buckets of a batch; by position its first sample is in the first."""
         place = places(batch)
         prints = {
             name: sums_of_groups(_prints(column), place, BUCKETS)
             for name, column in batch.columns.items()
-            if name not in made
+            if name not in by_systems
         }
         return cls(key, np.bincount(place, minlength=BUCKETS), prints)
 
@@ -63,20 +63,20 @@ class BucketSizes:
             ReportError: parts have other keys, since no bucket then holds what it says.
         """
         filled = [(size, part) for size, part in parts if size or part]
-        known = [part for _, part in filled if part is not None]
-        if not known or len(known) < len(filled):
+        summed = [part for _, part in filled if part is not None]
+        if not summed or len(summed) < len(filled):
             return None
-        first = known[0].key
-        if other := next((part for part in known if part.key != first), None):
+        first = summed[0].key
+        if other := next((part for part in summed if part.key != first), None):
             raise ReportError(
-                f"one report holds sums by {known[0].named} and another by {other.named}; to merge "
-                "them, evaluate all with the same key"
+                f"one report holds sums by {summed[0].named} and another by {other.named}; to "
+                "merge them, evaluate all with the same key"
             )
         starts = np.cumsum([0, *(size for size, _ in filled)]).tolist()
-        moved = [p.shifted(start) for p, start in zip(known, starts, strict=False)]
+        moved = [p.shifted(start) for p, start in zip(summed, starts, strict=False)]
         columns = set.intersection(*(set(part.prints) for part in moved))
         return cls(
-            known[0].key,
+            summed[0].key,
             reduce(np.add, (part.sizes for part in moved)),
             {n: reduce(np.add, (part.prints[n] for part in moved)) for n in sorted(columns)},
         )

@@ -125,24 +125,30 @@ Again = Callable[[Metric, Batch], "Measurement"]
 """Measures some samples by one metric alone."""
 
 
-def findings_of(again: Again, whole: Measurement, rows: Rows) -> dict[str, dict[str, DoubtfulRows]]:
+def findings_of(
+    again: Again, measurement: Measurement, rows: Rows
+) -> dict[str, dict[str, DoubtfulRows]]:
     """The findings of every metric's checks in the rows of a run that was measured."""
     findings = {}
-    for name, result in whole.results.items():
-        own = _answers(rows, result.metric, whole) if result.metric.extraction else rows
-        found = dict(_found(own, result, whole))
-        found |= dict(_made_of(again, result, own)) if _is_compared(result.metric) else {}
-        if own and _is_worst(result):
-            pair = (own.first("predictions")[0], own.first("references")[0])
-            shown = " for ".join(quoted_apart(*pair)) if own.columns.get("references") else ""
-            found[WORST] = DoubtfulRows(0, whole.size, own.numbers[0], shown)
-        findings[name] = found
-    return {name: found for name, found in findings.items() if found}
+    for name, result in measurement.results.items():
+        shown_rows = (
+            _answers(rows, result.metric, measurement) if result.metric.extraction else rows
+        )
+        by_check = dict(_found(shown_rows, result, measurement))
+        by_check |= dict(_made_of(again, result, shown_rows)) if _is_compared(result.metric) else {}
+        if shown_rows and _is_worst(result):
+            pair = (shown_rows.first("predictions")[0], shown_rows.first("references")[0])
+            shown = (
+                " for ".join(quoted_apart(*pair)) if shown_rows.columns.get("references") else ""
+            )
+            by_check[WORST] = DoubtfulRows(0, measurement.size, shown_rows.numbers[0], shown)
+        findings[name] = by_check
+    return {name: by_check for name, by_check in findings.items() if by_check}
 
 
-def _answers(rows: Rows, metric: Metric, whole: Measurement) -> Rows:
+def _answers(rows: Rows, metric: Metric, measurement: Measurement) -> Rows:
     """The rows from which an answer was read, with it as their prediction."""
-    answers = whole.metadata.get(f"{PREFIX}{metric.extraction}", ())
+    answers = measurement.metadata.get(f"{PREFIX}{metric.extraction}", ())
     read = [i for i, n in enumerate(rows.numbers) if n < len(answers) and answers[n] is not None]
     texts = [_texts(answers[rows.numbers[i]]) for i in read]
     taken = rows.take(read)
@@ -162,7 +168,9 @@ def checks_of(metric: Metric) -> Sequence[Check]:
     return metric.text_checks(usual_checks(metric.card.tags.family))
 
 
-def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str, DoubtfulRows]]:
+def _found(
+    rows: Rows, result: Result, measurement: Measurement
+) -> Iterator[tuple[str, DoubtfulRows]]:
     """The findings of checks in the rows that have a score."""
     metric = result.metric
     read = {column_of(name) for name in metric.inputs()}
@@ -176,10 +184,10 @@ def _found(rows: Rows, result: Result, whole: Measurement) -> Iterator[tuple[str
             len(rows) < check.least
             or check.column not in read
             or (check.compares and not compared)
-            or (check.name in _BLANKS and whole.blanks.get(check.column))
+            or (check.name in _BLANKS and measurement.blanks.get(check.column))
             or (check.prose and not seen.is_prose(check.column))
             # Answers to one question are drawn together.
-            or (check.name == "repeated" and whole.questions)
+            or (check.name == "repeated" and measurement.questions)
         ):
             continue
         if metric.extraction and check.name in _OF_WHOLE:
@@ -214,8 +222,10 @@ def _made_of(again: Again, result: Result, rows: Rows) -> Iterator[tuple[str, Do
         (place, p, r, rows.cached((place, nearly), partial(made_of, p, r, nearly)))
         for place, p, r in pairs
     ]
-    for names, times in Counter(own for *_, own in steps if own).most_common(3):
-        cases = [(place, p, r) for place, p, r, own in steps if own == names]
+    for names, times in Counter(
+        names_of_pair for *_, names_of_pair in steps if names_of_pair
+    ).most_common(3):
+        cases = [(place, p, r) for place, p, r, names_of_pair in steps if names_of_pair == names]
         before = [(p, r) for _, p, r in cases[:_TRIED]]
         mended = [(after(p, names), after(r, names)) for p, r in before]
         equal = all(p == r for p, r in mended)
@@ -297,10 +307,10 @@ def _worded(check: Check, finding: DoubtfulRows, size: int) -> Doubt:
 
 def _of_mismatches(steps: str, finding: DoubtfulRows, metric: Metric) -> Doubt:
     _, _, names = steps.partition(" after ")
-    known = {parameter.name: parameter.values for parameter in parameters_of(type(metric))}
-    own = [(p, value) for name, p, value in PARAMETERS if name == names and p in known]
+    values = {parameter.name: parameter.values for parameter in parameters_of(type(metric))}
+    offered = [(p, value) for name, p, value in PARAMETERS if name == names and p in values]
     remedy = next(
-        (f"choose {p}={value!r}" for p, value in own if value in known[p]),
+        (f"choose {p}={value!r}" for p, value in offered if value in values[p]),
         "do that to both texts before scoring, unless it should count",
     )
     return Doubt(
@@ -321,8 +331,8 @@ def _of_result(measurement: Measurement, result: Result) -> Iterator[Doubt]:
             where = where if isfinite(score) else "so the number of a sample is too large to add up"
             yield Doubt(f"{output} is {score:g}, {where}", "range")
     # Where all rows are doubtful, it is said why.
-    known = measurement.doubts.get(result.metric.name, {}).values()
-    if _is_worst(result) and not any(found.rows == found.of for found in known):
+    findings = measurement.doubts.get(result.metric.name, {}).values()
+    if _is_worst(result) and not any(finding.rows == finding.of for finding in findings):
         pair = measurement.doubts.get(result.metric.name, {}).get(WORST)
         shown = f" (sample {pair.first}: {pair.text})" if pair and pair.text else ""
         yield Doubt(

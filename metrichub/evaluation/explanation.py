@@ -153,7 +153,7 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
     """
     patterns = [(json.loads(pattern), n) for pattern, n in votes.items()]
     judges = max(len(pattern) for pattern, _ in patterns)
-    whole = [
+    complete = [
         item for item, n in patterns if len(item) == judges and None not in item for _ in range(n)
     ]
     gave_none = Counter(
@@ -164,12 +164,12 @@ def agreement_notes(votes: Mapping[str, int]) -> list[str]:
         for _ in range(n)
     )
     lacking = "".join(f"; {judge} gave no verdict on {n} more" for judge, n in gave_none.items())
-    if not whole:
+    if not complete:
         return [f"no item has all {judges} votes of the panel{lacking}"]
-    same = sum(len(set(item)) == 1 for item in whole) / len(whole)
+    same = sum(len(set(item)) == 1 for item in complete) / len(complete)
     return [
-        f"the {judges} votes of the panel agree on {same:.1%} of {len(whole)} items, "
-        f"{_kappa(whole)}{lacking}"
+        f"the {judges} votes of the panel agree on {same:.1%} of {len(complete)} items, "
+        f"{_kappa(complete)}{lacking}"
     ]
 
 

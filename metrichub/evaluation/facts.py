@@ -89,8 +89,8 @@ def _taken_fingerprint(fingerprints: Fingerprints, index: Index, _: Values) -> F
     sizes = [size for size, _ in fingerprints]
     digests = {}
     for name in sorted(set.intersection(*({*columns} for _, columns in fingerprints))):
-        known = "|".join(map(str, [*sizes, *(columns[name] for _, columns in fingerprints)]))
-        taken = known.encode() + index.astype("<i8").tobytes()
+        described = "|".join(map(str, [*sizes, *(columns[name] for _, columns in fingerprints)]))
+        taken = described.encode() + index.astype("<i8").tobytes()
         digests[name] = hashlib.blake2b(taken, digest_size=8).hexdigest()
     return [(len(index), digests)]
 
@@ -128,15 +128,17 @@ def _joined_findings(parts: Parts) -> Findings:
     joined: dict[tuple[str, str], DoubtfulRows] = {}
     start = 0
     for size, findings in parts:
-        new = {(name, check): f for name, own in findings.items() for check, f in own.items()}
+        new = {(name, check): f for name, checks in findings.items() for check, f in checks.items()}
         for key in {**joined, **new}:
-            found = new.get(key, DoubtfulRows(0, size, 0, ""))
-            before = joined.get(key, DoubtfulRows(0, start, start + found.first, found.text))
-            joined[key] = before._replace(rows=before.rows + found.rows, of=before.of + found.of)
+            finding = new.get(key, DoubtfulRows(0, size, 0, ""))
+            before = joined.get(key, DoubtfulRows(0, start, start + finding.first, finding.text))
+            joined[key] = before._replace(
+                rows=before.rows + finding.rows, of=before.of + finding.of
+            )
         start += size
     nested: dict[str, dict[str, DoubtfulRows]] = {}
-    for (name, check), found in joined.items():
-        nested.setdefault(name, {})[check] = found
+    for (name, check), finding in joined.items():
+        nested.setdefault(name, {})[check] = finding
     return nested
 
 

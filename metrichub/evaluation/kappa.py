@@ -61,8 +61,10 @@ def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float:
     """
     # A frame gives the names of its columns, not its rows.
     ratings = getattr(ratings, "to_numpy", lambda: ratings)()
-    there = [[label for label in row if not _none(label)] for row in ratings]
-    ratings = [labels for labels, row in zip(there, ratings, strict=True) if labels or not len(row)]
+    present = [[label for label in row if not _none(label)] for row in ratings]
+    ratings = [
+        labels for labels, row in zip(present, ratings, strict=True) if labels or not len(row)
+    ]
     raters = {len(row) for row in ratings}
     if len(raters) > 1 or (raters and min(raters) < 2):
         raise InputError(
@@ -98,11 +100,11 @@ def label_codes(labels: Sequence[Hashable], ordered: bool = False) -> list[int]:
         )
     try:
         distinct = dict.fromkeys(label for label in labels if not _none(label))
-        known = sorted(distinct) if ordered else list(distinct)  # type: ignore[type-var]  # caught
+        scored = sorted(distinct) if ordered else list(distinct)  # type: ignore[type-var]  # caught
     except TypeError:
         ordinal = "weights need labels that have an order, such as numbers"
         raise InputError(ordinal if ordered else "a label is one text or number") from None
-    place = {label: i for i, label in enumerate(known)}
+    place = {label: i for i, label in enumerate(scored)}
     return [-1 if _none(label) else place[label] for label in labels]
 
 

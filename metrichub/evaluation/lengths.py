@@ -74,10 +74,10 @@ def joined_lengths(parts: Sequence[tuple[int, Lengths | None]]) -> Lengths | Non
     None where a part has none, sums where one has sums.
     """
     filled = [(size, lengths) for size, lengths in parts if size]
-    known = [lengths for _, lengths in filled if lengths is not None]
-    if not known or len(known) < len(filled):
+    counted = [lengths for _, lengths in filled if lengths is not None]
+    if not counted or len(counted) < len(filled):
         return None
-    joined = np.concatenate(known)
+    joined = np.concatenate(counted)
     return joined if len(joined) == sum(size for size, _ in filled) else summed_lengths(joined)
 
 

@@ -100,20 +100,20 @@ def not_worse(
 
 
 def margin_in_words(
-    found: Margin, test: Comparison, pair: Pair, limit: str, confidence: float, cluster: str | None
+    margin: Margin, test: Comparison, pair: Pair, limit: str, confidence: float, cluster: str | None
 ) -> str:
     """The result of a margin's test in words; `limit` is "0.01 on chrf"."""
     text = f"worse than {pair[1]} by more than {limit}"
-    if found.shown:
-        worse = found.difference < 0 and is_significant(test.p, confidence)
+    if margin.shown:
+        worse = margin.difference < 0 and is_significant(test.p, confidence)
         also = f", though significantly worse ({p_text(test.p)})" if worse else ""
-        return f"{pair[0]} is not {text} ({p_text(found.p)}){also}"
-    if found.why:
-        return f"{pair[0]} can't be shown not to be {text}: {found.why}"
+        return f"{pair[0]} is not {text} ({p_text(margin.p)}){also}"
+    if margin.why:
+        return f"{pair[0]} can't be shown not to be {text}: {margin.why}"
     return (
-        f"{pair[0]} may be {text} (difference {found.difference:+.4g}, with "
-        f"{100 * found.confidence:g}% confidence no less than {found.low:+.4g}); "
-        f"{needed_in_words(found.needed or 0, test, cluster)} would show it of a system "
+        f"{pair[0]} may be {text} (difference {margin.difference:+.4g}, with "
+        f"{100 * margin.confidence:g}% confidence no less than {margin.low:+.4g}); "
+        f"{needed_in_words(margin.needed or 0, test, cluster)} would show it of a system "
         "that is as good"
     )
 
@@ -131,8 +131,8 @@ def mean_differences(mine: Result, theirs: Result, output: str) -> Array | None:
         return None
     sides = [result.samples()[output] for result in (mine, theirs)]
     for result, values in zip((mine, theirs), sides, strict=True):
-        known = values[np.isfinite(values)]
-        if not len(known) or abs(float(known.mean()) - result.scores()[output]) > 1e-9:
+        finite = values[np.isfinite(values)]
+        if not len(finite) or abs(float(finite.mean()) - result.scores()[output]) > 1e-9:
             return None
     differences: Array = sides[0] - sides[1]
     return differences[np.isfinite(differences)]

@@ -53,9 +53,9 @@ class ByName(dict[str, T]):
         else:
             problem = f"no metric {name!r} in the report"
             outputs = [(m, o) for m, own in self.items() if isinstance(own, Mapping) for o in own]
-            found = [own for own in outputs if name in (own[1], ".".join(own), "/".join(own))]
-            if found:
-                metric, output = found[0]
+            meant = [own for own in outputs if name in (own[1], ".".join(own), "/".join(own))]
+            if meant:
+                metric, output = meant[0]
                 raise UnknownScore(f'{problem}; did you mean ["{metric}"]["{output}"]?')
         raise UnknownScore(f"{problem}{did_you_mean(name, self) or f'; it has {listed(self)}'}")
 
@@ -163,7 +163,7 @@ class Measurement(Facts):
         For example the confusion matrix of `classification`. Pooled reports have none.
         """
         tables = {name: result.tables() for name, result in self.results.items()}
-        return {name: own for name, own in tables.items() if own}
+        return {name: of_metric for name, of_metric in tables.items() if of_metric}
 
     @property
     def failed(self) -> int:
@@ -231,13 +231,13 @@ class Measurement(Facts):
         aren't known.
         """
         templates = {name: result.signature.templates for name, result in self.results.items()}
-        return {name: own for name, own in templates.items() if own}
+        return {name: of_metric for name, of_metric in templates.items() if of_metric}
 
     def clustered(self, cluster: str | None) -> tuple[Self, str | None]:
         """The same with its clusters as metadata, and their column; "auto" is that of questions."""
         # A sample whose question isn't known has one of its own.
-        known = self.questions.get(REPEATED, ()) if cluster in ("auto", REPEATED) else ()
-        questions = [question or sample for sample, question in enumerate(known)]
+        identities = self.questions.get(REPEATED, ()) if cluster in ("auto", REPEATED) else ()
+        questions = [question or sample for sample, question in enumerate(identities)]
         if 1 < len({*questions}) < self.size:
             return with_facts(self, metadata={REPEATED: questions}), REPEATED
         return self, None if cluster in ("auto", "none", REPEATED) else cluster
@@ -371,13 +371,15 @@ def united(first: Any, second: Any) -> Any:
 
 def joined_facts(parts: Sequence[tuple[int, Values]]) -> dict[str, Any]:
     """The facts of several parts together, given with their numbers of samples."""
-    known, joined = set[str](), dict[str, Any]()
+    names, joined = set[str](), dict[str, Any]()
     for _, facts in parts:
-        known.update(facts)
+        names.update(facts)
     for fact in FACTS:
-        if fact.name in known:
-            own = [(size, facts.get(fact.name, fact.empty)) for size, facts in parts]
-            joined[fact.name] = fact.join(own) if fact.join else reduce(united, [v for _, v in own])
+        if fact.name in names:
+            values = [(size, facts.get(fact.name, fact.empty)) for size, facts in parts]
+            joined[fact.name] = (
+                fact.join(values) if fact.join else reduce(united, [v for _, v in values])
+            )
     return joined
 
 
@@ -389,8 +391,8 @@ def pooled_facts(facts: Values) -> dict[str, Any]:
 def _ascending(samples: Sequence[int] | NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The numbers of samples as an array."""
     numbers = np.asarray(samples)
-    whole = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not len(numbers))
-    index = numbers.astype(np.int64) if whole else np.full(1, -1)
+    integral = numbers.ndim == 1 and (numbers.dtype.kind in "iu" or not len(numbers))
+    index = numbers.astype(np.int64) if integral else np.full(1, -1)
     if (np.diff(index, prepend=-1, append=size) < 1).any():
         raise ReportError(
             "take needs the numbers of samples in ascending order, each once, for example [0, 2]; "

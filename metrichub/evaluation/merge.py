@@ -31,10 +31,10 @@ def merged(parts: Sequence[M]) -> M:
     _check_distinct(parts)
     results: dict[str, Result] = {}
     for name, result in first.results.items():
-        own = [part.results[name] for part in parts]
-        signatures = [part.signature for part in own]
+        of_parts = [part.results[name] for part in parts]
+        signatures = [part.signature for part in of_parts]
         _check_signatures(name, signatures)
-        results[name] = result.merge(own, Signature.joined(signatures))
+        results[name] = result.merge(of_parts, Signature.joined(signatures))
     return replace(
         first,
         results=results,
@@ -272,8 +272,8 @@ def _check_signatures(metric: str, signatures: Sequence[Signature]) -> None:
             )
         mine, its = first.settings(), other.settings()
         names = [name for name in mine | its if mine.get(name) != its.get(name)]
-        here, there = (", ".join(s.get(n, f"no {n}") for n in names) for s in (mine, its))
+        here, others = (", ".join(s.get(n, f"no {n}") for n in names) for s in (mine, its))
         raise ReportError(
-            f"the reports used different settings for {metric}: {here} and {there}; score both "
+            f"the reports used different settings for {metric}: {here} and {others}; score both "
             "with the same settings"
         )

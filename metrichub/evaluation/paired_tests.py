@@ -89,7 +89,9 @@ class PairedTests:
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         tests = self.pairs[other, system]
-        return {m: {o: test.turned() for o, test in own.items()} for m, own in tests.items()}
+        return {
+            m: {o: test.turned() for o, test in outputs.items()} for m, outputs in tests.items()
+        }
 
     def against(self, baseline: str) -> dict[str, Comparisons]:
         """The comparisons of every other system with this one.
@@ -128,14 +130,14 @@ def paired_tests(
                 mine[metric].check_units()
                 theirs[metric].check_units()
         sides[name, other] = ({m: mine[m] for m in common}, {m: theirs[m] for m in common})
-    found = [system.clustered(options.cluster) for system in systems.values()]
+    clustered = [system.clustered(options.cluster) for system in systems.values()]
     # Their samples are the same: one that kept the column has the clusters of all.
-    known, cluster = next((own for own in found if own[1] in own[0].metadata), found[0])
+    report, cluster = next((own for own in clustered if own[1] in own[0].metadata), clustered[0])
     if cluster is not None and cluster == options.cluster:
-        check_clusters(cluster, known, [system for system, _ in found])
+        check_clusters(cluster, report, [system for system, _ in clustered])
     options = options._replace(cluster=cluster)
-    units = partial(known.units, cluster=cluster)
-    tests = compare_pairs(sides, units, known.size, options)
+    units = partial(report.units, cluster=cluster)
+    tests = compare_pairs(sides, units, report.size, options)
     if options.calibrate is not None:
         tests = optional_package(CALIBRATION, "calibrate").calibrated(tests, systems, options)
     pairs = tests.compared
@@ -144,7 +146,7 @@ def paired_tests(
         for metric in dict.fromkeys(name for tests in pairs.values() for name in tests)
         for output in _headline_outputs(metric, systems, tests, options)
     ]
-    rough = _about_few(known, cluster)
+    rough = _about_few(report, cluster)
     _say_results(pairs, ranked_outputs, rough)
     ranks: Ranks = {}
     for output in ranked_outputs:
@@ -174,13 +176,13 @@ def _headline_outputs(
 ) -> list[RankedOutput]:
     """A metric's headline outputs with the tests of all pairs, their p-values corrected."""
     results = {name: s.results[metric] for name, s in systems.items() if metric in s.results}
-    whole = withheld(results)
+    reason = withheld(results)
     of = next(iter(results.values())).metric
     pairs = pair_tests.compared
     tests = {pair: compared[metric] for pair, compared in pairs.items() if metric in compared}
-    reasons = [test.withheld for own in tests.values() for test in own.values()]
-    whole = whole or (reasons[0] if all(reasons) else None)
-    names = [name for name in of.headline() if all(name in own for own in tests.values())]
+    reasons = [test.withheld for of_pair in tests.values() for test in of_pair.values()]
+    reason = reason or (reasons[0] if all(reasons) else None)
+    names = [name for name in of.headline() if all(name in of_pair for of_pair in tests.values())]
     corrected, critical = pair_tests.corrected(metric, names, options)
     outputs = []
     for name in names:
@@ -205,8 +207,8 @@ def _headline_outputs(
                 )
                 for (system, other), t in tests.items()
             },
-            whole or bound({system: systems[system] for system in results}),
-            metric if whole else output_label(metric, of.card.name, name),
+            reason or bound({system: systems[system] for system in results}),
+            metric if reason else output_label(metric, of.card.name, name),
         )
         outputs.append(output)
     return outputs
@@ -226,11 +228,11 @@ def _say_results(
     """Add the ranks and the sentence to each test; other outputs have none."""
     for output in ranked:
         for pair, test in output.tests.items():
-            own = pairs[pair][output.metric]
-            own[output.name] = output.ranked(pair, test, rough)
+            comparisons = pairs[pair][output.metric]
+            comparisons[output.name] = output.ranked(pair, test, rough)
             # ROUGE's `score` isn't a headline output, but has the same scores as rougeL, which is.
-            if isnan(own["score"].p) and _alike(test, own["score"]):
-                own["score"] = replace(output, name="score").ranked(pair, test, rough)
+            if isnan(comparisons["score"].p) and _alike(test, comparisons["score"]):
+                comparisons["score"] = replace(output, name="score").ranked(pair, test, rough)
     for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
         for name in [name for name, test in compared.items() if _is_aside(test)]:
             compared[name] = replace(compared[name], sentence=HEADLINES_ONLY)
@@ -301,8 +303,8 @@ class RankedOutput:
     def ranked(self, pair: Pair, test: Comparison, about: Sequence[str] = ()) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""
         system, other = pair
-        said = self._sentence(system, other, test)
-        sentence = "; ".join([said, *about]) if said else None
+        result = self._sentence(system, other, test)
+        sentence = "; ".join([result, *about]) if result else None
         rank, other_rank = self.ranks.get(system), self.ranks.get(other)
         return replace(test, sentence=sentence, rank=rank, other_rank=other_rank)
 

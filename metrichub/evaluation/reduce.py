@@ -95,8 +95,8 @@ def _custom(
     starts = np.flatnonzero(np.diff(sample[candidates], prepend=-1)).tolist()
     for start, stop in pairwise([*starts, len(candidates)]):
         group = candidates[start:stop]
-        own = np.asarray(how(score[group]), np.float64)
-        if own.shape != group.shape or not (own >= 0).all() or not 0 < own.sum() < np.inf:
+        chosen = np.asarray(how(score[group]), np.float64)
+        if chosen.shape != group.shape or not (chosen >= 0).all() or not 0 < chosen.sum() < np.inf:
             raise ParameterError(
                 metric.name,
                 "reduce",
@@ -105,5 +105,5 @@ def _custom(
                 "none negative and not all 0",
             )
         # A sample counts once, whatever its weights: one that counts twice would bend every mean.
-        weights[group] = own / own.sum()
+        weights[group] = chosen / chosen.sum()
     return weights

@@ -172,13 +172,13 @@ def step_down(
     # In an order of their own: another baseline changes no p.
     columns = dict(sorted(sides.items(), key=lambda side: side[1].tobytes()))
     place = {column: number for number, column in enumerate(columns)}
-    known = np.isfinite(matrix := np.column_stack([*columns.values()])).all(axis=1)
-    deviations = {key: float(contrasts[key][known].std(ddof=1)) for key in tested}
-    least = 1e-12 * max(1.0, float(np.abs(matrix[known]).max(initial=0)))
+    complete = np.isfinite(matrix := np.column_stack([*columns.values()])).all(axis=1)
+    deviations = {key: float(contrasts[key][complete].std(ddof=1)) for key in tested}
+    least = 1e-12 * max(1.0, float(np.abs(matrix[complete]).max(initial=0)))
     order = sorted((k for k in tested if deviations[k] > least), key=lambda k: -distances[k])
     if not order:
         return {**p_values, **corrected}, None
-    normal = _normal_draws(matrix[known], seed)
+    normal = _normal_draws(matrix[complete], seed)
     left, right = (np.array([place[id(drawn[key][side])] for key in order]) for side in (0, 1))
     scale = np.array([deviations[key] for key in order])
     least_far = np.array([distances[key] for key in order])

@@ -42,8 +42,8 @@ def clusters(column: str, metadata: Mapping[str, Sequence[Any]]) -> Units:
                 f"sample {sample} has no {column}, so it belongs to no cluster; give it a value"
             )
         # A part of a table with a missing value somewhere holds whole numbers as fractions.
-        whole = isinstance(value, float) and value.is_integer()
-        name = json.dumps(int(value) if whole else value)
+        integral = isinstance(value, float) and value.is_integer()
+        name = json.dumps(int(value) if integral else value)
         unit_of_sample[sample] = numbers.setdefault(name, len(numbers))
     return Units(len(numbers), unit_of_sample)
 

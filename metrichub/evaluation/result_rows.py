@@ -161,8 +161,8 @@ class RowsResult(Result):
         with scoring_errors(self.metric):
             cells = self.corpus_metric.cells_of_rows(self.rows)
         return {
-            heading: [own[row[i]] if i in row else None for i in range(self.size)]
-            for heading, own in cells.items()
+            heading: [cells_of_rows[row[i]] if i in row else None for i in range(self.size)]
+            for heading, cells_of_rows in cells.items()
         }
 
     def samples(self) -> Outputs:

@@ -42,8 +42,8 @@ class SumResult(Result):
     def scale(self) -> Callable[[str], Scale | None]:
         """From an output to what its numbers mean, by what the samples say of it."""
         of_card = self.metric.card.scale
-        own = self.metric.scales(self.totals, self.count) if self.count else {}
-        return (lambda output: own.get(output) or of_card(output)) if own else of_card
+        of_samples = self.metric.scales(self.totals, self.count) if self.count else {}
+        return (lambda output: of_samples.get(output) or of_card(output)) if of_samples else of_card
 
     @property
     def undefined_for(self) -> Mapping[int, str]:
@@ -61,8 +61,8 @@ class SumResult(Result):
         outputs = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
         with scoring_errors(self.metric):
             undefined = count and self.metric.undefined(self.totals)
-        own = {"score": np.array(np.nan)} if undefined else {}
-        return {name: float(value) for name, value in (outputs | own).items()}
+        undefined_score = {"score": np.array(np.nan)} if undefined else {}
+        return {name: float(value) for name, value in (outputs | undefined_score).items()}
 
     def samples(self) -> Outputs:
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
@@ -73,8 +73,8 @@ class SumResult(Result):
         sums = self._rows("added()").sums()
         rows, count = sums.flat(), np.where(sums.counts > 0, self.count, np.nan)
         without = scores_of(self.metric, *sums.unflat(rows.sum(axis=0) - rows))
-        whole = self.scores().items()
-        return {name: count * score - (count - 1) * without[name] for name, score in whole}
+        total = self.scores().items()
+        return {name: count * score - (count - 1) * without[name] for name, score in total}
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""
@@ -88,10 +88,10 @@ class SumResult(Result):
         # Whole numbers add up to the same in any order: constant ones needn't be multiplied.
         with np.errstate(invalid="ignore"):
             varies = np.any(flat != flat[:1], axis=0) | np.any(flat % 1)
-        columns, whole = np.ascontiguousarray(flat[:, varies]), flat.sum(axis=0)
+        columns, total = np.ascontiguousarray(flat[:, varies]), flat.sum(axis=0)
 
         def resampled(draw: Draw) -> Outputs:
-            drawn = np.tile(whole, (len(draw.index), 1))
+            drawn = np.tile(total, (len(draw.index), 1))
             drawn[:, varies] = draw.weights @ columns
             return scores_of(self.metric, *sums.unflat(drawn))
 
@@ -105,8 +105,8 @@ class SumResult(Result):
         )
         # A system without a scored sample can't know the shape of its statistics.
         both = both.like(others)
-        here, there = both.flat(), others.like(both).flat()
-        difference, mine, theirs = here - there, here.sum(axis=0), there.sum(axis=0)
+        here, others_rows = both.flat(), others.like(both).flat()
+        difference, mine, theirs = here - others_rows, here.sum(axis=0), others_rows.sum(axis=0)
         # What is the same for both, such as counts of the references, needn't be multiplied.
         differs: NDArray[np.bool_] = np.any(difference != 0, axis=0)
         columns = np.ascontiguousarray(difference[:, differs])

@@ -54,10 +54,10 @@ OTHER_METHODS = {
 
 def system_columns(metrics: Iterable[Metric]) -> set[str]:
     """The columns that systems make, in which they may differ on the same samples."""
-    made = {*MADE}
+    columns = {*MADE}
     for metric in metrics:
-        made.update(map(column_of, metric.system_inputs()))
-    return made
+        columns.update(map(column_of, metric.system_inputs()))
+    return columns
 
 
 class Fingerprint:
@@ -131,15 +131,15 @@ class Recorder:
         if self._texts:
             self._batches.append(batch)
 
-    def complete(self, whole: Measurement, measure: Measure) -> Measurement:
+    def complete(self, measurement: Measurement, measure: Measure) -> Measurement:
         """The measurement of all batches with what was kept of them, and what checks find there."""
         facts = {
-            **whole.facts,
+            **measurement.facts,
             **joined_facts(self._facts),
-            "fingerprints": [(whole.size, self._fingerprint.digests())],
+            "fingerprints": [(measurement.size, self._fingerprint.digests())],
         }
         texts = StoredSamples(tuple(self._batches)) if self._texts else None
-        complete = replace(whole, facts=facts, texts=texts)
+        complete = replace(measurement, facts=facts, texts=texts)
         if not self._looks:
             return complete
         rows = self._reader.rows()
@@ -162,8 +162,8 @@ class _Pooled:
             for name, result in measurement.results.items()
         }
         traces = {name: trace.pool() for name, trace in measurement.traces.items()}
-        made = system_columns(result.metric for result in measurement.results.values())
-        buckets = BucketSizes.of(batch, self.key, made - {"contexts"})
+        by_systems = system_columns(result.metric for result in measurement.results.values())
+        buckets = BucketSizes.of(batch, self.key, by_systems - {"contexts"})
         facts = pooled_facts(measurement.facts)
         summed = replace(measurement, results=results, traces=traces, buckets=buckets, facts=facts)
         return summed.condense() if self.condensed else summed
@@ -208,27 +208,27 @@ def measured(
         measurements = _with_progress(
             distribute(work, parts, workers), len(measure.metrics), progress
         )
-    whole = recorder.complete(_merged_stream(measurements), measure)
+    merged_parts = recorder.complete(_merged_stream(measurements), measure)
     if samples:
-        return whole
-    return whole.condense() if condensed else whole.without_samples()
+        return merged_parts
+    return merged_parts.condense() if condensed else merged_parts.without_samples()
 
 
 def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:
     """All parts in order as one; rows are joined metric by metric, to hold few twice."""
-    whole: Measurement | None = None
+    merged_parts: Measurement | None = None
     parts: dict[str, list[Result]] = {}
     for measurement in _located_in_all(measurements):
         part = replace(measurement, results={}, facts={**measurement.facts, "fingerprints": []})
-        whole = part if whole is None else merged((whole, part))
+        merged_parts = part if merged_parts is None else merged((merged_parts, part))
         for name, result in measurement.results.items():
-            own = parts.setdefault(name, [])
-            own.append(result)
+            results = parts.setdefault(name, [])
+            results.append(result)
             if result.adds_up and result.pooled:
-                own[:] = [_merged_results(own)]
+                results[:] = [_merged_results(results)]
     joined = {name: _merged_results(parts.pop(name)) for name in list(parts)}
-    assert whole is not None, "a run without samples has an empty batch"
-    return replace(whole, results=joined)
+    assert merged_parts is not None, "a run without samples has an empty batch"
+    return replace(merged_parts, results=joined)
 
 
 def _located_in_all(measurements: Iterable[Measurement]) -> Iterator[Measurement]:

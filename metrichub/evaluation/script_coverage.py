@@ -148,9 +148,9 @@ def notes(metric: Metric, letters: ByTokenizer) -> list[str]:
     if share <= LOST and dropped.total() - dropped[EMOJI] <= DROPPED * best.total:
         return []
     scripts = [script for script, n in lost.most_common() if n > LOST * lost.total()]
-    known = [script for script in scripts if script not in (OTHER, LATIN)]
-    named = ", ".join(known) + (" and others" if len(known) < len(scripts) else "")
-    letters_of_them = f"{share:.1%} of the letters{f' ({named})' if known else ''}"
+    spelled = [script for script in scripts if script not in (OTHER, LATIN)]
+    named = ", ".join(spelled) + (" and others" if len(spelled) < len(scripts) else "")
+    letters_of_them = f"{share:.1%} of the letters{f' ({named})' if spelled else ''}"
     if dropped.total() > best.uncut.total():
         why = "were dropped by the tokenizer"
     else:
@@ -173,9 +173,9 @@ def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:
     for parameter in parameters_of(type(metric)):
         # A language may be "zh", too.
         kinds = parameter.values.kinds if parameter.name != "language" else ()
-        known = {name for kind in kinds if isinstance(kind, OneOf) for name in kind.choices}
+        choices = {name for kind in kinds if isinstance(kind, OneOf) for name in kind.choices}
         for name in _CUTTING:
-            if name in known - {getattr(metric, parameter.name)} and _reads(name, scripts):
+            if name in choices - {getattr(metric, parameter.name)} and _reads(name, scripts):
                 return f"{parameter.name}={name!r}"
     for options, read in _SWITCHES:
         if read.issuperset(scripts) and all(hasattr(metric, name) for name in options):

@@ -157,7 +157,7 @@ def signature_of(metric: Metric, reduction: Reduction | None) -> Signature:
     """A metric with all its parameters, definition and prompts, its package, and the reduction."""
     entry = origin(type(metric))
     # What a script's __main__ is called in the processes that it starts.
-    module = "__main__" if (own := type(metric).__module__) == "__mp_main__" else own
+    module = "__main__" if (name := type(metric).__module__) == "__mp_main__" else name
     home = entry.distribution if entry else f"local:{module}"
     versions = (entry.version,) if entry else ()
     reduced, templates = reduction_name(metric, reduction), metric.templates()

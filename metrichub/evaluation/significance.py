@@ -399,8 +399,8 @@ class _Test(NamedTuple):
             se = nan
             if name in counts:
                 se = se_of_shares(*counts[name], self.samples)
-            elif made and seen.number > 1 and len(known := _known(differences)):
-                se = float(known.std()) * sqrt(seen.number / (seen.number - 1))
+            elif made and seen.number > 1 and len(finite := _known(differences)):
+                se = float(finite.std()) * sqrt(seen.number / (seen.number - 1))
             if possible and not (isnan(p) or is_significant(p, confidence)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(

@@ -90,11 +90,15 @@ class BucketSums(GroupSums):
     def merged(cls, parts: Sequence[tuple[int, BucketSums | None]]) -> BucketSums | None:
         """The sums of all parts in order, given with their numbers of samples, if all have them."""
         filled = [(size, part) for size, part in parts if size] or list(parts[:1])
-        known = [part for _, part in filled if part is not None]
-        if not known or len(known) < len(filled) or len({part.by_position for part in known}) > 1:
+        summed = [part for _, part in filled if part is not None]
+        if (
+            not summed
+            or len(summed) < len(filled)
+            or len({part.by_position for part in summed}) > 1
+        ):
             return None
         starts = np.cumsum([0, *(size for size, _ in filled)]).tolist()
-        moved = [part.shifted(start) for part, start in zip(known, starts, strict=False)]
+        moved = [part.shifted(start) for part, start in zip(summed, starts, strict=False)]
         # A part without a scored sample can't know how wide the others' statistics are.
         scored = [part for part in moved if part.counts.any()] or moved[:1]
         if len({len(part.counts) for part in scored}) > 1:
@@ -102,7 +106,7 @@ class BucketSums(GroupSums):
         arrays = {
             name: np.asarray(sum(part.arrays[name] for part in scored)) for name in scored[0].arrays
         }
-        return cls(arrays, np.asarray(sum(part.counts for part in scored)), known[0].by_position)
+        return cls(arrays, np.asarray(sum(part.counts for part in scored)), summed[0].by_position)
 
     def shifted(self, start: int) -> BucketSums:
         """The same behind `start` other samples."""

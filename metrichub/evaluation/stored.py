@@ -73,8 +73,8 @@ class StoredSamples:
         for start, batch in zip(self._starts, self.batches, strict=False):
             inside = index[(index >= start) & (index < start + batch.size)] - start
             columns, answers = (
-                {name: column.take(inside) for name, column in own.items()}
-                for own in (batch.columns, batch.answers)
+                {name: column.take(inside) for name, column in columns_of_batch.items()}
+                for columns_of_batch in (batch.columns, batch.answers)
             )
             batches.append(Batch(columns, len(inside), answers=answers))
         return StoredSamples(tuple(batches))

@@ -69,10 +69,10 @@ class OutputTable(ByName[dict[str, T]]):
 
     def _shown(self) -> tuple[Table, list[str]]:
         values = self._values()
-        said = [t.withheld or t.sentence for *_, t in values if isinstance(t, Comparison)]
+        sentences = [t.withheld or t.sentence for *_, t in values if isinstance(t, Comparison)]
         hidden = len(self._values(everything=True)) - len(values)
-        said += [f"{hidden} other outputs are in the dict"] if hidden else []
-        return self._table(), [*dict.fromkeys(filter(None, said))]
+        sentences += [f"{hidden} other outputs are in the dict"] if hidden else []
+        return self._table(), [*dict.fromkeys(filter(None, sentences))]
 
     def _table(self, everything: bool = False) -> Table:
         values = self._values(everything)

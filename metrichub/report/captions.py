@@ -241,10 +241,10 @@ def about_tests(table: Table, tests: PairedTests | None) -> str:
 
 def _kinds(tests: PairedTests) -> list[str]:
     """The tests that were made of headline outputs, as a caption calls them."""
-    of_pairs = (outputs for own in tests.pairs.values() for outputs in own.values())
+    of_pairs = (outputs for comparisons in tests.pairs.values() for outputs in comparisons.values())
     kinds = {t.test for outputs in of_pairs for t in outputs.values() if not isnan(t.p)}
     options = tests.options
-    whole = f", each {options.cluster} swapped whole" if options.cluster else ""
-    swaps = f"{RANDOMIZATION} ({options.trials:,} trials{whole})"
+    together = f", each {options.cluster} swapped whole" if options.cluster else ""
+    swaps = f"{RANDOMIZATION} ({options.trials:,} trials{together})"
     every = {MID_P: f"{MID_P} (samples that are 0 or 1)", RANDOMIZATION: swaps}
     return [text for kind, text in every.items() if kind in kinds] or [*kinds] or [swaps]

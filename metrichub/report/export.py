@@ -35,7 +35,7 @@ def document(
 ) -> dict[str, Any]:
     """Scores, samples, those without a score, notes, what judges took, and what is given."""
     content: dict[str, Any] = {"scores": report.scores(), "samples": report.size}
-    if counts := {name: own for name, own in report.counts().items() if own}:
+    if counts := {name: reasons for name, reasons in report.counts().items() if reasons}:
         content["counts"] = counts
     if intervals is not None:
         content["intervals"] = intervals
@@ -74,7 +74,7 @@ def main_scores(report: Measurement) -> Iterator[str]:
     """The score of each metric beside its name, or that of the headline output that it equals."""
     for name, scores in report.scores().items():
         outputs = report.results[name].metric.headline()
-        equal = (own for own in outputs if are_equal({"": report}, name, own, "score"))
+        equal = (other for other in outputs if are_equal({"": report}, name, other, "score"))
         output = "score" if "score" in outputs else next(equal, "score")
         shown = name if output == "score" else f"{name}.{output}"
         yield f"{shown} {scores.get('score', nan):.4f}"
@@ -133,12 +133,12 @@ def frame(report: Measurement, texts: bool = False, metadata: bool = True) -> Da
         raise ReportError("the report has no texts; evaluate with samples=True, texts=True")
     samples, stored = report.samples(), report.texts if texts else None
     names = [] if stored is None else stored.names
-    said = ("status", "reason", "steps") if texts else ("reason",)
-    own = {f"{name}.{part}" for name, scores in samples.items() for part in (*scores, *said)}
-    kept = report.metadata if metadata else {}
+    parts = ("status", "reason", "steps") if texts else ("reason",)
+    added = {f"{name}.{part}" for name, scores in samples.items() for part in (*scores, *parts)}
+    columns_kept = report.metadata if metadata else {}
     columns: dict[str, Any] = {
-        _in_utf8(f"{n} (kept)" if n in own.union(names) else n): [_in_utf8(v) for v in values]
-        for n, values in kept.items()
+        _in_utf8(f"{n} (kept)" if n in added.union(names) else n): [_in_utf8(v) for v in values]
+        for n, values in columns_kept.items()
     }
     columns |= {name: [_in_utf8(row.get(name)) for row in stored or ()] for name in names}
     for name, scores in samples.items():
@@ -161,9 +161,9 @@ def save_page(
     """Write the systems as one HTML file; see `Report.to_html`."""
     from metrichub.report.html import write
 
-    known = write.__kwdefaults__ or {}
-    if unknown := [option for option in options if option not in known]:
-        raise UnknownParameter("to_html", unknown[0], list(known))
+    options_of_page = write.__kwdefaults__ or {}
+    if unknown := [option for option in options if option not in options_of_page]:
+        raise UnknownParameter("to_html", unknown[0], list(options_of_page))
     write(path, systems, **options)
 
 

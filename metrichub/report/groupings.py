@@ -92,21 +92,21 @@ def verdict_groupings(
 
     Of the metrics that judge `claims` it is the worst claim.
     """
-    found = []
+    groupings = []
     for system, report in systems.items():
         for metric, trace in report.traces.items():
-            said = {
+            verdicts_of = {
                 sample: _worst(verdicts) if metric in claims else " and ".join(sorted(verdicts))
                 for sample, steps in trace.steps.items()
                 for verdicts in [{*_verdicts(steps)}]
             }
-            values = [text for text, _ in Counter(filter(None, said.values())).most_common()]
+            values = [text for text, _ in Counter(filter(None, verdicts_of.values())).most_common()]
             if values:
                 name = verdict_key(metric, system if len(systems) > 1 else "")
                 place = {text: k for k, text in enumerate(values[:MOST_VALUES])}
-                of = [place.get(said.get(i, ""), -1) for i in range(report.size)]
-                found.append(Grouping(name, name, values[:MOST_VALUES], np.array(of, np.int64)))
-    return found
+                of = [place.get(verdicts_of.get(i, ""), -1) for i in range(report.size)]
+                groupings.append(Grouping(name, name, values[:MOST_VALUES], np.array(of, np.int64)))
+    return groupings
 
 
 def _worst(verdicts: Collection[str]) -> str:
@@ -115,17 +115,17 @@ def _worst(verdicts: Collection[str]) -> str:
 
 def cell_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
     """By the cell of each system's tables that counts a sample, as of a confusion matrix."""
-    found = []
+    groupings = []
     for system, report in systems.items():
         for metric, result in report.results.items():
             for heading, cells in result.cells().items():
                 key = cell_key(system, metric, heading)
-                said = [cell and " → ".join(cell) for cell in cells]
-                values = [text for text, _ in Counter(filter(None, said)).most_common()]
+                cell_names = [cell and " → ".join(cell) for cell in cells]
+                values = [text for text, _ in Counter(filter(None, cell_names)).most_common()]
                 place = {text: k for k, text in enumerate(values)}
-                of = [place.get(text or "", -1) for text in said]
-                found.append(Grouping(key, key, values, np.array(of, np.int64)))
-    return found
+                of = [place.get(text or "", -1) for text in cell_names]
+                groupings.append(Grouping(key, key, values, np.array(of, np.int64)))
+    return groupings
 
 
 def cell_key(system: str, metric: str, heading: str) -> str:
@@ -145,15 +145,15 @@ def _verdicts(step: Any) -> Iterator[str]:
 
 def _by_column(name: str, values: Sequence[Any], *, asked: bool) -> Grouping | None:
     """By value, or numbers of many values by quarters; None for what makes no groups."""
-    known = [value for value in values if value is not None]
+    present = [value for value in values if value is not None]
     if all(
-        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < _HUGE for v in known
+        isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < _HUGE for v in present
     ):
-        distinct = len({*known})
+        distinct = len({*present})
         if distinct > _MOST_NUMBERS:
-            numbered = distinct == len(known) and all(float(v).is_integer() for v in known)
+            numbered = distinct == len(present) and all(float(v).is_integer() for v in present)
             return _by_quarters(name, name, values) if asked or not numbered else None
-    order = sorted({*known}, key=lambda v: (isinstance(v, str), v))
+    order = sorted({*present}, key=lambda v: (isinstance(v, str), v))
     labels = dict.fromkeys(map(_label, order))
     counts = Counter(map(_label, values))
     if not asked and not 1 < len(counts) <= min(MOST_VALUES, len(values) / 2):
@@ -168,12 +168,12 @@ def _by_column(name: str, values: Sequence[Any], *, asked: bool) -> Grouping | N
     shown = [*labels]
     if about:
         shown.append(_OTHERS)
-    if len(known) < len(values):
+    if len(present) < len(values):
         shown.append(_NO_VALUE)
     place = {text: k for k, text in enumerate(shown)}
-    rest = place.get(_OTHERS, -1)
+    others = place.get(_OTHERS, -1)
     return Grouping(
-        name, name, shown, np.array([place.get(_label(v), rest) for v in values]), about
+        name, name, shown, np.array([place.get(_label(v), others) for v in values]), about
     )
 
 
@@ -188,11 +188,11 @@ def _label(value: Any) -> str:
 def _by_quarters(name: str, key: str, values: Any, about: str = "") -> Grouping | None:
     """Four groups of about equal size; samples without a number make one of their own."""
     numbers = np.array([np.nan if v is None else v for v in values], np.float64)
-    there = ~np.isnan(numbers)
-    if not there.any():
+    has_number = ~np.isnan(numbers)
+    if not has_number.any():
         return None
-    cuts = np.unique(np.quantile(numbers[there], [0.25, 0.5, 0.75], method="lower"))
-    place = np.where(there, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
+    cuts = np.unique(np.quantile(numbers[has_number], [0.25, 0.5, 0.75], method="lower"))
+    place = np.where(has_number, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
     labels: list[str] = []
     of = np.zeros(len(numbers), np.int64)
     for group in np.unique(place).tolist():

@@ -50,7 +50,7 @@ class Headline(NamedTuple):
 def headline(tests: PairedTests, percent: bool = False) -> Headline:
     """The result of the tests on the headline outputs; the first that was compared ranks."""
     columns = merged_columns(tests.reports, ScoreFormat(percent=percent))
-    compared = {metric for own in tests.pairs.values() for metric in own}
+    compared = {metric for comparisons in tests.pairs.values() for metric in comparisons}
     columns = [column for column in columns if column.metric in compared] or columns
     first, *others = (Standing(tests, column) for column in columns)
     sentence, title = first.sentence(), first.sentence(with_p=False)
@@ -60,26 +60,26 @@ def headline(tests: PairedTests, percent: bool = False) -> Headline:
         of = f"{either} of the {_count(len(columns))} {_noun(columns)}"
         sentence = title = f"No significant difference between {a} and {b} on {of}"
         others = []
-    said = [sentence, *filter(None, [_second(first, others)])]
-    return Headline(tuple(f"{text}." for text in said), title)
+    sentences = [sentence, *filter(None, [_second(first, others)])]
+    return Headline(tuple(f"{text}." for text in sentences), title)
 
 
 def headline_of_one(rows: Sequence[Row], confidence: float) -> Headline:
     """The score of one system on its first output, and on the others in a few words."""
     row, *others = rows
     name, interval = row.system, ""
-    said = [
+    scores = [
         f"{number} on {label}" if name else f"{label} {number}"
         for number, label in ((_number(r.column, r.score), short_label(r.column)) for r in rows[:4])
     ]
-    said += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
+    scores += [f"{len(rows) - 4} more below"] if len(rows) > 4 else []
     if row.interval and not isnan(row.interval.low):
         low, high = (_number(row.column, end) for end in row.interval.ends)
         interval = f", {100 * confidence:g}% interval {low} to {high}{',' if others else ''}"
     begin = f"{name} scores " if name else ""
-    title = f"{begin}{listed(said)}"
-    more = f" and {listed(said[1:])}" if others else ""
-    sentence = f"{begin}{said[0]}{interval}{more}" if interval else title
+    title = f"{begin}{listed(scores)}"
+    more = f" and {listed(scores[1:])}" if others else ""
+    sentence = f"{begin}{scores[0]}{interval}{more}" if interval else title
     return Headline((f"{sentence}.",), title)
 
 
@@ -277,7 +277,7 @@ class Standing:
         others = len(self.close) + len(self.lower)
         close = _some(self.close, others, named)
         aren_t = "isn't" if len(self.close) == 1 else "aren't"
-        lower = _some(self.lower, others, named, rest=len(self.close) > named)
+        lower = _some(self.lower, others, named, remaining=len(self.close) > named)
         are = "is" if len(self.lower) == 1 else "are"
         return f"{text}; {by}{close} {aren_t} significantly {worse}, {lower} {are}"
 
@@ -306,19 +306,23 @@ class Standing:
 
 def _second(first: Standing, others: Sequence[Standing]) -> str:
     """The sentence on the other outputs: why one ranks none, or if they agree with the first."""
-    for reason in (one.reason for one in others if one.reason not in (None, first.reason)):
-        metrics = dict.fromkeys(one.column.metric for one in others if one.reason == reason)
-        labels = [short_label(one.column) for one in others if one.reason == reason]
+    for reason in (
+        standing.reason for standing in others if standing.reason not in (None, first.reason)
+    ):
+        metrics = dict.fromkeys(
+            standing.column.metric for standing in others if standing.reason == reason
+        )
+        labels = [short_label(standing.column) for standing in others if standing.reason == reason]
         labels = [*metrics] if len(metrics) < len(labels) else labels
         return f"{listed(labels)} {'ranks' if len(labels) == 1 else 'rank'} no system: {reason}"
-    ranking = [one for one in others if one.state in ("ordered", "level")]
+    ranking = [standing for standing in others if standing.state in ("ordered", "level")]
     if first.state not in ("ordered", "level"):
-        return next((one.sentence() for one in ranking), "")
+        return next((standing.sentence() for standing in ranking), "")
     if ahead := _ahead(first, others):
         return "; ".join([ahead[0], *(f"o{text[1:]}" for text in ahead[1:])])
     if len(first.tests.systems) > 2 or not ranking or first.state == "level":
         return ""
-    if level := [one for one in ranking if one.state == "level"]:
+    if level := [standing for standing in ranking if standing.state == "level"]:
         return f"No significant difference on {_outputs(level, others)}"
     text = _outputs(ranking, others)
     text = f"T{text[1:]}" if text.startswith("the other") else text
@@ -328,28 +332,28 @@ def _second(first: Standing, others: Sequence[Standing]) -> str:
 def _ahead(first: Standing, others: Sequence[Standing]) -> list[str]:
     """On which outputs others than the first ones are ahead, and of whom."""
     leads: dict[str, list[Standing]] = {}
-    for one in others:
-        if one.state != "ordered":
+    for standing in others:
+        if standing.state != "ordered":
             continue
-        ahead = [name for name in one.best if first.state == "level" or name not in first.best]
-        behind = [name for name in first.best if name in one.lower]
-        whom = behind if first.state == "ordered" else one.lower
+        ahead = [name for name in standing.best if first.state == "level" or name not in first.best]
+        behind = [name for name in first.best if name in standing.lower]
+        whom = behind if first.state == "ordered" else standing.lower
         if not ahead or not whom:
             continue
-        if not one.close and len(one.scores) > 2:
-            of = f" of {'both' if len(one.lower) == 2 else 'all'} others"
+        if not standing.close and len(standing.scores) > 2:
+            of = f" of {'both' if len(standing.lower) == 2 else 'all'} others"
         else:
             of = f" of {listed(whom)}"
         text = f"{listed(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead{of}"
-        leads.setdefault(text, []).append(one)
-    return [f"On {_outputs(own, others, _NAMED)} {text}" for text, own in leads.items()]
+        leads.setdefault(text, []).append(standing)
+    return [f"On {_outputs(standings, others, _NAMED)} {text}" for text, standings in leads.items()]
 
 
 def _outputs(of: Sequence[Standing], others: Sequence[Standing], most: int = 2) -> str:
     """Some of the other outputs: by their names, or as a number of them where they are more."""
     if len(of) <= most:
-        return listed([short_label(one.column) for one in of])
-    noun = _noun([one.column for one in others])
+        return listed([short_label(standing.column) for standing in of])
+    noun = _noun([standing.column for standing in others])
     if len(of) == len(others):
         return f"the other {_count(len(of))} {noun}"
     return f"{_count(len(of))} of the other {_count(len(others))} {noun}"
@@ -361,12 +365,16 @@ def _noun(columns: Sequence[OutputColumn]) -> str:
 
 
 def _some(
-    names: Sequence[str], of: int, most: int = _NAMED, rest: bool = False, other: str = "other "
+    names: Sequence[str],
+    of: int,
+    most: int = _NAMED,
+    remaining: bool = False,
+    other: str = "other ",
 ) -> str:
-    """Names, or how many they are where they are more; with `rest`, as what is left of them."""
+    """Names, or how many they are where they are more; `remaining` ones as what is left of them."""
     if len(names) <= max(most, 1):
         return listed(names)
-    return f"the other {_count(len(names))}" if rest else f"{len(names)} of the {other}{of}"
+    return f"the other {_count(len(names))}" if remaining else f"{len(names)} of the {other}{of}"
 
 
 def _count(number: int) -> str:

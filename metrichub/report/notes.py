@@ -47,7 +47,7 @@ def shared_notes(
     for (metric, text), names in owners.items():
         shown = () if len(names) == len(systems) else tuple(names)
         metrics.setdefault((text, shown), []).append(metric)
-    notes = [SharedNote(", ".join(m), text, [*own] or ()) for (text, own), m in metrics.items()]
+    notes = [SharedNote(", ".join(m), text, [*names] or ()) for (text, names), m in metrics.items()]
     return sorted(notes, key=lambda note: not isinstance(note.text, Doubt))
 
 
@@ -140,10 +140,10 @@ def warn_of(systems: Mapping[str, Measurement], once: set[str] | None = None) ->
     level, frame = 0, currentframe()
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "metrichub":
         level, frame = level + 1, frame.f_back
-    told = shared_notes(systems, doubts_alone=True)
+    notes = shared_notes(systems, doubts_alone=True)
     if once is not None:
-        told += [note for system in systems.values() for note in _of_missing(system)]
-    for metrics, text, names in told:
+        notes += [note for system in systems.values() for note in _of_missing(system)]
+    for metrics, text, names in notes:
         key = f"{metrics}: {text.check if isinstance(text, Doubt) else text}"
         if once is None or key not in once:
             line = ": ".join([*filter(None, [", ".join(names)]), metrics, text])
@@ -173,11 +173,11 @@ def _of_columns(measurement: Measurement, result: Result) -> list[str]:
 
 def _of_questions(measurement: Measurement, result: Result) -> list[str]:
     """How often questions were answered, and what that brings; or that ids don't tell it."""
-    known, cluster = measurement.clustered("auto")
+    clustered, cluster = measurement.clustered("auto")
     if cluster:
-        questions = known.metadata[cluster]
+        questions = clustered.metadata[cluster]
         number = len({*questions})
-        each = f"{known.size / number:.3g} answers to each of {number} questions"
+        each = f"{clustered.size / number:.3g} answers to each of {number} questions"
         drawn = f"{each}: they are drawn together, unless cluster is 'none'"
         return [drawn, *variance_in_words(result, questions)]
     ids, *within = (measurement.metadata.get(n, ()) for n in ("id", "subset", "task", "system"))
@@ -200,11 +200,11 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
     for status, counts in reasons.items():
         why += [f"{n} {status}: {reason}" for reason, n in counts.most_common()]
     explained += trace.errors_by_cause.total() + trace.pending_by_cause.total()
-    if (rest := result.unscored - explained) > 0:
+    if (unexplained := result.unscored - explained) > 0:
         # Of a metric that is being written, as it has no card yet.
-        own = rest == size and not result.metric.card.path
-        hint = "; is a `return` missing in its code?" if own else ""
-        why.append(f"{rest} unscored: {NO_REASON}{hint}")
+        unwritten = unexplained == size and not result.metric.card.path
+        hint = "; is a `return` missing in its code?" if unwritten else ""
+        why.append(f"{unexplained} unscored: {NO_REASON}{hint}")
     if result.mostly_unread:
         why.append(f"no score: {significance.MOSTLY_UNREAD}")
     elif result.count and _undefined(result):
@@ -237,10 +237,11 @@ def _of_blanks(column: str, counts: Mapping[str, int]) -> Iterator[str]:
     missing = {cell: n for cell, n in counts.items() if cell != IN_QUOTES}
     if missing:
         cells = listed([f"{n} {repr(cell) if cell else 'empty'}" for cell, n in missing.items()])
-        one = sum(missing.values()) == 1
+        single = sum(missing.values()) == 1
         yield (
-            f"{column} has {cells} {'cell' if one else 'cells'}, scored as text; if the "
-            f"{'value is' if one else 'values are'} missing, delete the {'row' if one else 'rows'}"
+            f"{column} has {cells} {'cell' if single else 'cells'}, scored as text; if the "
+            f"{'value is' if single else 'values are'} missing, delete the "
+            f"{'row' if single else 'rows'}"
         )
     if quoted := counts.get(IN_QUOTES):
         yield (

@@ -100,10 +100,12 @@ class Ranking(PairedTests, Generic[M]):
             "sentence": self.sentence,
             "ranks": self.ranks,
             "withheld": self.withheld,
-            "comparisons": {name: own for (name, other), own in pairs.items() if other == first},
+            "comparisons": {
+                name: tests for (name, other), tests in pairs.items() if other == first
+            },
             "pairs": [
-                {"system": system, "other": other, "comparisons": own}
-                for (system, other), own in pairs.items()
+                {"system": system, "other": other, "comparisons": tests}
+                for (system, other), tests in pairs.items()
                 if other != first
             ],
         }
@@ -255,11 +257,11 @@ class Ranking(PairedTests, Generic[M]):
         # Clusters and buckets are units of their own.
         single = self.options.cluster is None and test.units == test.samples
         means = mean_differences(results[0], results[1], output) if single else None
-        found = not_worse(test, better, margin, confidence, means)
+        result = not_worse(test, better, margin, confidence, means)
         limit = f"{margin:g} on {threshold.shown}"
         cluster, pair = self.options.cluster, (system, first)
-        return found._replace(
-            sentence=margin_in_words(found, test, pair, limit, confidence, cluster)
+        return result._replace(
+            sentence=margin_in_words(result, test, pair, limit, confidence, cluster)
         )
 
     def signatures(self) -> list[str]:
@@ -317,7 +319,7 @@ class Ranking(PairedTests, Generic[M]):
 
 
 def _plain(tests: Comparisons) -> dict[str, dict[str, dict[str, Any]]]:
-    return {m: {o: asdict(test) for o, test in own.items()} for m, own in tests.items()}
+    return {m: {o: asdict(test) for o, test in outputs.items()} for m, outputs in tests.items()}
 
 
 def compare_two(

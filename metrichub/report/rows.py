@@ -175,7 +175,9 @@ def output_columns(reports: Mapping[str, Measurement], form: ScoreFormat) -> lis
     cards = {n: r.metric.card for report in reports.values() for n, r in report.results.items()}
     columns = []
     for metric, output in keys:
-        values = [own[metric][output] for own in scores if output in own.get(metric, {})]
+        values = [
+            of_report[metric][output] for of_report in scores if output in of_report.get(metric, {})
+        ]
         card = cards[metric]
         scale, better = card.scale(output), card.better(output)
         percent = form.percent and scale is not None and scale.in_percent
@@ -198,11 +200,11 @@ def chosen_outputs(report: Measurement, outputs: OutputChoice) -> Collection[tup
 
 def _decimals(values: Sequence[float], scale: Scale | None, output: str) -> int:
     """How many decimals a column has: none for counts, three for fractions, fewer for more."""
-    known = [abs(value) for value in values if math.isfinite(value)]
-    largest = max(known, default=0)
-    whole = all(float(value).is_integer() for value in known)
+    sizes = [abs(value) for value in values if math.isfinite(value)]
+    largest = max(sizes, default=0)
+    integral = all(float(value).is_integer() for value in sizes)
     open_ended = scale is not None and scale.low == 0 and scale.high is None
-    if known and whole and (largest >= 10 or (open_ended and output != "score")):
+    if sizes and integral and (largest >= 10 or (open_ended and output != "score")):
         return 0
     return decimals_of(largest)
 

@@ -53,8 +53,8 @@ def sample_rows(report: Measurement) -> Iterator[dict[str, Any]]:
         ReportError: the report is pooled.
     """
     samples, names = report.samples(), [] if report.texts is None else report.texts.names
-    own = {*_OWN, *names, *(f"{m}.{output}" for m in samples for output in samples[m])}
-    metadata = {f"metadata.{n}" if n in own else n: v for n, v in report.metadata.items()}
+    taken = {*_OWN, *names, *(f"{m}.{output}" for m in samples for output in samples[m])}
+    metadata = {f"metadata.{n}" if n in taken else n: v for n, v in report.metadata.items()}
     explaining = [n for n, r in report.results.items() if n in report.traces or r.unscored]
     for i, texts in zip(range(report.size), report.texts or repeat({}), strict=False):
         row = {"sample": i} | {n: values[i] for n, values in metadata.items()}
@@ -70,10 +70,10 @@ def sample_rows(report: Measurement) -> Iterator[dict[str, Any]]:
 
 def _said(report: Measurement, metric: str, sample: int) -> dict[str, Any]:
     status, reason = status_of(report, metric, sample)
-    said: dict[str, Any] = {"status": status, "reason": reason}
+    explanation: dict[str, Any] = {"status": status, "reason": reason}
     if metric in report.traces:
-        said["steps"] = report.traces[metric].steps.get(sample, ())
-    return said
+        explanation["steps"] = report.traces[metric].steps.get(sample, ())
+    return explanation
 
 
 def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,8 +91,8 @@ def board_of_two(
     """The scores of two systems: a row per output, with the difference, its interval and p."""
     first, second = tests.systems
     columns = merged_columns(tests.reports, form)
-    known = rows_of(tests.reports, columns, tests, intervals)
-    rows = {(row.system, row.column): row for row in known}
+    every_row = rows_of(tests.reports, columns, tests, intervals)
+    rows = {(row.system, row.column): row for row in every_row}
     # Outputs from 0 to 1 share an axis; each other one has its own.
     reach = {c: _reach(rows.get((second, c))) for c in columns}
     most = max((end for end in reach.values() if end <= 1), default=0.0)
@@ -152,8 +152,10 @@ def _pictures(
     systems: Sequence[str], column: OutputColumn, intervals: Mapping[str, Intervals]
 ) -> dict[str, str]:
     """The intervals of an output on one axis, which ends with them; none where one is missing."""
-    known = [intervals.get(name, {}).get(column.metric, {}).get(column.output) for name in systems]
-    drawn = [interval for interval in known if interval and not isnan(interval.low)]
+    of_systems = [
+        intervals.get(name, {}).get(column.metric, {}).get(column.output) for name in systems
+    ]
+    drawn = [interval for interval in of_systems if interval and not isnan(interval.low)]
     if len(drawn) < len(systems):
         return {}
     low, high = min(i.low for i in drawn), max(i.high for i in drawn)
@@ -236,14 +238,17 @@ def scores_in_full(
         by_output.setdefault(row.column[:2], {})[row.system] = row
     for name, report in reports.items():
         counts = report.counts().values()
-        reasons = [reason for reason in MISSING if any(reason in own for own in counts)]
+        reasons = [reason for reason in MISSING if any(reason in of_output for of_output in counts)]
         ends = ["low", "high"] if (intervals or {}).get(name) else []
         prefix = f"{name} " if len(reports) > 1 else ""
         head += [name if prefix else "score", *(f"{prefix}{part}" for part in (*ends, *reasons))]
         parts[name] = ends, reasons
     rows = [
-        [*output, *chain.from_iterable(_digits(own.get(name), *parts[name]) for name in reports)]
-        for output, own in by_output.items()
+        [
+            *output,
+            *chain.from_iterable(_digits(of_output.get(name), *parts[name]) for name in reports),
+        ]
+        for output, of_output in by_output.items()
     ]
     return Table(head, rows)
 
@@ -268,11 +273,11 @@ def long_tests(tests: PairedTests, form: ScoreFormat = HEADLINES) -> Table:
     head = ["metric", "output", "system", "score", "rank", "difference", "low", "high", "p"]
     head += [*(_MORE_TESTS if every else ()), *(("samples", "left out") if tests.left_out else ())]
     head += ["judge difference"] if tests.options.calibrate else []
-    known = rows_of(tests.reports, output_columns(tests.reports, form), tests)
-    tested = {row.column for row in known if row.test}
+    every_row = rows_of(tests.reports, output_columns(tests.reports, form), tests)
+    tested = {row.column for row in every_row if row.test}
     rows: list[list[Cell]] = []
     best = set()
-    for row in (row for row in known if row.column in tested):
+    for row in (row for row in every_row if row.column in tested):
         if row.leads:
             best.add((len(rows), 3))
         cells: list[Cell] = [*row.column[:2], row.system, row.score, row.rank]

@@ -71,11 +71,11 @@ class Slices(NamedTuple):
         """Every slice and headline output with its scores and its test; plain dicts, for JSON."""
         return [
             {
-                "column": one.grouping.key,
-                "value": one.value,
-                "samples": one.size,
+                "column": part.grouping.key,
+                "value": part.value,
+                "samples": part.size,
                 "system": self.pair and self.pair[0],
-                "scores": {name: scores[metric] for name, scores in one.scores.items()},
+                "scores": {name: scores[metric] for name, scores in part.scores.items()},
                 "metric": metric,
                 "tests": {
                     output: {
@@ -88,8 +88,8 @@ class Slices(NamedTuple):
                     if not math.isnan(test.p)
                 },
             }
-            for one in self.slices
-            for metric, tests in one.tests.items()
+            for part in self.slices
+            for metric, tests in part.tests.items()
         ]
 
     def table(self, systems: Mapping[str, Measurement]) -> Table:
@@ -98,16 +98,16 @@ class Slices(NamedTuple):
         other, baseline = self.pair
         columns = output_columns(systems, ScoreFormat())
         rows: list[list[Cell]] = []
-        for one in self.slices:
+        for part in self.slices:
             for column in columns:
-                scores, test = [], one.tests.get(column.metric, {}).get(column.output)
+                scores, test = [], part.tests.get(column.metric, {}).get(column.output)
                 for name in (baseline, other):
-                    score = one.scores[name].get(column.metric, {}).get(column.output, math.nan)
+                    score = part.scores[name].get(column.metric, {}).get(column.output, math.nan)
                     scores.append(Score(column.number(score)))
                 cells = [Score("–"), Score("–")]
                 if test:
                     cells = [column.difference(test), Score(p_text(test.p, ""))]
-                rows.append([one.value, one.size, column.head, *scores, *cells])
+                rows.append([part.value, part.size, column.head, *scores, *cells])
         name = self.slices[0].grouping.name if self.slices else ""
         caption = (
             f"Difference of {other} from {baseline} by {name}; p is corrected over all slices of "
@@ -125,14 +125,14 @@ def slices_of(
     options: SignificanceOptions,
 ) -> Slices:
     """The scores of every group of samples, with tests of a pair, or of one system intervals."""
-    known, cluster = next(iter(systems.values())).clustered(options.cluster)
+    clustered, cluster = next(iter(systems.values())).clustered(options.cluster)
     options = options._replace(cluster=cluster)
-    kept = {
+    reports = {
         name: with_facts(
             replace(report, texts=None, traces={}),
             # `take` counts it from a column that is left out here.
             unextracted={},
-            metadata={k: v for k, v in known.metadata.items() if k == cluster},
+            metadata={k: v for k, v in clustered.metadata.items() if k == cluster},
         )
         for name, report in systems.items()
     }
@@ -144,16 +144,16 @@ def slices_of(
     places = [place for place in places if len(place[2])]
     size = next(iter(systems.values())).size
     tested = sum(len(index) >= FEWEST for *_, index in places) if size <= MOST_SAMPLES else 0
-    sides = {name: kept[name] for name in pair or kept}
+    sides = {name: reports[name] for name in pair or reports}
     metrics = _testable([systems[name] for name in sides]) if pair or len(sides) == 1 else []
-    first = next(iter(kept.values()))
+    first = next(iter(reports.values()))
     outputs = max((len(first.results[m].metric.headline()) for m in metrics), default=0)
     work = sum(len(index) for *_, index in places) * len(metrics)
     enough = min(options.trials, _WORK // max(work, 1))
     trials = max(enough, TRIALS_A_TEST * tested * outputs)
     listed = []
     for grouping, value, index in places:
-        parts = {name: report.take(index) for name, report in kept.items()}
+        parts = {name: report.take(index) for name, report in reports.items()}
         scores = {
             name: {metric: result.scores() for metric, result in part.results.items()}
             for name, part in parts.items()
@@ -166,8 +166,8 @@ def slices_of(
                 mine, theirs = ({m: parts[n].results[m] for m in metrics} for n in pair)
                 units = partial(part.units, cluster=options.cluster)
                 how = options._replace(trials=trials)
-                made = compare_pairs({pair: (mine, theirs)}, units, len(index), how)
-                tests = made.compared[pair]
+                pair_tests = compare_pairs({pair: (mine, theirs)}, units, len(index), how)
+                tests = pair_tests.compared[pair]
             elif len(parts) == 1:
                 added = [name for name, result in part.results.items() if result.adds_up]
                 how_drawn = options.of_intervals()
@@ -175,7 +175,7 @@ def slices_of(
         listed.append(Slice(grouping, value, len(index), scores, tests, intervals))
     able = tested and _drawable(first, cluster)
     sentence = _weakest(listed, sides, metrics, options) if able else ""
-    corrected = _corrected(listed, metrics, kept, pair)
+    corrected = _corrected(listed, metrics, reports, pair)
     return Slices(corrected, pair, trials if tested and pair else 0, sentence)
 
 
@@ -219,15 +219,15 @@ def _weakest(
         if withheld(results):
             continue
         values = np.subtract.reduce([result.added()[column.output] for result in results.values()])
-        for k, one in enumerate(slices):
-            if one.size >= FEWEST:
+        for k, part in enumerate(slices):
+            if part.size >= FEWEST:
                 signed = -values if column.better == "lower" else values
-                tests[column, k] = _against_rest(signed, one, unit)
+                tests[column, k] = _against_rest(signed, part, unit)
     p_values = holm({key: p for key, (_, p) in tests.items()})
-    found = [key for key, p in p_values.items() if is_significant(p, options.confidence)]
-    if not found:
+    significant = [key for key, p in p_values.items() if is_significant(p, options.confidence)]
+    if not significant:
         return "no slice differs significantly from the rest" if tests else ""
-    column, k = weakest = min(found, key=lambda key: tests[key])
+    column, k = weakest = min(significant, key=lambda key: tests[key])
     word = "weaker" if tests[weakest][0] < 0 else "stronger"
     who = f" is {word} against ".join(sides) if len(sides) > 1 else word
     what = f"{column.label}, {p_text(p_values[weakest])}"
@@ -236,7 +236,7 @@ def _weakest(
 
 
 def _against_rest(
-    values: NDArray[np.float64], one: Slice, unit: NDArray[np.int64]
+    values: NDArray[np.float64], part: Slice, unit: NDArray[np.int64]
 ) -> tuple[float, float]:
     """Student's t of the mean of a slice against that of the rest, and p.
 
@@ -244,16 +244,16 @@ def _against_rest(
     miss isn't sure of itself, and that of sides, or clusters, which vary each in its way. The
     degrees of freedom are those of the side with fewer units.
     """
-    known = np.isfinite(values)
-    inside = (one.grouping.value_of_sample == one.grouping.values.index(one.value))[known]
-    values, unit = values[known], unit[known]
+    finite = np.isfinite(values)
+    inside = (part.grouping.value_of_sample == part.grouping.values.index(part.value))[finite]
+    values, unit = values[finite], unit[finite]
     freedom = min(int(np.bincount(unit, side).astype(bool).sum()) for side in (inside, ~inside)) - 1
     if freedom < 1:
         return math.nan, math.nan
     weights = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
     apart = values - np.where(inside, values[inside].mean(), values[~inside].mean())
-    own = np.square(np.bincount(unit, weights * apart)).sum() * (freedom + 1) / freedom
-    error = math.sqrt(max(values.var(ddof=1) * np.square(weights).sum(), own))
+    clustered = np.square(np.bincount(unit, weights * apart)).sum() * (freedom + 1) / freedom
+    error = math.sqrt(max(values.var(ddof=1) * np.square(weights).sum(), clustered))
     t = float((weights * values).sum()) / error if error > 0 else 0.0
     return t, 2 * t_tail(abs(t), freedom)
 
@@ -269,11 +269,11 @@ def _corrected(
         headline = systems[pair[0]].results[metric].metric.headline() if pair else ()
         family = {
             (k, output): test.randomization_p
-            for k, one in enumerate(listed)
-            for output, test in one.tests.get(metric, {}).items()
+            for k, part in enumerate(listed)
+            for output, test in part.tests.get(metric, {}).items()
             if output in headline and test.samples >= FEWEST and not test.withheld
         }
         for (k, output), p in holm(family).items():
-            own: dict[str, Comparison] = listed[k].tests[metric]
-            own[output] = replace(own[output], p=p)
+            of_metric: dict[str, Comparison] = listed[k].tests[metric]
+            of_metric[output] = replace(of_metric[output], p=p)
     return listed

@@ -163,8 +163,8 @@ class Table(NamedTuple):
         if self.caption:
             caption = f"\\caption{{{_latex(self.caption)}}}"
             lines = ["\\begin{table}", "\\centering", *lines, caption, "\\end{table}"]
-        made = [" ".join(text.split()) for text in (self.method, *self.signatures)]
-        return "\n".join([*lines, *(f"% {printable(text)}" for text in made if text), ""])
+        comments = [" ".join(text.split()) for text in (self.method, *self.signatures)]
+        return "\n".join([*lines, *(f"% {printable(text)}" for text in comments if text), ""])
 
     def html(self) -> str:
         """The table in HTML, the best in bold; nothing in it can be more than text."""
@@ -187,9 +187,9 @@ class Table(NamedTuple):
         for row, column in self.best:
             cell = self.rows[row][column]
             number = cell.number if isinstance(cell, Score) else format_cell(cell)
-            rest = format_cell(cell).removeprefix(number).strip()
+            beside = format_cell(cell).removeprefix(number).strip()
             shown = bold.format(escaped(number))
-            cells[row][column] = f"{shown} {escaped(rest)}" if rest else shown
+            cells[row][column] = f"{shown} {escaped(beside)}" if beside else shown
         return cells
 
     def _numbers(self) -> frozenset[int]:
@@ -249,12 +249,12 @@ def fit_width(board: Table, width: int | None) -> tuple[Table, int]:
         return board, 0
     if board.picture is not None:
         return fit_width(without_picture(board), width)
-    kept = list(range(len(board.head)))
+    columns = list(range(len(board.head)))
     # p goes last: it is short, and what others look for.
-    order = sorted(kept[2:], key=lambda i: board.head[i] == "p", reverse=True)
-    while order and _width(_part(board, kept)) > width:
-        kept.remove(order.pop())
-    return _part(board, kept), len(board.head) - len(kept)
+    order = sorted(columns[2:], key=lambda i: board.head[i] == "p", reverse=True)
+    while order and _width(_part(board, columns)) > width:
+        columns.remove(order.pop())
+    return _part(board, columns), len(board.head) - len(columns)
 
 
 def without_picture(board: Table) -> Table:
@@ -268,8 +268,8 @@ def format_cell(cell: Cell) -> str:
         return printable(str(cell))
     if cell is None or math.isnan(cell):
         return "–"
-    whole = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
-    return str(int(cell)) if whole else f"{cell:.4f}"
+    integral = isinstance(cell, int) or (abs(cell) >= 10 and float(cell).is_integer())
+    return str(int(cell)) if integral else f"{cell:.4f}"
 
 
 def decimals_of(value: float) -> int:

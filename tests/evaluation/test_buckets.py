@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -253,16 +252,6 @@ def test_what_does_not_add_up_has_no_intervals_and_says_so() -> None:
     assert test["bleu"]["score"].p == 1
 
 
-def test_few_values_of_a_key_make_rough_intervals() -> None:
-    report = Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="doc_id")
-    assert (
-        "intervals are rough, as 'doc_id' has only about 20 different values"
-        in report.notes()["wer"]
-    )
-    many = Hub("wer").evaluate(rows(SUMMEVAL, 240), samples=False, key="id")
-    assert many.notes() == {"wer": ["best of 11 references"]}
-
-
 @pytest.mark.parametrize(
     ("values", "samples", "rough"), [(49, 60, True), (50, 60, False), (49, 49, False)]
 )
@@ -351,15 +340,6 @@ def test_a_key_of_dates_or_uuids_is_that_of_the_file_which_has_them_as_text() ->
         assert found[0].buckets is not None
 
 
-def test_a_report_of_buckets_is_saved_whole(tmp_path: Path) -> None:
-    report = Hub(["bleu", "rouge"]).evaluate(rows(SUMMEVAL, 60), samples=False, key="id")
-    report.save(tmp_path / "report.json")
-    loaded = Report.load(tmp_path / "report.json")
-    assert loaded == report
-    assert loaded.intervals() == report.intervals()
-    assert loaded.compare(report)["bleu"]["score"].p == 1
-
-
 def test_a_pooled_report_has_nothing_left_to_draw() -> None:
     pooled = Hub("wer").evaluate(rows(SUMMEVAL, 9), samples=False).pool()
     assert pooled.results["wer"].buckets is None
@@ -423,13 +403,6 @@ class TooWide(Wide):
     def observe(self, prediction: str) -> dict[str, list[int]] | None:
         """The length, often."""
         return {"length": [len(prediction)] * (CELLS // FEW + 1)}
-
-
-def test_statistics_too_wide_for_buckets_keep_their_sums_alone() -> None:
-    report = Hub(TooWide()).evaluate(predictions=["a", "bb"], samples=False)
-    assert report.scores()["too_wide"]["score"] == 3
-    why = "the metric needs all samples for this, and they weren't kept"
-    assert report.intervals()["too_wide"]["score"].why == why
 
 
 def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from metrichub import Hub
@@ -11,24 +10,6 @@ from metrichub.evaluation.explanation import CUT, Trace
 STEP = [{"claim": "It rains."}]
 PART = Trace.of({1: STEP}, {2: "no reply"}, {1: ["key"]}, {3: "in a batch"})
 """A part of four samples: one with nothing, one with steps, one that failed, one that waits."""
-
-
-def test_the_samples_of_a_part_come_behind_those_of_the_parts_before() -> None:
-    joined = Trace.joined([(0, PART), (4, PART)])
-    assert joined.steps == {1: STEP, 5: STEP}
-    assert joined.errors == {2: "no reply", 6: "no reply"}
-    assert joined.calls == {1: ["key"], 5: ["key"]}
-    assert joined.pending == {3: "in a batch", 7: "in a batch"}
-    assert (joined.errors_by_cause, joined.pending_by_cause) == (
-        Counter({"no reply": 2}),
-        Counter({"in a batch": 2}),
-    )
-
-
-def test_samples_that_are_taken_have_new_places() -> None:
-    taken = PART.take([3, 1, 2])
-    assert [taken.status(sample) for sample in range(3)] == ["pending", "ok", "error"]
-    assert (taken.steps, taken.calls, taken.errors_by_cause.total()) == ({1: STEP}, {1: ["key"]}, 1)
 
 
 def test_what_judges_left_out_and_how_they_voted_is_counted() -> None:

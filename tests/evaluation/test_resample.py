@@ -137,24 +137,6 @@ def test_blocks_of_resamples_give_the_numbers_of_one_block(
         np.testing.assert_equal(numbers(), whole)
 
 
-@given(st.integers(1, 9), st.integers(1, 200), st.integers(0, 5), st.integers(1, 99))
-# The 32 rows of a draw are given in blocks of 7.
-@example(9, 70, 0, 2)
-def test_draws_and_swaps_are_those_of_one_call_whatever_the_blocks(
-    samples: int, number: int, seed: int, cells: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resample, "_CELLS", cells)
-        index = np.concatenate([draw.index for draw in draws(samples, number, seed)])
-        masks = np.concatenate(list(swaps(samples, number, seed)))
-    generator = np.random.default_rng(seed)
-    np.testing.assert_array_equal(
-        index, generator.choice(samples, size=(number, samples), replace=True)
-    )
-    generator = np.random.default_rng(seed)
-    np.testing.assert_array_equal(masks, generator.integers(2, size=(number, samples), dtype=bool))
-
-
 @given(st.integers(1, 9), st.integers(1, 20), st.integers(1, 400))
 # Rows are counted three at a time, and the last two together.
 @example(5, 20, 300)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from metrichub.errors import MetricError
-from metrichub.evaluation.stats import GroupSums, Stats
+from metrichub.evaluation.stats import Stats
 from metrichub.metric import Unscored
 
 numbers = st.integers(-1000, 1000).map(float) | st.just(float("nan"))
@@ -54,15 +54,6 @@ def test_a_nan_in_any_statistic_leaves_the_whole_row_unscored() -> None:
     assert stats.totals()["b"].tolist() == [1.0, 2.0]
 
 
-@given(st.lists(measured(), min_size=3, max_size=3))
-def test_concatenating_is_associative(parts: list[Stats]) -> None:
-    a, b, c = parts
-    left = Stats.concatenate([Stats.concatenate([a, b]), c])
-    right = Stats.concatenate([a, Stats.concatenate([b, c])])
-    assert same(left, right)
-    assert same(left, Stats.concatenate(parts))
-
-
 @given(measured(), st.data())
 def test_splitting_anywhere_and_concatenating_is_the_whole(stats: Stats, data: Any) -> None:
     cut = data.draw(st.integers(0, len(stats)))
@@ -82,16 +73,6 @@ def test_taking_moves_rows_and_their_reasons_together(stats: Stats, data: Any) -
         assert taken.scored[new] == stats.scored[old]
         assert taken.arrays["orders"][new].tolist() == stats.arrays["orders"][old].tolist()
         assert taken.reasons.get(new) == stats.reasons.get(old)
-
-
-@given(measured())
-def test_flat_and_unflat_are_inverse(stats: Stats) -> None:
-    sums = stats.sums()
-    assert sums.flat().shape == (len(stats), 1 + 3 + 1 + 1)
-    again, scored = sums.unflat(sums.flat())
-    assert np.array_equal(scored, stats.scored)
-    for name, array in stats.arrays.items():
-        assert np.array_equal(again[name], array)
 
 
 @given(measured(), st.data())
@@ -135,16 +116,6 @@ def test_parts_with_other_statistics_are_refused(other: Any) -> None:
 def test_what_is_no_row_of_numbers_a_sample_is_refused(values: Any) -> None:
     with pytest.raises(MetricError, match=r"the statistic 'n' has shape .* \(2, ...\) are needed"):
         Stats.of({"n": values}, 2)
-
-
-def test_truth_values_count_as_one_and_zero() -> None:
-    assert Stats.of({"hit": [True, False, True]}, 3).totals()["hit"] == 2
-
-
-def test_the_width_of_sums_is_how_many_numbers_a_group_has() -> None:
-    # 2 groups of 1, of 3 and of 4 * 5 numbers.
-    arrays = {"one": np.zeros(2), "three": np.zeros((2, 3)), "twenty": np.zeros((2, 4, 5))}
-    assert GroupSums(arrays, np.zeros(2, np.int64)).width == 24
 
 
 def test_rows_that_lose_their_score_have_new_reasons() -> None:

@@ -6,7 +6,6 @@ import concurrent.futures
 import os
 import pickle
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -18,7 +17,7 @@ from typing import Any
 import pytest
 
 from metrichub import Hub
-from metrichub.errors import FileError, MetricError, ScoringError
+from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation import workers
 from metrichub.metric import Metric
 from metrichub.models import usage
@@ -107,12 +106,6 @@ def distributed(*parts: Any, work: Any = twice) -> list[Any]:
     return list(workers.distribute(work, iter(parts), 2))
 
 
-def test_results_come_in_the_order_of_their_parts() -> None:
-    assert distributed(*range(20)) == [2 * part for part in range(20)]
-    assert pools[0].number == 2
-    assert pools[0].ended is True
-
-
 def test_a_result_is_waited_for_when_each_worker_has_two_more_parts() -> None:
     results = workers.distribute(twice, iter(range(20)), 3)
     assert next(results) == 0
@@ -137,17 +130,6 @@ def test_a_single_part_needs_no_pool(parts: list[int]) -> None:
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_workers_are_told_how_their_parent_runs(tmp_path: Path, ignored: bool) -> None:
-    os.chdir(tmp_path)
-    os.environ["TOY_PLACE"] = "here"
-    signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
-    distributed(1, 2)
-    assert pools[0].settings == (2, str(tmp_path), dict(os.environ), ignored)
-    method = "forkserver" if sys.platform == "linux" else "spawn"
-    assert pools[0].context.get_start_method() == method
-
-
-@pytest.mark.parametrize("ignored", [False, True])
 def test_a_worker_takes_over_what_it_is_told(tmp_path: Path, ignored: bool) -> None:
     distributed(1, 2)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -162,54 +144,11 @@ def test_a_worker_takes_over_what_it_is_told(tmp_path: Path, ignored: bool) -> N
     assert (signal.getsignal(signal.SIGINT) == signal.SIG_IGN) is ignored
 
 
-def settled() -> None:
-    """Make this process a worker's."""
-    distributed(1, 2)
-    pools[0].settle(2, os.getcwd(), dict(os.environ), False)
-    handler = signal.getsignal(signal.SIGINT)
-    assert callable(handler)
-    handlers.append(handler)
-
-
-def test_an_interrupt_ends_what_a_worker_measures() -> None:
-    settled()
-    with pytest.raises(KeyboardInterrupt):
-        distributed(1, "interrupt")
-
-
-def test_an_interrupt_between_two_parts_ends_the_next() -> None:
-    settled()
-    signal.raise_signal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        distributed(1, 2)
-
-
-def test_an_interrupt_while_workers_start_waits_until_they_have() -> None:
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    started = []
-    try:
-        with pytest.raises(KeyboardInterrupt), workers.uninterrupted():  # noqa: PT012
-            signal.raise_signal(signal.SIGINT)
-            started.append(True)
-        assert started
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
 def test_an_ignored_interrupt_is_ignored_while_workers_start() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with workers.uninterrupted():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-
-
-@pytest.mark.parametrize("error", [FileError("a.txt", "is bad", 3), ValueError("plain")], ids=repr)
-def test_an_error_arrives_as_it_was(error: Exception) -> None:
-    with pytest.raises(type(error)) as caught:
-        distributed(1, error)
-    assert (str(caught.value), caught.value.args) == (str(error), error.args)
 
 
 def test_a_failure_arrives_with_its_cause_and_the_traceback_there() -> None:
@@ -231,13 +170,6 @@ def test_a_cause_that_cannot_travel_stays_behind() -> None:
 def test_an_error_that_cannot_travel_arrives_in_words() -> None:
     with pytest.raises(MetricError, match=r"^Odd: a b$"):
         distributed(1, Odd)
-
-
-def test_a_worker_that_dies_is_reported_with_what_to_do() -> None:
-    with pytest.raises(MetricError, match=r"a worker process died.* run with workers=1") as caught:
-        distributed(1, BrokenProcessPool("a child ended"))
-    assert isinstance(caught.value.__cause__, BrokenProcessPool)
-    assert pools[0].ended is True
 
 
 class Lost:

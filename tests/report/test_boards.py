@@ -7,7 +7,6 @@ import io
 import json
 import sys
 from math import nan
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +15,8 @@ from metrichub import Hub, Ranking, Report, compare_all
 from metrichub.catalog.frontmatter import Scale
 from metrichub.data.values import json_value
 from metrichub.errors import MissingDependency, ParameterError, ReportError
-from metrichub.evaluation.significance import verdict_of
 from metrichub.report.rows import EVERY, HEADLINES, ScoreFormat, _decimals
 from metrichub.report.scoreboard import long_tests, scoreboard, scores_in_full
-from metrichub.report.tables import decimals_of
 
 SIZE = 16
 HOW: dict[str, Any] = {"resamples": 50, "trials": 10_000}
@@ -105,24 +102,6 @@ def test_two_systems_have_a_row_an_output_with_difference_interval_and_p(ranking
     assert two.board().best == {(0, 1), (1, 1)}
     assert two.board().worse == {(0, 2), (1, 2)}
     assert two.foot()[0] == "16 samples · less is better in wer"
-
-
-def test_markdown_has_the_best_in_bold_and_says_how_it_was_found(
-    ranking: Ranking,
-) -> None:
-    table, caption, method, *signatures = ranking.to_markdown(percent=True).split("\n\n")
-    assert table.splitlines() == [
-        "| system | exact_match % ↑ | wer % ↓ |",
-        "| --- | --- | --- |",
-        "| right_1 | **100.0** | **0.0** |",
-        "| one & off | 93.8 ≈ | 6.2 ≈ |",
-        "| [none] | 0.0 | 100.0 |",
-    ]
-    of = ranking.captioned(percent=True)
-    shown = (text.replace("\\", "") for text in (caption, method))
-    assert [*shown] == [of.caption, of.method]
-    assert [text.strip("`\n") for text in signatures] == ranking.signatures()
-    assert [text.partition("(")[0] for text in ranking.signatures()] == ["exact_match", "wer"]
 
 
 def test_latex_is_escaped_and_has_intervals_where_they_are_asked_for(ranking: Ranking) -> None:
@@ -258,15 +237,6 @@ def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) ->
     assert long_tests(ranking).head[-1] == "p"
 
 
-@pytest.mark.parametrize(
-    ("p", "level", "tie"),
-    [(0.05, 0.95, False), (0.05 + 1e-9, 0.95, True), (0.1, 0.9, False), (nan, 0.95, False)],
-)
-def test_only_a_p_above_the_level_is_a_tie(p: float, level: float, tie: bool) -> None:
-    test: Any = SimpleNamespace(p=p, withheld=None, difference=1)
-    assert (verdict_of(test, "higher", level) == "no significant difference") is tie
-
-
 def test_scores_of_a_function_have_no_percent() -> None:
     def half(prediction: str) -> float:
         return 0.5
@@ -352,13 +322,6 @@ def test_a_column_has_fewer_decimals_the_larger_its_numbers(
 ) -> None:
     assert _decimals([*values, nan, float("inf")], scale, output) == decimals
     assert _decimals(values, scale, output) == decimals
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals"), [(0, 3), (9.99, 3), (-10, 2), (10, 2), (99.9, 2), (100, 1), (-1e9, 1)]
-)
-def test_larger_numbers_have_fewer_decimals(value: float, decimals: int) -> None:
-    assert decimals_of(value) == decimals
 
 
 def test_a_comparison_takes_reports_by_name_and_draws_at_least_once() -> None:

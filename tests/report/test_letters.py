@@ -13,7 +13,6 @@ import pytest
 from metrichub import Hub, Report
 from metrichub.authoring import Array, Metric, Texts
 from metrichub.text import Tokenizer, lengths
-from metrichub.text.scripts import treatment
 from tests.toy_metrics import card
 
 CHINESE = "我喜欢在公园里散步。"
@@ -116,11 +115,6 @@ def test_what_cuts_a_script_or_needs_no_cuts_is_not_noted(metric: str, text: str
     assert not letters_note(evaluated(metric, [text, text]))
 
 
-def test_a_tokenizer_of_sacrebleu_cuts_what_has_no_spaces() -> None:
-    assert treatment("13a", "Han") == treatment("13a", "kana") == "uncut"
-    assert {treatment(by, "kana") for by in ("ja-mecab", "flores200")} == {"cut"}
-
-
 def test_the_note_says_the_share_and_the_scripts() -> None:
     # 5 kana and 3 Han of 80 letters and digits are a tenth, which is not over a tenth; of 79 it is.
     quiet, loud = "あいうえお漢字漢 " + "a" * 71 + "1", "あいうえお漢字漢 " + "a" * 70 + "1"
@@ -175,21 +169,6 @@ def test_parts_blocks_and_other_metrics_change_nothing(tmp_path: Path) -> None:
     for metric in METRICS:
         alone = Hub(metric).evaluate(predictions=TEXTS, references=TEXTS, sources=TEXTS)
         assert alone.script_coverage[metric] == whole.script_coverage[metric]
-
-
-def test_workers_and_streams_say_the_same() -> None:
-    whole = noted(TEXTS)
-    # More than a million characters are more than one part.
-    many = TEXTS * (1_100_000 // sum(map(len, TEXTS)) // 3 + 1)
-    columns = {"predictions": many, "references": many, "sources": many}
-    hub = Hub(["bleu", "distinct"])
-    here, there = (hub.evaluate(columns, samples=False, workers=n) for n in (1, 2))
-    assert there.notes() == here.notes()
-    assert there.script_coverage == here.script_coverage
-    parts = ({"predictions": t, "references": t, "sources": t} for t in (TEXTS[:9], TEXTS[9:]))
-    streamed = Hub(METRICS).evaluate(parts, samples=False)
-    assert streamed.script_coverage == whole.script_coverage
-    assert streamed.notes() == noted(TEXTS, samples=False).notes()
 
 
 def test_several_references_and_candidates_count_once() -> None:

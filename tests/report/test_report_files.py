@@ -231,20 +231,6 @@ def test_runs_come_back_and_count_for_equality(path: Path) -> None:
     assert loaded.to_dict() == report.to_dict()
 
 
-def test_reasons_of_corpus_metrics_come_back_pooled_or_not(path: Path) -> None:
-    report = Hub(Variety()).evaluate(predictions=["a b", "", "a"])
-    for one in (report, report.pool(), Hub(Variety()).evaluate(predictions=[""]).pool()):
-        loaded = saved_and_loaded(one, path, Variety())
-        assert loaded == one
-        assert str(loaded.scores()) == str(one.scores())
-        assert loaded.counts() == one.counts()
-        assert loaded.notes() == one.notes()
-    loaded = saved_and_loaded(report, path, Variety())
-    assert [report.explain("variety", i).status for i in range(3)] == ["ok", "unscored", "ok"]
-    for i in range(3):
-        assert loaded.explain("variety", i).reason == report.explain("variety", i).reason
-
-
 def test_contexts_of_any_number_stand_in_the_signature_and_the_file(path: Path) -> None:
     report = Hub(InContext()).evaluate(predictions=["a", "b"], contexts=[[], ["b", "c"]])
     assert report.signatures()["in_context"].endswith("|contexts:0-2")

@@ -8,7 +8,6 @@ import re
 import pytest
 from rich.console import Console
 
-from metrichub.report.rows import first_of
 from metrichub.report.tables import Cell, Score, Table, _encoder, csv_text, fit_width, format_cell
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -51,21 +50,6 @@ def test_a_cell_has_four_decimals_unless_it_counts(cell: Cell, text: str) -> Non
     assert format_cell(cell) == text
 
 
-@pytest.mark.parametrize(
-    ("ranks", "best"),
-    [
-        ({"a": 2, "b": 1}, {"b"}),
-        ({"a": 1, "b": 2, "c": 1}, {"a", "c"}),
-        ({"a": 1, "b": 1}, set()),
-        ({}, set()),
-    ],
-)
-def test_the_best_are_those_of_the_first_rank_unless_all_are(
-    ranks: dict[str, int], best: set[str]
-) -> None:
-    assert first_of(ranks) == best
-
-
 def test_text_and_a_terminal_have_the_caption_above_and_numbers_on_the_right() -> None:
     lines = [
         "Of 17 samples",
@@ -96,14 +80,6 @@ def test_a_narrow_terminal_folds_texts_and_keeps_numbers_whole() -> None:
     # Texts are folded before a score needs more room than there is.
     table = Table(["system", "score"], [["some words in a row that is long", Score("0" * 30)]])
     assert max(map(len, rendered(table, 45))) == 45
-
-
-def test_a_column_is_as_wide_as_its_numbers_and_ten_letters_of_its_name() -> None:
-    names = ["a metric with a name of many words", "short"]
-    table = Table(names, [[0.25, 10.0]]).rich()
-    assert [column.min_width for column in table.columns] == [10, 5]
-    scores = Table(names, [[Score("0.2"), Score("0.1234567890123")]]).rich()
-    assert [column.min_width for column in scores.columns] == [10, 15]
 
 
 @pytest.mark.parametrize("part", ["mark", "interval", "scored"])

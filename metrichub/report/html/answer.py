@@ -124,19 +124,21 @@ def without_common_start(names: Sequence[str]) -> dict[str, str]:
 
 def judged_claims(systems: Mapping[str, Measurement]) -> dict[str, tuple[str, str]]:
     """For each metric that judges claims of predictions: their key in its steps, their evidence."""
-    found: dict[str, tuple[str, str]] = {}
+    keys: dict[str, tuple[str, str]] = {}
     for report in systems.values():
         for name, trace in report.traces.items():
             metric = report.results[name].metric
             questions = getattr(metric, "questions", None)
             asked = questions().get("verify", ()) if questions else ()
-            inputs = [f"{own.removesuffix('s')}s" for own in metric.inputs()]
+            inputs = [f"{name.removesuffix('s')}s" for name in metric.inputs()]
             evidence = [c for c in ("contexts", "sources", "references") if c in inputs]
-            parts = (part for own in trace.steps.values() for step in own for part in step.items())
+            parts = (
+                part for steps in trace.steps.values() for step in steps for part in step.items()
+            )
             key = next((key for key, part in parts if part and _are_claims(key, part)), None)
             if key and "supported" in asked and "predictions" in inputs and evidence:
-                found[name] = key, evidence[0]
-    return found
+                keys[name] = key, evidence[0]
+    return keys
 
 
 def _are_claims(key: str, part: Any) -> bool:
@@ -180,8 +182,8 @@ def tasks_of(
     right = values == (scores.better != "lower")
     order = np.argsort(-right.sum(axis=0), kind="stable").tolist()
     return {
-        name: [(k, bool(own[k])) for k in order]
-        for name, own in zip(scores.systems, right, strict=True)
+        name: [(k, bool(of_system[k])) for k in order]
+        for name, of_system in zip(scores.systems, right, strict=True)
     }
 
 
@@ -291,12 +293,12 @@ def _scores(rows: Sequence[Row], report: Measurement, form: ScoreFormat) -> Iter
         scale = report.results[row.column.metric].metric.card.scale(row.column.output)
         both = ranges[row.column] = (scale.low, scale.high) if scale else (None, None)
         by_range.setdefault(row.column if None in both else both, []).append(row)
-    for own in by_range.values():
-        ends = [row.score for row in own]
-        ends += [end for row in own if row.interval for end in row.interval.ends]
-        axis = Axis.of([*ends, *(end for end in ranges[own[0].column] if end is not None)])
+    for group in by_range.values():
+        ends = [row.score for row in group]
+        ends += [end for row in group if row.interval for end in row.interval.ends]
+        axis = Axis.of([*ends, *(end for end in ranges[group[0].column] if end is not None)])
         drawn = []
-        for row in own:
+        for row in group:
             low, high = row.interval.ends if row.interval else (math.nan, math.nan)
             score = row._replace(interval=None).shown()
             cells = [str(score), row.column.bounds(row.interval)]

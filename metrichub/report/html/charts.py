@@ -85,7 +85,7 @@ def spread_of(
     if start is not None:
         first, _, scores = outputs[start]
         # It stands in place of the score of its metric.
-        compared = [(start, scores), *(one for one in main if outputs[one[0]][0] != first)]
+        compared = [(start, scores), *(output for output in main if outputs[output[0]][0] != first)]
     scores_of_main = [scores for _, scores in main]
     return Spread(
         difference_histograms(compared, pair) if pair else (),
@@ -182,8 +182,8 @@ def _steps(edges: Sequence[float], tops: Sequence[float]) -> str:
 
 
 def _scatter(text: str, across: tuple[str, Values], up: tuple[str, Values]) -> Chart:
-    known = np.isfinite(across[1]) & np.isfinite(up[1])
-    x, y = across[1][known], up[1][known]
+    finite = np.isfinite(across[1]) & np.isfinite(up[1])
+    x, y = across[1][finite], up[1][finite]
     ends = [_ends(values) for values in (x, y)]
     at, on = _across(*ends[0]), _up(*ends[1])
     shapes = _cells(x, y, ends, at, on) if is_dense(x, y) else _dots(x, y, at, on)
@@ -279,9 +279,9 @@ def quartiles(outputs: Sequence[Scores]) -> Table:
     rows: list[list[Cell]] = []
     for output in outputs:
         for name, values in output.systems.items():
-            known = values[~np.isnan(values)]
-            five = np.quantile(known, np.linspace(0, 1, 5)).tolist() if len(known) else [None] * 5
-            rows.append([output.label, *([name] if several else []), len(known), *five])
+            scored = values[~np.isnan(values)]
+            five = np.quantile(scored, np.linspace(0, 1, 5)).tolist() if len(scored) else [None] * 5
+            rows.append([output.label, *([name] if several else []), len(scored), *five])
     names = ["metric", *(["system"] if several else []), "scored"]
     return Table([*names, "lowest", "lower quartile", "median", "upper quartile", "highest"], rows)
 
@@ -304,8 +304,8 @@ def correlations(outputs: Sequence[Scores]) -> Table:
 
 
 def _correlation(first: Values, second: Values, *, ranks: bool) -> float | None:
-    known = np.isfinite(first) & np.isfinite(second)
-    x, y = first[known], second[known]
+    finite = np.isfinite(first) & np.isfinite(second)
+    x, y = first[finite], second[finite]
     if ranks:
         x, y = _ranks(x), _ranks(y)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:

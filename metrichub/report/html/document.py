@@ -213,8 +213,8 @@ def _reads_references(systems: Mapping[str, Measurement], metric: str) -> bool:
 def _about_judges(systems: Mapping[str, Measurement]) -> list[str]:
     """Remarks on judges that aren't models."""
     metrics = [result.metric for report in systems.values() for result in report.results.values()]
-    own = (note for metric in metrics for note in getattr(metric, "about_models", list)())
-    return [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(own)]
+    notes = (note for metric in metrics for note in getattr(metric, "about_models", list)())
+    return [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(notes)]
 
 
 def _differences(answer: PageHeadline) -> list[Table]:
@@ -242,12 +242,12 @@ def _wins(scores: Scores, number: int) -> dict[tuple[str, str], str]:
     """For each two systems, what selects the samples in which the first is better."""
     shown = {name: as_shown(values) for name, values in scores.systems.items()}
     selects = {}
-    for (i, one), (j, other) in permutations(enumerate(shown), 2):
-        low, high = (one, other) if scores.better == "lower" else (other, one)
+    for (i, system), (j, other) in permutations(enumerate(shown), 2):
+        low, high = (system, other) if scores.better == "lower" else (other, system)
         if (shown[low] < shown[high]).any():
             # The worst of the other against the first come first: the largest differences.
             chosen = {"output": number, "better": f"{i}>{j}", "pair": [i, j]}
-            selects[one, other] = script_json(chosen)
+            selects[system, other] = script_json(chosen)
     return selects
 
 

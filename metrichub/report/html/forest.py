@@ -96,8 +96,8 @@ class Axis(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[float]) -> Axis:
         """The scale from the lowest to the highest; with room around a single value."""
-        known = [value for value in values if math.isfinite(value)] or [0.0]
-        low, high = min(known), max(known)
+        finite = [value for value in values if math.isfinite(value)] or [0.0]
+        low, high = min(finite), max(finite)
         return cls(low, high) if high > low else cls(low - 0.5, high + 0.5)
 
     def place(self, value: float) -> float | None:
@@ -177,22 +177,22 @@ def slice_table(
 
 
 def _slice_row(
-    one: Slice, column: OutputColumn, pair: tuple[str, str] | None, confidence: float
+    part: Slice, column: OutputColumn, pair: tuple[str, str] | None, confidence: float
 ) -> tuple[list[str], str, list[float]]:
     """The cells of a slice, its kind, and the ends and the middle of its interval."""
     key, output = column.metric, column.output
-    scores = {name: own.get(key, {}).get(output, math.nan) for name, own in one.scores.items()}
+    scores = {name: own.get(key, {}).get(output, math.nan) for name, own in part.scores.items()}
     cells = [column.number(score) for score in scores.values()]
     if not pair:
-        interval = one.intervals.get(key, {}).get(output)
+        interval = part.intervals.get(key, {}).get(output)
         (score,) = scores.values()
         low, high = interval.ends if interval else (math.nan, math.nan)
         cells.append(column.bounds(interval) or "–" if interval else "–")
         return cells, "alone", [low, score, high]
-    test = one.tests.get(key, {}).get(output)
+    test = part.tests.get(key, {}).get(output)
     if test is None:
         difference = scores[pair[0]] - scores[pair[1]]
-        why = f"fewer than {FEWEST}" if one.size < FEWEST else "–"
+        why = f"fewer than {FEWEST}" if part.size < FEWEST else "–"
         cells += [column.number(difference, "+"), why]
         return cells, "not", [math.nan, difference, math.nan]
     cells += [str(column.difference(test)), p_text(test.p)]

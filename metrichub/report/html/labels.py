@@ -47,8 +47,8 @@ def labels_of(systems: Mapping[str, Measurement], metric: str, scores: Scores) -
     """
     matrices = [*_matrices(systems)]
     shown = len(systems) < 3 and all(metric in report.results for report in systems.values())
-    first = [one for one in matrices if shown and one.metric == metric]
-    others = [one for one in matrices if one not in first]
+    first = [matrix for matrix in matrices if shown and matrix.metric == metric]
+    others = [matrix for matrix in matrices if matrix not in first]
     rates = _rates(systems, metric) if first else []
     return Labels(first, others, rates, [_right_answers(scores)] if first else [])
 
@@ -73,10 +73,10 @@ def _matrices(systems: Mapping[str, Measurement]) -> Iterator[Matrix]:
 
 def _in_order(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """The labels by their samples; as they come where that is an order that somebody chose."""
-    own = [name for name in counts if name not in _REST]
-    if own == sorted(own) and not all(name.isdecimal() for name in own):
-        own.sort(key=lambda name: -sum(counts[name].values()))
-    return [*own, *(name for name in counts if name in _REST)]
+    labels = [name for name in counts if name not in _REST]
+    if labels == sorted(labels) and not all(name.isdecimal() for name in labels):
+        labels.sort(key=lambda name: -sum(counts[name].values()))
+    return [*labels, *(name for name in counts if name in _REST)]
 
 
 def _rates(systems: Mapping[str, Measurement], metric: str) -> list[tuple[str, int, Sequence[str]]]:
@@ -95,8 +95,8 @@ def _rates(systems: Mapping[str, Measurement], metric: str) -> list[tuple[str, i
         return "–" if math.isnan(rate) else f"{rate:.3f}"
 
     return [
-        (label, sizes[label], [shown(own.get(system, math.nan)) for system in systems])
-        for label, own in rates.items()
+        (label, sizes[label], [shown(by_system.get(system, math.nan)) for system in systems])
+        for label, by_system in rates.items()
     ]
 
 

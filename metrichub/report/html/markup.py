@@ -114,13 +114,13 @@ def formula(tex: str, *, block: bool = False) -> str:
     except ImportError as error:
         raise _missing("latex2mathml") from error
     try:
-        made = convert(tex, display="block" if block else "inline")
-        whole = _balanced(tex) and _is_whole(ElementTree.fromstring(made))  # noqa: S314  # our own
+        mathml = convert(tex, display="block" if block else "inline")
+        rendered = _balanced(tex) and _is_whole(ElementTree.fromstring(mathml))  # noqa: S314  # our own
     # The converter raises whatever broken TeX leads it to: IndexError, its own errors.
     except (Exception, RecursionError):  # noqa: BLE001
-        whole = False
-    if whole:
-        return made
+        rendered = False
+    if rendered:
+        return mathml
     return f"<pre><code>{escape(tex)}</code></pre>" if block else f"<code>{escape(tex)}</code>"
 
 
@@ -129,9 +129,9 @@ def _balanced(tex: str) -> bool:
     return braces.count("{") == braces.count("}")
 
 
-def _is_whole(made: ElementTree.Element) -> bool:
+def _is_whole(mathml: ElementTree.Element) -> bool:
     """Whether every command was understood and has its arguments."""
-    for element in made.iter():
+    for element in mathml.iter():
         tag = element.tag.rpartition("}")[2]
         if tag not in _FORMULA or len(element) != _PARTS.get(tag, len(element)):
             return False

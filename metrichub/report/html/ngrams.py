@@ -246,8 +246,8 @@ class _Corpus:
             bits = np.uint64(int(words.max(initial=1)).bit_length())
             last = max(total - order, 0)
             inside = text[:last] == text[order:]
-            known = (numbers[:last] > 0) & (numbers[1 : last + 1] > 0)
-            at = np.flatnonzero(inside & known)
+            frequent = (numbers[:last] > 0) & (numbers[1 : last + 1] > 0)
+            at = np.flatnonzero(inside & frequent)
             names = numbers[at] << bits | words[at + order]
 
     def _counts(

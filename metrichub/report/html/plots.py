@@ -99,8 +99,8 @@ def distributions(outputs: Sequence[Scores]) -> Plot:
     with matplotlib.rc_context(_SETTINGS):
         for ax, output in zip(axes, outputs, strict=True):
             finite = {name: v[np.isfinite(v)] for name, v in output.systems.items()}
-            whole = np.concatenate([*finite.values(), np.zeros(0)])
-            edges = bin_edges(whole)
+            all_values = np.concatenate([*finite.values(), np.zeros(0)])
+            edges = bin_edges(all_values)
             for i, (name, values) in enumerate(finite.items()):
                 counts, _ = np.histogram(values, edges)
                 look: dict[str, Any] = {"color": _color(i), "label": _label(name)}
@@ -168,8 +168,8 @@ def _grid(number: int, height: float) -> tuple[Plot, list[Axes]]:
 
 
 def _points(ax: Axes, x: Values, y: Values) -> None:
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[finite], y[finite]
     if not is_dense(x, y):
         ax.scatter(x, y, s=20 if len(x) < 200 else 9, color=_color(0), alpha=0.5, linewidths=0)
         return

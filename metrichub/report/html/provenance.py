@@ -63,14 +63,14 @@ def facts_of(systems: Mapping[str, Measurement], provenance: Provenance) -> list
         facts.append(Fact("systems" if len(named) > 1 else "system", ", ".join(named)))
     results = [result for report in systems.values() for result in report.results.values()]
     homes = [result.signature for result in results]
-    own = f"metrichub {version('metrichub')}"
+    ours = f"metrichub {version('metrichub')}"
     versions = (f"{s.home} {', '.join(s.versions)}" for s in homes if s.versions)
-    facts.append(Fact("versions", "; ".join(dict.fromkeys((own, *versions)))))
+    facts.append(Fact("versions", "; ".join(dict.fromkeys((ours, *versions)))))
     # Labels hold no secrets.
     labels = "; ".join(dict.fromkeys(str(signature) for signature in homes))
     for name in ("judge", "embedder", "model", "language"):
         values = re.findall(rf"\b{name}=(?:'([^']*)'|\"([^\"]*)\")", labels)
-        if chosen := dict.fromkeys(one or other for one, other in values):
+        if chosen := dict.fromkeys(quoted or other for quoted, other in values):
             facts.append(Fact(name, ", ".join(chosen)))
     return facts
 

@@ -87,8 +87,8 @@ def outputs_of(systems: Mapping[str, Measurement]) -> list[tuple[str, str, Score
         label = output_label(metric, of.card.name, output)
         if output == "score" and output not in of.headline():
             # Such as that of ROUGE, which is the F-score of one of its variants.
-            named = (own for own in of.headline() if are_equal(systems, metric, own, output))
-            label += "".join(f" ({own})" for own in islice(named, 1))
+            named = (name for name in of.headline() if are_equal(systems, metric, name, output))
+            label += "".join(f" ({name})" for name in islice(named, 1))
         listed.append((metric, output, Scores(label, of.card.better(output), values)))
     return listed
 
@@ -235,13 +235,17 @@ def _record(
         others.append(texts)
         shared = texts | shared
         steps.append(system.steps(sample, [name for name in metrics if name in able]))
-    differing = [n for n, v in shared.items() if any(own.get(n, v) != v for own in others)]
+    differing = [
+        n for n, v in shared.items() if any(of_system.get(n, v) != v for of_system in others)
+    ]
     record = {"shared": shared, "said": predictions, "steps": steps}
     if not differing:
         return record
     for name in differing:
         del shared[name]
-    return record | {"own": [{n: own[n] for n in differing if n in own} for own in others]}
+    return record | {
+        "own": [{n: of_system[n] for n in differing if n in of_system} for of_system in others]
+    }
 
 
 def _message_data(message: Message) -> dict[str, Any]:
