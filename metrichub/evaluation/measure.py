@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from metrichub.evaluation.observation import (
     measure_rows,
     watched_progress,
 )
-from metrichub.evaluation.reduce import reduce
+from metrichub.evaluation.reduce import reduced
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
@@ -69,90 +70,76 @@ class Measure:
     signatures: dict[str, Signature] = field(default_factory=dict)
 
     def __call__(self, batch: Batch, progress: Progress | None = None) -> Measurement:
-        """The measurement of a batch; `progress` gets the samples times metrics of every block."""
+        """The measurement of a batch; `progress` gets the samples that each metric is done with."""
         _keep_memory()
-        results: dict[str, Result] = {}
-        facts: dict[str, Any] = {"usage": Usage(), "script_coverage": {}, "mixed_forms": {}}
-        traces: dict[str, list[tuple[int, Trace]]] = {}
+        usage = Usage()
+        parts: dict[str, list[_Part]] = {metric.name: [] for metric in self.metrics}
         for characters, metrics in self._groups(batch).items():
-            parts: dict[str, list[_Part]] = {metric.name: [] for metric in metrics}
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
-                waiting = len(block) * (len(metrics) - len(observed.rows))
-                if observed.rows:
-                    facts["usage"] += observed.usage
-                for name, trace in observed.traces.items():
-                    traces.setdefault(name, []).append((block.start, trace))
+                usage += observed.usage
                 for metric in metrics:
-                    part = self._part(metric, block, observed.rows.get(metric.name), progress)
-                    waiting -= part.reported
-                    parts[metric.name].append(part)
-                if progress:
-                    progress(waiting)
-            for metric in metrics:
-                own, name = parts[metric.name], metric.name
-                results[name] = self._result(metric, own, batch.size)
-                for part in own:
-                    facts = united(facts, part.facts)
+                    parts[metric.name].append(self._part(metric, block, observed, progress))
+        facts: dict[str, Any] = {"usage": usage, "script_coverage": {}, "mixed_forms": {}}
+        results, traces = {}, {}
+        for metric in self.metrics:
+            of_metric = parts.pop(metric.name)
+            results[metric.name] = self._result(metric, of_metric, batch.size)
+            facts = reduce(united, (part.facts for part in of_metric), facts)
+            if of_blocks := [(part.start, part.trace) for part in of_metric if part.trace]:
+                traces[metric.name] = Trace.joined(of_blocks)
         counts = {name: column.counts for name, column in batch.columns.items()}
         bound = any(s.length_bound for m in self.metrics for s in m.card.scores.values())
-        return Measurement(
-            {metric.name: results[metric.name] for metric in self.metrics},
-            batch.size,
-            {name: Trace.joined(of_blocks) for name, of_blocks in traces.items()},
-            facts={
-                **facts,
-                "fingerprints": [(batch.size, {})],
-                "items_per_sample": {
-                    name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)
-                },
-                "lengths": lengths_of(batch) if bound and batch.size else None,
-                "heaviest": heaviest_of(results),
-                "unextracted": unextracted(batch) if batch.answers else {},
+        facts |= {
+            "fingerprints": [(batch.size, {})],
+            "items_per_sample": {
+                name: (int(c.min()), int(c.max())) for name, c in counts.items() if len(c)
             },
-        )
+            "lengths": lengths_of(batch) if bound and batch.size else None,
+            "heaviest": heaviest_of(results),
+            "unextracted": unextracted(batch) if batch.answers else {},
+        }
+        return Measurement(results, batch.size, traces, facts=facts)
 
     def again(self, metric: Metric, batch: Batch) -> Measurement:
         """The measurement of some samples by one metric, beside the run."""
         return replace(self, metrics=(metric,), signatures={})(batch)
 
     def _part(
-        self,
-        metric: Metric,
-        block: Block,
-        observed: Sequence[Any] | None,
-        progress: Progress | None,
+        self, metric: Metric, block: Block, observed: Observed, progress: Progress | None
     ) -> _Part:
-        """The part of a metric in a block, from what it `observed` before if that was awaited."""
+        """The part of a metric in a block; `observed` has it of those that were awaited."""
+        awaited = observed.rows.get(metric.name)
         view, nothing = block.view(metric.inputs()), None
         if metric.extraction:
             view, nothing = answers_view(block, metric)
-        reporting = watched_progress(len(block), progress)
         tokenizer = known_tokenizer(metric)
         rows: Stats | _Objects
-        with located_errors(metric, block), reporting as portion:
+        # Who awaits a metric tells how far it is.
+        watched = watched_progress(len(block), progress if awaited is None else None)
+        with located_errors(metric, block), watched:
             if isinstance(metric, CorpusMetric):
-                objects = measure_objects(metric, view, observed)
+                objects = measure_objects(metric, view, awaited)
                 if unread := unread_rows(metric, tokenizer, view):
                     objects = [unread.get(number, row) for number, row in enumerate(objects)]
                 sample = np.arange(len(block)) if view.sample is None else view.sample
                 rows = _Objects(objects, sample + block.start)
             else:
-                rows = measure_rows(metric, view, observed)
+                rows = measure_rows(metric, view, awaited)
                 rows = rows.without(unread_rows(metric, tokenizer, view))
                 if nothing is not None and nothing.any():
                     from metrichub.metric.extraction import worst_row
 
                     rows = rows.replaced(nothing, worst_row(metric))
                 if view.sample is not None:
-                    rows = reduce(metric, rows, view.sample, len(block), self.reduction)
+                    rows = reduced(metric, rows, view.sample, len(block), self.reduction)
         columns = seen_texts(view)
         facts: dict[str, Any] = {}
         if letters := letters_of(tokenizer, columns):
             facts["script_coverage"] = {metric.name: letters}
         if forms := mixed_forms_of(metric, columns):
             facts["mixed_forms"] = {metric.name: forms}
-        return _Part(rows, facts, portion.reported)
+        return _Part(block.start, rows, facts, observed.traces.get(metric.name))
 
     def _result(self, metric: Metric, parts: Sequence[_Part], size: int) -> Result:
         """The result of a metric in all blocks of a batch."""
@@ -204,15 +191,15 @@ class _Objects(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The measurements of one metric in one block.
+    """The measurements of one metric in one block, which begins at the sample `start`.
 
-    `rows` has one row per sample, or the objects of a corpus metric. `reported` counts the samples
-    that `progress` knows of.
+    `rows` has one row per sample, or the objects of a corpus metric.
     """
 
+    start: int
     rows: Any
     facts: Mapping[str, Any]
-    reported: int
+    trace: Trace | None
 
 
 def _keep_memory() -> None:

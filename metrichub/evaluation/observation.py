@@ -66,17 +66,18 @@ _portion: ContextVar[Portion | None] = ContextVar("portion", default=None)
 
 
 @contextmanager
-def watched_progress(samples: int, progress: Progress | None) -> Iterator[Portion]:
-    """The portion that `report_progress` is about within; of nothing if nobody watches.
+def watched_progress(samples: int, progress: Progress | None) -> Iterator[None]:
+    """Have `report_progress` tell `progress` of these samples within, and all of them at the end.
 
     Raises at its end what the watching function raised.
     """
     portion = Portion(samples if progress else 0, progress or (lambda _: None))
     token = _portion.set(portion)
     try:
-        yield portion
+        yield
     finally:
         _portion.reset(token)
+    portion.reach(1.0)
     if portion.error:
         raise portion.error
 

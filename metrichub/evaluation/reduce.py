@@ -20,7 +20,7 @@ from metrichub.evaluation.stats import Stats, by_row, sums_of_groups
 from metrichub.metric import Metric
 
 
-def reduce(
+def reduced(
     metric: Metric, rows: Stats, sample: NDArray[np.int64], size: int, how: Reduction | None
 ) -> Stats:
     """One row per sample out of its candidate rows; `sample` (R,) is sorted and below `size`.

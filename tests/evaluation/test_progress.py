@@ -31,12 +31,12 @@ class Quick(Metric):
 COLUMNS = {"predictions": ["a"] * 8}
 
 
-def test_a_metric_tells_its_share_and_the_block_the_rest() -> None:
+def test_a_metric_tells_its_share_and_the_rest_at_its_end() -> None:
     told: list[int] = []
     Hub([Quick(), Slow()]).evaluate(COLUMNS, progress=told.append)
     report_progress(1.0)  # outside of any evaluation it tells nobody
-    # Quarters of 8 samples; a smaller share tells nothing. 2 are left, and all 8 of the other.
-    assert told == [2, 2, 2, 10]
+    # All 8 of the first; quarters of 8 samples, where a smaller share tells nothing.
+    assert told == [8, 2, 2, 2, 2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +57,6 @@ def test_the_whole_is_told_in_processes_too() -> None:
     told: list[int] = []
     Hub([Quick(), Slow()]).evaluate(rows, workers=2, progress=told.append)
     assert sum(told) == 16
-
-
-def test_without_anyone_who_watches_nothing_is_told() -> None:
-    report_progress(0.5)
-    assert Hub(Slow())(COLUMNS) == {"slow": {"score": 1.0}}
 
 
 def test_an_error_of_the_watching_function_is_its_own() -> None:
