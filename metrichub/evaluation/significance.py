@@ -362,50 +362,28 @@ class _Test(NamedTuple):
         confidence: float,
     ) -> dict[str, Comparison]:
         """The comparison of every output by the draws and swaps."""
-        a, b = self.mine.scores(), self.theirs.scores()
-        paired: Outputs = {}
-        scale, made = self.mine.scale, bool(drawn) and self.made and self.mine.resamples
-        if made:
-            seen = _unit_count(self.mine, units(self.mine))
-            counts_of = _unit_counts(self.mine, units(self.mine))
-            if not self.mine.pooled and any((s := scale(o)) and s.share for o in a):
-                my_scores, their_scores = self.mine.samples(), self.theirs.samples()
-                paired = {name: _known(my_scores[name] - their_scores[name]) for name in a}
+        mine, theirs = self.mine.scores(), self.theirs.scores()
+        resampled = self._resampled_differences(drawn, units, confidence)
+        number = _unit_count(self.mine, units(self.mine)).number if self._is_drawn(drawn) else 0
         comparisons = {}
-        for name in a:
-            difference = a[name] - b[name]
-            differences, interval = np.full(1, np.nan), NO_INTERVAL
-            if made:
-                differences = _minus(drawn[id(self.mine)][name], drawn[id(self.theirs)][name])
-                interval = difference_interval(
-                    differences,
-                    difference,
-                    counts_of[name],
-                    scale(name),
-                    confidence,
-                    paired.get(name),
-                )
-            elif drawn and self.made:
-                interval = replace(NO_INTERVAL, why=NO_COPIES)
+        for name, score in mine.items():
+            difference = score - theirs[name]
+            differences, interval = resampled[name]
             if name in counts:
-                p, possible = mcnemar_mid_p(*counts[name]), True
+                p, possible, test = mcnemar_mid_p(*counts[name]), True, MID_P
+                se, tested = se_of_shares(*counts[name], self.samples), self.samples
             else:
-                of = scale(name)
-                ties = 0.5 if of and of.share else 1.0
+                scale = self.mine.scale(name)
+                ties = 0.5 if scale and scale.share else 1.0
                 p = resample.randomization_p(swapped[name], difference, ties=ties)
                 # Few trials have no p that is small enough to be significant.
                 possible = is_significant(ties / (len(swapped[name]) + 1), confidence)
-            differing = sum(counts.get(name, ()))
-            se = nan
-            if name in counts:
-                se = se_of_shares(*counts[name], self.samples)
-            elif made and seen.number > 1 and len(finite := _known(differences)):
-                se = float(finite.std()) * sqrt(seen.number / (seen.number - 1))
+                se, tested, test = _standard_error(differences, number), number, RANDOMIZATION
             if possible and not (isnan(p) or is_significant(p, confidence)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
-                score=a[name],
-                other=b[name],
+                score=score,
+                other=theirs[name],
                 difference=difference,
                 interval=interval,
                 randomization_p=p,
@@ -414,11 +392,53 @@ class _Test(NamedTuple):
                 left_out=size - self.samples,
                 withheld=self.withheld,
                 se=se,
-                units=self.samples if name in counts else seen.number if made else 0,
-                test=MID_P if name in counts else RANDOMIZATION,
-                differing=differing,
+                units=tested,
+                test=test,
+                differing=sum(counts.get(name, ())),
             )
         return comparisons
+
+    def _is_drawn(self, drawn: Mapping[int, Outputs]) -> bool:
+        return bool(drawn) and self.made and self.mine.resamples
+
+    def _resampled_differences(
+        self, drawn: Mapping[int, Outputs], units: UnitsOf, confidence: float
+    ) -> dict[str, tuple[NDArray[np.float64], Interval]]:
+        """The differences of every output in the resamples, and their interval; `nan` of none."""
+        mine, theirs = self.mine.scores(), self.theirs.scores()
+        if not self._is_drawn(drawn):
+            copies = drawn and self.made
+            none = replace(NO_INTERVAL, why=NO_COPIES) if copies else NO_INTERVAL
+            return dict.fromkeys(mine, (np.full(1, np.nan), none))
+        scales = {name: self.mine.scale(name) for name in mine}
+        drawn_units = _unit_counts(self.mine, units(self.mine))
+        paired: Outputs = {}
+        if not self.mine.pooled and any(scale and scale.share for scale in scales.values()):
+            samples = _differences(self.mine.samples(), self.theirs.samples())
+            paired = {name: values[np.isfinite(values)] for name, values in samples.items()}
+        differences = _differences(drawn[id(self.mine)], drawn[id(self.theirs)])
+        return {
+            name: (
+                differences[name],
+                difference_interval(
+                    differences[name],
+                    score - theirs[name],
+                    drawn_units[name],
+                    scales[name],
+                    confidence,
+                    paired.get(name),
+                ),
+            )
+            for name, score in mine.items()
+        }
+
+
+def _standard_error(differences: NDArray[np.float64], units: int) -> float:
+    """The error of a difference, by those of the resamples; `nan` of fewer than two units."""
+    finite = differences[np.isfinite(differences)]
+    if units < 2 or not len(finite):
+        return nan
+    return float(finite.std()) * sqrt(units / (units - 1))
 
 
 def withheld(systems: Results) -> str | None:
@@ -517,10 +537,6 @@ def _unit_count(result: Result, units: Units) -> UnitCount:
     return UnitCount(np.unique(units.unit_of_sample[result.scored()]).size, result.count, "cluster")
 
 
-def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values[np.isfinite(values)]
-
-
 def _by_number(units_of: Mapping[K, Units]) -> dict[int, dict[K, Units]]:
     """The units by how many they are: those of equally many share draws."""
     groups: dict[int, dict[K, Units]] = {}
@@ -533,14 +549,10 @@ def _no_scores(result: Result, number: int) -> Outputs:
     return {output: np.full(number, np.nan) for output in result.scores()}
 
 
-def _differences(a: Outputs, b: Outputs) -> Outputs:
-    return {output: _minus(a[output], b[output]) for output in a}
-
-
-def _minus(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One score minus the other; two that are both infinite have no difference."""
+def _differences(first: Outputs, second: Outputs) -> Outputs:
+    """One system's scores minus the other's; two that are both infinite have no difference."""
     with np.errstate(invalid="ignore"):
-        return first - second
+        return {output: first[output] - second[output] for output in first}
 
 
 def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
