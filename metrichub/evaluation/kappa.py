@@ -112,4 +112,4 @@ def _none(label: object) -> bool:
     if isinstance(label, str):
         return not label.strip()
     # pandas' NA is neither equal nor unequal to itself.
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label  # noqa: PLR0124
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label  # noqa: PLR0124  # nan

@@ -57,7 +57,7 @@ class Portion:
         try:
             self.progress(done - self.reported)
         # It isn't a failure of the metric, inside of which it happens.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # of a function of the user's
             self.error = error
         self.reported = done
 
@@ -133,7 +133,7 @@ def _first_alone(metric: Metric, block: Block, kind: type[BaseException]) -> int
         try:
             metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
         # Whatever was raised over all samples is looked for.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # the author's
             if type(error) is kind:
                 return sample
     return None
@@ -292,7 +292,7 @@ def _observed(metric: Metric, view: View) -> Iterator[Any]:
     names = list(view.arguments)
     row = 0
     try:
-        for row, values in enumerate(zip(*view.arguments.values(), strict=True)):  # noqa: B007
+        for row, values in enumerate(zip(*view.arguments.values(), strict=True)):  # noqa: B007  # in errors
             yield observe(**dict(zip(names, values, strict=True)))
     except (MetrichubError, MemoryError) as error:
         CellError.check(error, _sample_of(view, row))

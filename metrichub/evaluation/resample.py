@@ -22,7 +22,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import isfinite, isnan, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,21 +231,31 @@ class Record:
         """Whether all values are equal."""
         if type(other) is not type(self):
             return NotImplemented
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # its classes are
-        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return all(map(_equal, self._values(), other._values()))
 
     def __hash__(self) -> int:
         """Equal ones have one hash."""
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return hash((*(v for v in values if isinstance(v, (str, int, float)) and v == v),))  # noqa: PLR0124
+        # All `nan` are equal here, and have different hashes.
+        numbers = (v for v in self._values() if isinstance(v, (str, int)) or _is_number(v))
+        return hash(tuple(numbers))
+
+    def _values(self) -> list[Any]:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # its classes are
+        return [getattr(self, name) for name in names]
 
 
-def _equal(one: object, other: object) -> bool:
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return bool(one == other or (one != one and other != other))  # noqa: PLR0124
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) and not isnan(value)
+
+
+def _equal(first: object, second: object) -> bool:
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=True)
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(map(_equal, first, second))
+    if isinstance(first, float) and isinstance(second, float) and isnan(first):
+        return isnan(second)
+    return bool(first == second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,7 +1,7 @@
 """Ctrl-C ends a process that imports this, and those that it forks, in silence.
 
-The server that workers are forked from imports it first: whatever imports a library when it is
-interrupted prints a traceback.
+The server that workers are forked from imports it first, and it stands apart from `workers`, which
+imports numpy: whatever imports a library when it is interrupted prints a traceback.
 """
 
 import signal

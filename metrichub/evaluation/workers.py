@@ -213,7 +213,7 @@ def _measured(payload: bytes, part: Batch) -> Measurement:
     try:
         work = _loaded(payload)
     # Whatever the import of a metric's module raises.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  # of any import
         raise MetricError(_unpicklable(error)) from None
     try:
         return work(part)
@@ -233,6 +233,6 @@ def _is_picklable(error: Exception) -> bool:
     try:
         pickle.loads(pickle.dumps(error))
     # An exception of a plugin's own may fail in any way as it is made anew.
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001  # of any code
         return False
     return True

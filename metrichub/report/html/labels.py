@@ -61,7 +61,7 @@ def _matrices(systems: Mapping[str, Measurement]) -> Iterator[Matrix]:
                 head, *rows = result.tables()[heading]
                 columns = [str(name).removeprefix(_PREDICTED) for name in head[1:]]
                 counts = {
-                    str(row[0]): dict(zip(columns, map(int, row[1:]), strict=True))  # type: ignore[arg-type]
+                    str(row[0]): dict(zip(columns, map(int, row[1:]), strict=True))  # type: ignore[arg-type]  # counts
                     for row in rows
                 }
                 names = _in_order(counts)

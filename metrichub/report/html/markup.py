@@ -117,7 +117,7 @@ def formula(tex: str, *, block: bool = False) -> str:
         mathml = convert(tex, display="block" if block else "inline")
         rendered = _balanced(tex) and _is_whole(ElementTree.fromstring(mathml))  # noqa: S314  # our own
     # The converter raises whatever broken TeX leads it to: IndexError, its own errors.
-    except (Exception, RecursionError):  # noqa: BLE001
+    except (Exception, RecursionError):  # noqa: BLE001  # any of them
         rendered = False
     if rendered:
         return mathml
