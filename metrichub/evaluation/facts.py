@@ -155,10 +155,6 @@ def _heaviest(parts: Parts) -> Mapping[str, Heaviest]:
     return joined
 
 
-def _each_once(parts: Parts) -> Sequence[str]:
-    return tuple(dict.fromkeys(text for _, texts in parts for text in texts))
-
-
 class Facts:
     """The facts of a measurement, in the order of its file.
 
@@ -197,7 +193,7 @@ class Facts:
     doubts = Rule[Findings]({}, join=_joined_findings, rare=True)
     heaviest = Rule[Mapping[str, Heaviest]]({}, join=_heaviest, rare=True)
     index = Rule[Any](None, saved=False, join=joined_index, take=_rows, pool=None)
-    remarks = Rule[Sequence[str]]((), join=_each_once, take=_same, rare=True)
+    remarks = Rule[tuple[str, ...]]((), take=_same, rare=True)
 
 
 FACTS: Sequence[Rule[Any]] = [fact for fact in vars(Facts).values() if isinstance(fact, Rule)]

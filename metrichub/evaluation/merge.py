@@ -29,22 +29,27 @@ def merged(parts: Sequence[M]) -> M:
         _same_metrics(first, other)
     _check_summed(parts)
     _check_distinct(parts)
-    results: dict[str, Result] = {}
-    for name, result in first.results.items():
-        of_parts = [part.results[name] for part in parts]
-        signatures = [part.signature for part in of_parts]
-        _check_signatures(name, signatures)
-        results[name] = result.merge(of_parts, Signature.joined(signatures))
+    for name in first.results:
+        _check_signatures(name, [part.results[name].signature for part in parts])
     return replace(
         first,
-        results=results,
+        results={n: _merged_results([part.results[n] for part in parts]) for n in first.results},
         size=sum(part.size for part in parts),
         traces=_joined_traces(parts),
         texts=_joined_texts(parts),
-        runs={name: _merged_runs(name, parts) for name in first.runs},
+        runs={
+            name: tuple(
+                map(_merged_results, zip(*(part.runs[name] for part in parts), strict=True))
+            )
+            for name in first.runs
+        },
         buckets=BucketSizes.merged([(part.size, part.buckets) for part in parts]),
         facts=joined_facts([(part.size, part.facts) for part in parts]),
     )
+
+
+def _merged_results(results: Sequence[Result]) -> Result:
+    return results[0].merge(results, Signature.joined([result.signature for result in results]))
 
 
 def _check_summed(parts: Sequence[Measurement]) -> None:
@@ -216,13 +221,6 @@ def _hashes(report: Measurement) -> dict[tuple[str, int, int], object]:
     for name, numbers in report.buckets.prints.items() if report.buckets else ():
         hashes[name, 0, 0] = numbers.tobytes()
     return hashes
-
-
-def _merged_runs(name: str, reports: Sequence[Measurement]) -> tuple[Result, ...]:
-    parts = zip(*(report.runs[name] for report in reports), strict=True)
-    return tuple(
-        runs[0].merge(runs, Signature.joined([run.signature for run in runs])) for runs in parts
-    )
 
 
 def _joined_texts(reports: Sequence[Measurement]) -> StoredSamples | None:

@@ -234,13 +234,10 @@ def _say_results(
             if isnan(comparisons["score"].p) and _alike(test, comparisons["score"]):
                 comparisons["score"] = replace(output, name="score").ranked(pair, test, rough)
     for compared in (outputs for tests in pairs.values() for outputs in tests.values()):
-        for name in [name for name, test in compared.items() if _is_aside(test)]:
-            compared[name] = replace(compared[name], sentence=HEADLINES_ONLY)
-
-
-def _is_aside(test: Comparison) -> bool:
-    """Whether an output is tested, but isn't a headline."""
-    return isnan(test.p) and not (test.sentence or test.withheld or isnan(test.randomization_p))
+        for name, test in compared.items():
+            said = test.sentence or test.withheld
+            if isnan(test.p) and not (said or isnan(test.randomization_p)):
+                compared[name] = replace(test, sentence=HEADLINES_ONLY)
 
 
 def _alike(test: Comparison, other: Comparison) -> bool:

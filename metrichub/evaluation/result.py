@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,9 @@ class Result(ABC):
     `unanswered` counts those of the unscored whose prediction the definition gives no value, by
     the card's word for it.
     """
+
+    adds_up: ClassVar[bool] = False
+    """Whether resampled scores come from sums, which takes a moment."""
 
     metric: Metric
     signature: Signature
@@ -187,11 +190,6 @@ class Result(ABC):
     def parts(self, units: Units) -> Mapping[str, Mapping[str, int]]:
         """The parts that outputs are means over, such as labels, and the units that each has."""
         return {}
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether resampled scores come from sums, which takes a moment."""
-        return False
 
     def without_rows(self, place: NDArray[np.int64], by_position: bool) -> Result:
         """The same with less to keep, where scores and merges need no rows.

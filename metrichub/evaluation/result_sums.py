@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ class SumResult(Result):
 
     Without rows, `bucket_sums` may hold the sums of every bucket of samples.
     """
+
+    adds_up: ClassVar[bool] = True
 
     rows: Stats | None
     totals: Mapping[str, Array]
@@ -153,11 +156,6 @@ class SumResult(Result):
     def buckets(self) -> BucketSums | None:
         """The sums of buckets of samples, once the rows are gone."""
         return self.bucket_sums
-
-    @property
-    def adds_up(self) -> bool:
-        """Its statistics do."""
-        return True
 
     @property
     def statistics(self) -> Stats | None:

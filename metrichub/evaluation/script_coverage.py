@@ -127,13 +127,10 @@ def unread_rows(metric: Metric, tokenizer: Tokenizer | None, view: View) -> dict
     lost = texts.mostly(dropped)
     if isinstance(argument, RaggedTexts):
         items, lost = lost, row_sums(lost, argument.offsets) > 0
-        read = np.flatnonzero(~items & lost[argument.rows]).tolist()
-        lost[[argument.rows[item] for item in read if _has_letters(texts[item])]] = False
+        for item in np.flatnonzero(~items & lost[argument.rows]).tolist():
+            if any(category(character) in "LN" for character in texts[item]):
+                lost[argument.rows[item]] = False
     return dict.fromkeys(np.flatnonzero(lost).tolist(), unscored)
-
-
-def _has_letters(text: str) -> bool:
-    return any(category(character) in "LN" for character in text)
 
 
 def notes(metric: Metric, letters: ByTokenizer) -> list[str]:

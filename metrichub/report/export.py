@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from html import escape
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,20 +95,10 @@ def table(report: Measurement, outputs: OutputChoice, intervals: bool) -> Table:
     return scores_in_full({"": report}, drawn, ScoreFormat(outputs))
 
 
-def readable_table(report: Measurement) -> Table:
-    """The scores as people read them, a row per output."""
-    return scoreboard({"": report}, None, {}, ScoreFormat())
-
-
-def readable_text(report: Measurement) -> str:
-    """The same table as text, with the notes below it."""
-    return "\n".join([readable_table(report).text(), *map(printable, note_lines({"": report}))])
-
-
-def readable_html(report: Measurement) -> str:
-    """The same table for a page, with the notes below it."""
-    notes = "".join(f"<li>{escape(printable(line))}</li>" for line in note_lines({"": report}))
-    return readable_table(report).html() + (f"<ul>{notes}</ul>" if notes else "")
+def readable(report: Measurement) -> tuple[Table, list[str]]:
+    """The scores as people read them, a row per output, and the notes that go below."""
+    table = scoreboard({"": report}, None, {}, ScoreFormat())
+    return table, [printable(line) for line in note_lines({"": report})]
 
 
 def paper_table(

@@ -39,8 +39,9 @@ def shared_notes(
     """The notes of every metric, doubts first, then as systems have them; each text once."""
     owners: dict[tuple[str, str], list[str]] = {}
     for name, measurement in systems.items():
-        of_all = _doubts_of_all if doubts_alone else notes_of
-        for metric, texts in of_all(measurement).items():
+        by_metric = {} if doubts_alone else notes_of(measurement)
+        for metric in measurement.results:
+            texts = doubts_of(measurement, metric) if doubts_alone else by_metric.get(metric, ())
             for text in texts:
                 owners.setdefault((metric, text), []).append(name)
     metrics: dict[tuple[str, Sequence[str]], list[str]] = {}
@@ -103,10 +104,6 @@ def notes_of(measurement: Measurement) -> dict[str, Sequence[str]]:
         if notes := [*doubts_of(measurement, name), *why, *own]:
             by_metric[name] = notes
     return by_metric
-
-
-def _doubts_of_all(measurement: Measurement) -> dict[str, Sequence[str]]:
-    return {name: [*doubts_of(measurement, name)] for name in measurement.results}
 
 
 def doubts_of(measurement: Measurement, name: str) -> Iterator[Doubt]:
@@ -205,9 +202,10 @@ def _without_score(size: int, result: Result, trace: Trace) -> list[str]:
         unwritten = unexplained == size and not result.metric.card.path
         hint = "; is a `return` missing in its code?" if unwritten else ""
         why.append(f"{unexplained} unscored: {NO_REASON}{hint}")
+    scores = result.scores()
     if result.mostly_unread:
         why.append(f"no score: {significance.MOSTLY_UNREAD}")
-    elif result.count and _undefined(result):
+    elif result.count and all(isnan(scores[output]) for output in result.metric.headline()):
         why.append(f"no score: {NOTHING_COUNTED}")
     if unanswered:
         are = "is" if unanswered == 1 else "are"
@@ -271,11 +269,6 @@ def _of_runs(runs: Sequence[Result]) -> list[str]:
     repeated = repeated_scores({"": runs})[""]["score"]
     scores = ", ".join(f"{score:.4f}" for score in repeated.runs)
     return [f"score in {len(runs)} runs: {scores} (standard deviation {repeated.std:.4f})"]
-
-
-def _undefined(result: Result) -> bool:
-    scores = result.scores()
-    return all(isnan(scores[output]) for output in result.metric.headline())
 
 
 def _bound_to_length(metric: Metric) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never, Unpack
 
@@ -380,7 +381,9 @@ class Report(Measurement):
 
     def _repr_html_(self) -> str:
         """The scores as a table with the notes below it, for notebooks."""
-        return export.readable_html(self)
+        table, notes = export.readable(self)
+        items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        return table.html() + (f"<ul>{items}</ul>" if notes else "")
 
     def __repr__(self) -> str:
         """The size and the main scores."""
@@ -388,4 +391,5 @@ class Report(Measurement):
 
     def __str__(self) -> str:
         """The scores as a plain table with the notes below it."""
-        return export.readable_text(self)
+        table, notes = export.readable(self)
+        return "\n".join([table.text(), *notes])

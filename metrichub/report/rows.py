@@ -219,18 +219,16 @@ def merged_columns(systems: Mapping[str, Measurement], form: ScoreFormat) -> lis
         return columns
     merged: list[OutputColumn] = []
     for column in columns:
-        twin = next((k for k, other in enumerate(merged) if _twins(systems, column, other)), None)
-        if twin is None:
+        metric, output, *_ = column
+        for k, first in enumerate(merged):
+            if first.metric == metric and are_equal(systems, metric, output, first.output):
+                begin = f"{first.label}{EQUAL}"
+                label, head = f"{begin}{column.label}", f"{begin}{column.head}"
+                merged[k] = first._replace(label=label, head=head)
+                break
+        else:
             merged.append(column)
-            continue
-        first = merged[twin]
-        label, head = f"{first.label}{EQUAL}{column.label}", f"{first.label}{EQUAL}{column.head}"
-        merged[twin] = first._replace(label=label, head=head)
     return merged
-
-
-def _twins(systems: Mapping[str, Measurement], one: OutputColumn, other: OutputColumn) -> bool:
-    return one.metric == other.metric and are_equal(systems, one.metric, one.output, other.output)
 
 
 def are_equal(systems: Mapping[str, Measurement], metric: str, one: str, other: str) -> bool:

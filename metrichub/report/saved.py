@@ -274,7 +274,10 @@ def reader(kind: Any) -> Callable[[Any], Any]:
     if outer is np.ndarray:
         return partial(_array, get_args(inner[1])[0])
     if outer is tuple and ... not in inner:
-        return partial(_tuple, [reader(part) for part in inner])
+        readers = [reader(part) for part in inner]
+        return lambda value: tuple(
+            read(item) for read, item in zip(readers, _checked((list,), value), strict=True)
+        )
     if not issubclass(outer, Mapping):
         read, several = reader(inner[0]), tuple if outer is tuple else list
         return lambda value: several(map(read, _checked((list,), value)))
@@ -287,11 +290,6 @@ def _checked(types: tuple[type, ...], value: Any) -> Any:
     if type(value) not in types:
         raise ValueError(f"it holds {what(value)} in place of {types[0].__name__}")
     return value
-
-
-def _tuple(readers: Sequence[Callable[[Any], Any]], value: Any) -> Any:
-    items = zip(readers, _checked((list,), value), strict=True)
-    return tuple(read(item) for read, item in items)
 
 
 def _object(kind: type, readers: Mapping[str, tuple[str, Callable[[Any], Any]]], value: Any) -> Any:

@@ -70,7 +70,10 @@ def html(markdown: str, link: Callable[[str], str | None]) -> str:
     parser = _parser()
     tokens = parser.parse(_COMMENT.sub(lambda match: match["code"] or "", markdown))
     for token in _all(tokens):
-        _align(token)
+        # Pages forbid inline styles, by which cells are aligned.
+        style = token.attrs.pop("style", None)
+        if isinstance(style, str):
+            token.attrs["align"] = style.removeprefix("text-align:")
     for token in tokens:
         _relink(token.children or [], link)
     return _clean(parser.renderer.render(tokens, parser.options, {}))
@@ -144,13 +147,6 @@ def _all(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
         yield token
         yield from _all(token.children or [])
-
-
-def _align(token: Token) -> None:
-    """Turn the style of an aligned cell into an attribute, as pages forbid inline styles."""
-    style = token.attrs.pop("style", None)
-    if isinstance(style, str):
-        token.attrs["align"] = style.removeprefix("text-align:")
 
 
 def _relink(tokens: Sequence[Token], link: Callable[[str], str | None]) -> None:

@@ -250,14 +250,12 @@ def _record(
 
 def _message_data(message: Message) -> dict[str, Any]:
     """The filled fields of a message, arguments as JSON: JavaScript rounds long numbers."""
-    calls = [call | {"arguments": _indented(call["arguments"])} for call in message["calls"]]
+    calls = [dict(call) for call in message["calls"]]
+    for call in calls:
+        if not isinstance(call["arguments"], str):
+            arguments = json.dumps(call["arguments"], ensure_ascii=False, indent=2, default=str)
+            call["arguments"] = arguments
     return {name: part for name, part in {**message, "calls": calls}.items() if part}
-
-
-def _indented(arguments: Any) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    return json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
 
 
 class _Explained(NamedTuple):
