@@ -375,8 +375,8 @@ def difference_interval(
         more, less = float(paired[paired > 0].sum()), float(-paired[paired < 0].sum())
         variance = float((paired * paired).mean()) - difference * difference
         effective, reach = _effective_size(units, variance, draws)
-        shares = more / len(paired), less / len(paired)
-        return draws.interval(*tango(*shares, effective, reach), "Tango")
+        low, high = tango(more / len(paired), less / len(paired), effective, reach)
+        return draws.interval(low, high, "Tango")
     if draws.alike:
         return draws.unclear(_NO_SPREAD.replace("score", "difference"))
     if draws.misses_score:

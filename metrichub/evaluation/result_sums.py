@@ -96,7 +96,8 @@ class SumResult(Result):
         def resampled(draw: Draw) -> Outputs:
             drawn = np.tile(total, (len(draw.index), 1))
             drawn[:, varies] = draw.weights @ columns
-            return scores_of(self.metric, *sums.unflat(drawn))
+            arrays, counts = sums.unflat(drawn)
+            return scores_of(self.metric, arrays, counts)
 
         return resampled
 
@@ -119,8 +120,11 @@ class SumResult(Result):
         ) -> tuple[Outputs, Outputs]:
             moved = np.zeros((len(mask), len(differs)))
             moved[:, differs] = product
-            kept_sums, swapped_sums = both.unflat(theirs + moved), both.unflat(mine - moved)
-            return scores_of(self.metric, *kept_sums), scores_of(self.metric, *swapped_sums)
+            first, second = both.unflat(theirs + moved), both.unflat(mine - moved)
+            return (
+                scores_of(self.metric, first[0], first[1]),
+                scores_of(self.metric, second[0], second[1]),
+            )
 
         return Swap(columns, swapped)
 

@@ -274,13 +274,16 @@ def _forest_row(
     picture = middle.places(low, test.difference, high)
     if column.better == "lower":
         picture = middle.places(-high, -test.difference, -low)
+    left, at, right = axis.places(low, test.difference, high)
     return ForestRow(
         label,
         column.metric,
         [*scores, f"{difference} {bounds}", relative, said],
         verdict.split()[0],
         [briefly(column), *scores, difference, p.removeprefix("p ").removeprefix("= ") or "–"],
-        *axis.places(low, test.difference, high),
+        left,
+        at,
+        right,
         picture,
     )
 

@@ -157,8 +157,9 @@ def slice_table(
     ends = [end for _, (_, _, of_slice) in rows_of_slices for end in of_slice]
     axis = Axis.of([0.0, *ends] if pair else ends)
     groups: dict[tuple[str, str], list[SliceRow]] = {}
-    for part, (cells, kind, ends) in rows_of_slices:
-        row = ForestRow(part.value, column.metric, cells, kind, (), *axis.places(*ends))
+    for part, (cells, kind, (low, middle, high)) in rows_of_slices:
+        left, at, right = axis.places(low, middle, high)
+        row = ForestRow(part.value, column.metric, cells, kind, (), left, at, right)
         select = json.dumps({"group": part.grouping.key, "value": part.value})
         group = part.grouping.name, part.grouping.about
         groups.setdefault(group, []).append(SliceRow(select, part.size, row))

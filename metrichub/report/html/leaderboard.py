@@ -91,7 +91,9 @@ def _cells(
             system in first,
             standing.mark(system),
             bounds,
-            *axis.places(low, score, high),
+            axis.place(low),
+            axis.place(score),
+            axis.place(high),
         )
     return cells
 
