@@ -63,9 +63,9 @@ class SumResult(Result):
         count = 0 if self.mostly_unread else self.count
         outputs = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
         with scoring_errors(self.metric):
-            undefined = count and self.metric.undefined(self.totals)
-        undefined_score = {"score": np.array(np.nan)} if undefined else {}
-        return {name: float(value) for name, value in (outputs | undefined_score).items()}
+            if count and self.metric.undefined(self.totals):
+                outputs["score"] = np.array(np.nan)
+        return {name: float(value) for name, value in outputs.items()}
 
     def samples(self) -> Outputs:
         """`score_samples(S)`, or without one `score(S)`, the score of every sample."""
@@ -75,9 +75,9 @@ class SumResult(Result):
         """The jackknife's pseudo-values (Tukey 1958): of a mean, they are the samples' scores."""
         sums = self._rows("added()").sums()
         rows, count = sums.flat(), np.where(sums.counts > 0, self.count, np.nan)
-        without = scores_of(self.metric, *sums.unflat(rows.sum(axis=0) - rows))
-        total = self.scores().items()
-        return {name: count * score - (count - 1) * without[name] for name, score in total}
+        arrays, counts = sums.unflat(rows.sum(axis=0) - rows)
+        without, scores = scores_of(self.metric, arrays, counts), self.scores().items()
+        return {name: count * score - (count - 1) * without[name] for name, score in scores}
 
     def why(self, sample: int) -> str | None:
         """The metric's reason, if it gave one."""

@@ -389,7 +389,7 @@ def test_workers_end_with_their_parent(
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt_while_workers_start_prints_nothing() -> None:
-    """What their server preloads first; it goes on to import numpy."""
+    """Their server preloads this module first; it goes on to import numpy."""
     program = "import metrichub.evaluation.silent, os, signal; os.kill(os.getpid(), signal.SIGINT)"
     ended = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""What samples can show: against statsmodels' TTestPower, and what a comparison says of it."""
+"""Power: against statsmodels' TTestPower, and as a comparison words it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker does, in this process: a pool runs each part as soon as it is sent."""
+"""Workers in this process: a pool runs each part as soon as it is sent."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class Pool:
     """An executor without processes: what is sent and what comes back goes through a pickle."""
 
     def __init__(self, number: int, mp_context: Any, initializer: Any, initargs: Any) -> None:
-        self.number, self.context = number, mp_context
+        self.number = number
         self.settle: Callable[..., None] = initializer
-        self.settings = initargs
         self.sent = 0
         self.ended: bool | None = None
         pools.append(self)
@@ -56,8 +55,6 @@ class Pool:
 
 
 pools: list[Pool] = []
-handlers: list[Callable[..., None]] = []
-"""What a worker that was told how its parent runs does with an interrupt."""
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +75,6 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     os.environ.clear()
     os.environ.update(environment)
     pools.clear()
-    handlers.clear()
 
 
 class Odd(Exception):
@@ -90,9 +86,6 @@ class Odd(Exception):
 
 def twice(part: Any) -> Any:
     """The work of these tests: two of a part, or what the part says."""
-    if part == "interrupt":
-        # The parent's hold on interrupts, which this process has too, ends nothing in a worker.
-        handlers[-1](signal.SIGINT, None)
     if isinstance(part, type):
         raise part("a", "b")
     if isinstance(part, ScoringError):

@@ -1,4 +1,4 @@
-"""What a page begins with: its title, the leaderboard, and forests of differences."""
+"""The beginning of a page: its title, the leaderboard, and forests of differences."""
 
 from __future__ import annotations
 

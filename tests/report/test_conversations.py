@@ -1,4 +1,4 @@
-"""What a page holds of conversations: each system's messages, with arguments that keep numbers."""
+"""Conversations on a page: each system's messages, with arguments that keep numbers."""
 
 from __future__ import annotations
 

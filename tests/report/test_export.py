@@ -324,7 +324,7 @@ def test_only_outputs_with_a_direction_have_worst_samples(name: str, said: str) 
 
 
 def rows_of(reports: dict[str, Report]) -> list[dict[str, Any]]:
-    """What JSON Lines have of the samples."""
+    """The samples in JSON Lines."""
     return [json.loads(line) for line in sample_lines(reports, ".jsonl")]
 
 

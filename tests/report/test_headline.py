@@ -27,7 +27,7 @@ SAMPLES = 25
 
 
 class Facts(NamedTuple):
-    """What the JSON of a ranking says of its headline outputs, by their labels."""
+    """The headline outputs in the JSON of a ranking, by their labels."""
 
     systems: list[str]
     scores: dict[str, dict[str, float]]

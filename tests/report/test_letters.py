@@ -1,4 +1,4 @@
-"""What a report says of letters that a tokenizer can't cut into words or drops."""
+"""Notes on letters that a tokenizer can't cut into words, or drops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def letters_note(report: Report) -> str:
 
 
 def chosen(metric: str, text: str) -> str:
-    """What the note on a metric of equal texts says to choose."""
+    """The advice in the note on a metric of equal texts."""
     note = letters_note(evaluated(metric, [text, text]))
     assert note.startswith("100.0% of the letters") or not note
     return note.partition("; ")[2].removeprefix("choose ")

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from metrichub import Hub, Report
 from metrichub.errors import JudgeError, ReportError, ScoringError
-from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.resample import Interval
 from metrichub.evaluation.result import NO_REASON
 from metrichub.metric import Metric, Unscored
@@ -125,21 +124,6 @@ def test_a_report_does_not_merge_with_itself() -> None:
     report = with_ids(1)
     with pytest.raises(ReportError, match="can't be merged with itself"):
         report.merge(report)
-
-
-def test_parts_that_counted_no_extraction_add_nothing() -> None:
-    hub = Hub("exact_match", extract="last_number")
-    report = hub.evaluate(predictions=["none", "3"], references=["3", "3"])
-    before = with_facts(hub.evaluate([]), unextracted={})
-    for merged in (report.merge(before), before.merge(report)):
-        assert merged.unextracted == {"last_number": 1}
-
-
-def test_a_report_without_samples_merges_any_number_of_times() -> None:
-    hub = Hub("wer")
-    empty = hub.evaluate(predictions=[], references=[])
-    report = hub.evaluate(predictions=["a b"], references=["a c"])
-    assert empty.merge(report, empty) == report
 
 
 ADDITIVE = Hub(METRICS[:-1], block_characters=9)

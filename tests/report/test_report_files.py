@@ -47,7 +47,7 @@ def saved_and_loaded(report: Report, path: Path, *metrics: Any) -> Report:
 
 
 def content_of(path: Path, report: Report) -> Any:
-    """What the file of a report holds."""
+    """The content of a report's file."""
     report.save(path)
     return json.loads(path.read_text("utf-8"))
 

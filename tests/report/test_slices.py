@@ -213,7 +213,7 @@ def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
 
 
 def heading(path: Path, systems: dict[str, Report], **how: Any) -> str:
-    """What the page says beside "Slices"."""
+    """The text beside the heading "Slices" on the page."""
     (name, first), *others = systems.items()
     first.to_html(path, name=name, others=dict(others), trials=2_000, resamples=30, **how)
     found = re.search(r'id="slices-heading">Slices</h2>(?: <span>(.*?)</span>)?', path.read_text())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from rouge_score.rouge_scorer import RougeScorer
 
 from metrichub import Hub, Report, compare_all
 from metrichub.authoring import Array, CorpusMetric, Metric, Texts
 from metrichub.catalog.card import Card
-from metrichub.cli import main
 from metrichub.text import lengths
 from tests.toy_metrics import card
 
@@ -303,19 +300,3 @@ def test_a_prediction_is_unscored_for_its_letters_only_if_the_card_says_so() -> 
     assert np.isnan(report.samples()[name]["score"]).tolist() == [False, True]
     assert f"1 unscored: {UNREAD}" in report.notes()[name]
     assert not result.unanswered
-
-
-def test_commands_say_it(tmp_path: Path) -> None:
-    for name, change in (("a", list), ("b", without_last_word)):
-        rows = zip(change(mixed(60)), mixed(60), strict=True)
-        lines = (json.dumps({"prediction": p, "reference": r}) for p, r in rows)
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    files = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
-    one = CliRunner().invoke(main, ["score", files[0], "-m", "rouge", "--format", "table"])
-    assert "– · 40 of 100" in one.output
-    assert f"no score: {WITHHELD}" in " ".join(one.output.split())
-    for command in ("score", "compare"):
-        shown = CliRunner().invoke(main, [command, *files, "-m", "rouge", "--format", "table"])
-        assert shown.exit_code == 0
-        assert f"{WITHHELD}" in " ".join(shown.output.split())
-        assert "(1)" not in shown.output
