@@ -37,7 +37,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str, presets: Presets | None = None) -> Spec:
-        """The spec that a text stands for; a preset becomes the parameters that it sets.
+        """The spec of a text; a preset becomes the parameters that it sets.
 
         >>> Spec.parse("bleu2 = bleu(max_order=2)")
         Spec(metric='bleu', parameters={'max_order': 2}, alias='bleu2')
@@ -73,8 +73,6 @@ class Spec:
 def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, object]]:
     """The preset, which needs no quotes, and the parameters by name."""
     arguments = _PRESET.sub(lambda match: repr(match[1]), arguments or "")
-    if not arguments.strip():
-        return None, {}
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError) as error:
@@ -86,30 +84,29 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         # "invalid decimal literal" is what Python says of tokenize=13a.
         hint = "; quote text, as in tokenize='13a'" if "literal" in cause else ""
         raise SpecError(f"{text!r} can't be parsed: {cause}{hint}") from error
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise _not_by_name(text)
-    unnamed = [getattr(node, "value", None) for node in call.args]
-    preset = unnamed[0] if unnamed else None
-    if len(unnamed) > 1 or (unnamed and not isinstance(preset, str)):
-        raise _not_by_name(text)
-    if any(k.arg is None for k in call.keywords):
-        raise _not_by_name(text)
-    parameters = {str(k.arg): _literal(text, str(k.arg), k.value) for k in call.keywords}
-    if len(parameters) < len(call.keywords):
-        raise SpecError(f"{text!r} sets a parameter twice")
+    preset: str | None = None
+    parameters: dict[str, object] = {}
+    match call:
+        case ast.Call(ast.Name(), [], keywords):
+            pass
+        case ast.Call(ast.Name(), [ast.Constant(str(preset))], keywords):
+            pass
+        case _:
+            raise _not_by_name(text)
+    for keyword in keywords:
+        if keyword.arg is None:
+            raise _not_by_name(text)
+        if keyword.arg in parameters:
+            raise SpecError(f"{text!r} sets a parameter twice")
+        try:
+            parameters[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError):
+            raise SpecError(
+                f"{text!r}: the value of {keyword.arg} isn't a Python literal; quote text, as in "
+                f"{keyword.arg}='{ast.unparse(keyword.value)}'"
+            ) from None
     return preset, parameters
 
 
 def _not_by_name(text: str) -> SpecError:
     return SpecError(f"{text!r}: give parameters by name, as in 'bleu(max_order=2)'")
-
-
-def _literal(text: str, name: str, node: ast.expr) -> object:
-    try:
-        value: object = ast.literal_eval(node)
-    except (ValueError, TypeError):
-        raise SpecError(
-            f"{text!r}: the value of {name} isn't a Python literal; quote text, as in "
-            f"{name}='{ast.unparse(node)}'"
-        ) from None
-    return value
