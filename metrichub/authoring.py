@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.catalog.card import Card as Card
     from metrichub.catalog.frontmatter import Scale as Scale
-    from metrichub.catalog.kinds import Address as Address
-    from metrichub.catalog.kinds import LocalPath as LocalPath
-    from metrichub.catalog.kinds import Range as Range
-    from metrichub.catalog.kinds import Secret as Secret
     from metrichub.catalog.parameters import OMIT_DEFAULT as OMIT_DEFAULT
+    from metrichub.catalog.parameters import Address as Address
+    from metrichub.catalog.parameters import LocalPath as LocalPath
+    from metrichub.catalog.parameters import Range as Range
+    from metrichub.catalog.parameters import Secret as Secret
     from metrichub.catalog.spec import Spec as Spec
     from metrichub.cli.program import Command as Command
     from metrichub.cli.program import note as note
@@ -98,8 +98,7 @@ _HOMES = {
     for home, names in {
         "catalog.card": "Card",
         "catalog.frontmatter": "Scale",
-        "catalog.kinds": "Address LocalPath Range Secret",
-        "catalog.parameters": "OMIT_DEFAULT",
+        "catalog.parameters": "Address LocalPath OMIT_DEFAULT Range Secret",
         "catalog.spec": "Spec",
         "cli.program": "Command note",
         "cli.shared_options": "option_group",

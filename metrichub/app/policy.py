@@ -6,15 +6,25 @@ Whoever can call the server must not make it read files, ask other servers or sp
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any, ClassVar
 
 from metrichub import Entry, load_metric
 from metrichub.app.settings import Judging
 from metrichub.authoring import Address, Embedder, Judge, LocalPath, Metric, Secret
-from metrichub.catalog.kinds import Instance, Kind, Mark, Text, Values
-from metrichub.catalog.parameters import Parameter, parameters_of
+from metrichub.catalog.parameters import (
+    Mark,
+    Parameter,
+    described_values,
+    is_valid,
+    marks_of,
+    members,
+    object_types,
+    parameters_of,
+    type_of,
+)
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import InputError, MetrichubError, MissingModel, ParameterError
 
@@ -122,18 +132,18 @@ def not_offered(entry: Entry, judging: Judging) -> str | None:
     return problem
 
 
-def open_values(values: Values) -> Values:
-    """Those of a parameter's values that are the client's to give.
+def open_members(hint: Any) -> list[Any]:
+    """The members of a parameter's type whose values are the client's to give.
 
-    An object closes a parameter as a whole. A mark closes its own kind, and text beside it, which
+    An object closes a parameter as a whole. A mark closes its own member, and text beside it, which
     may stand for what is marked.
     """
-    if any(isinstance(kind, Instance) and not kind.mark for kind in values.every()):
-        return Values(())
-    kinds = [kind for kind in values.kinds if not _reason(Values((kind,)).every())]
-    if len(kinds) < len(values.kinds):
-        kinds = [kind for kind in kinds if not isinstance(kind, Text)]
-    return Values(tuple(kinds), values.optional)
+    if object_types(hint):
+        return []
+    free = [member for member in members(hint) if not _reason(member)]
+    if len(free) < len(members(hint)):
+        free = [member for member in free if type_of(member) is not str]
+    return free if free != [NoneType] else []
 
 
 def _server_models(metric: type, judging: Judging) -> dict[str, str]:
@@ -144,42 +154,44 @@ def _server_models(metric: type, judging: Judging) -> dict[str, str]:
     return {
         parameter.name: model
         for parameter in parameters_of(metric)
-        for values in _declared(metric, parameter)
-        for kind in values.kinds
-        if isinstance(kind, Instance) and kind.of in _SERVER_MODELS
-        if (model := getattr(judging, _SERVER_MODELS[kind.of])) is not None
+        for hint in _declared(metric, parameter)
+        for member in members(hint)
+        if type_of(member) in _SERVER_MODELS
+        if (model := getattr(judging, _SERVER_MODELS[type_of(member)])) is not None
     }
 
 
 def _check_allowed(metric: str, kind: type, parameter: Parameter, value: object) -> None:
     """Raise `Forbidden` unless a client may give a parameter this value."""
-    for values in _declared(kind, parameter):
-        free, reason = open_values(values), _reason(values.every())
-        if reason and not (free.kinds and free.taken(value) in free):
-            hint = f"; give {free}" if free.kinds else ""
-            raise Forbidden(metric, parameter.name, f"{reason}{hint}")
+    for hint in _declared(kind, parameter):
+        free, reason = open_members(hint), _reason(hint)
+        values = tuple(value) if isinstance(value, list) else value
+        if reason and not any(
+            is_valid(given, member) for given in (value, values) for member in free
+        ):
+            words = " or ".join(word for member in free for word in described_values(member))
+            raise Forbidden(metric, parameter.name, f"{reason}{f'; give {words}' if free else ''}")
 
 
-def _declared(metric: type, parameter: Parameter) -> list[Values]:
-    """The values of a parameter as the classes above its metric declare them, then its own.
+def _declared(metric: type, parameter: Parameter) -> list[Any]:
+    """The types of a parameter in the classes above its metric, then its own.
 
     What a class closes stays closed in those that derive from it, whatever they declare.
     """
     inherited = [
-        declared.values
+        declared.hint
         for owner in reversed(metric.__mro__[1:])
         if dataclasses.is_dataclass(owner)
         for declared in parameters_of(owner)
         if declared.name == parameter.name
     ]
-    return [*inherited, parameter.values]
+    return [*inherited, parameter.hint]
 
 
-def _reason(kinds: Iterable[Kind]) -> str | None:
-    """Why values of some of these kinds aren't the client's to give, or None if all are."""
-    for kind in kinds:
-        if kind.mark:
-            return _REASONS[type(kind.mark)]
-        if isinstance(kind, Instance):
-            return _SERVERS_CHOICE if kind.of in _SERVER_MODELS else _NO_PLAIN_VALUES
+def _reason(hint: Any) -> str | None:
+    """Why some values of a type aren't the client's to give, or None if all are."""
+    for mark in marks_of(hint):
+        return _REASONS[mark]
+    for kind in object_types(hint):
+        return _SERVERS_CHOICE if kind in _SERVER_MODELS else _NO_PLAIN_VALUES
     return None

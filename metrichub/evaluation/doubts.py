@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from metrichub.catalog.parameters import parameters_of
+from metrichub.catalog.parameters import is_valid, parameters_of
 from metrichub.data.answer_columns import PREFIX
 from metrichub.data.batch import Batch, lists_of
 from metrichub.data.columns import TEXT, column_of
@@ -307,10 +307,10 @@ def _worded(check: Check, finding: DoubtfulRows, size: int) -> Doubt:
 
 def _of_mismatches(steps: str, finding: DoubtfulRows, metric: Metric) -> Doubt:
     _, _, names = steps.partition(" after ")
-    values = {parameter.name: parameter.values for parameter in parameters_of(type(metric))}
-    offered = [(p, value) for name, p, value in PARAMETERS if name == names and p in values]
+    hints = {parameter.name: parameter.hint for parameter in parameters_of(type(metric))}
+    offered = [(p, value) for name, p, value in PARAMETERS if name == names and p in hints]
     remedy = next(
-        (f"choose {p}={value!r}" for p, value in offered if value in values[p]),
+        (f"choose {p}={value!r}" for p, value in offered if is_valid(value, hints[p])),
         "do that to both texts before scoring, unless it should count",
     )
     return Doubt(

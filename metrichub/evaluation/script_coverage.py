@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrichub.catalog.frontmatter import UNREAD_LETTERS
-from metrichub.catalog.kinds import OneOf
-from metrichub.catalog.parameters import parameters_of
+from metrichub.catalog.parameters import choices_of, parameters_of
 from metrichub.data.batch import View
 from metrichub.metric import Metric, Unscored
 from metrichub.text import RaggedTexts, Texts, row_sums
@@ -169,10 +168,10 @@ def _remedy(metric: Metric, scripts: Sequence[str]) -> str | None:
     """The parameters with which a metric loses none of the scripts, as they would be written."""
     for parameter in parameters_of(type(metric)):
         # A language may be "zh", too.
-        kinds = parameter.values.kinds if parameter.name != "language" else ()
-        choices = {name for kind in kinds if isinstance(kind, OneOf) for name in kind.choices}
+        choices = choices_of(parameter.hint) if parameter.name != "language" else ()
         for name in _CUTTING:
-            if name in choices - {getattr(metric, parameter.name)} and _reads(name, scripts):
+            other = name in choices and name != getattr(metric, parameter.name)
+            if other and _reads(name, scripts):
                 return f"{parameter.name}={name!r}"
     for options, read in _SWITCHES:
         if read.issuperset(scripts) and all(hasattr(metric, name) for name in options):

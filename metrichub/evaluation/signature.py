@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.catalog.kinds import choices_of
+from metrichub.catalog.parameters import choices_of
 from metrichub.catalog.registry import origin
 from metrichub.errors import ParameterError
 from metrichub.metric import FunctionMetric, Metric

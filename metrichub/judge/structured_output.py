@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from metrichub.catalog.kinds import choices_of
+from metrichub.catalog.parameters import choices_of
 from metrichub.errors import JudgeError
 from metrichub.judge.prompt_files import FewShot
 from metrichub.models.client import Connection, clean

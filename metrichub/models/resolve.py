@@ -8,8 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from metrichub.catalog.kinds import choices_of
-from metrichub.catalog.parameters import example_call, make
+from metrichub.catalog.parameters import choices_of, example_call, make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeUnavailable, MetrichubError, SpecError, UnknownMetric

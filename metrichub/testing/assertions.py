@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metrichub import Interval, Report, compare_all
-from metrichub.catalog.kinds import choices_of
+from metrichub.catalog.parameters import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what, without_warnings
 from metrichub.evaluation.resample import SEED

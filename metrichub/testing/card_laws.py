@@ -12,7 +12,7 @@ from typing import Any
 
 from metrichub.authoring import judge_of
 from metrichub.catalog.card import FORMER_HEADINGS, HEADINGS, OPTIONAL, Card, bounds_table
-from metrichub.catalog.parameters import Parameter, make, parameters_of
+from metrichub.catalog.parameters import Parameter, described_values, make, parameters_of
 from metrichub.catalog.studies import agreement_block, definition_of, read_studies
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub.evaluation.signature import prompts_hash
@@ -296,7 +296,8 @@ def _gathered(metric: Metric) -> str:
 
 def _row(parameter: Parameter) -> str:
     default = "required" if parameter.required else f"`{parameter.default!r}`"
-    return f"| `{parameter.name}` | {parameter.values} | {default} | {parameter.meaning} |\n"
+    values = " or ".join(described_values(parameter.hint))
+    return f"| `{parameter.name}` | {values} | {default} | {parameter.meaning} |\n"
 
 
 def studies_agree(under_test: MetricUnderTest) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,10 +13,17 @@ import pytest
 
 from metrichub import list_metrics
 from metrichub.app import policy
-from metrichub.app.policy import Forbidden, RequestedMetric, metric_of, open_values
+from metrichub.app.policy import Forbidden, RequestedMetric, metric_of, open_members
 from metrichub.app.settings import Judging
-from metrichub.catalog.kinds import SequenceOf, Text, values_of_hint
-from metrichub.catalog.parameters import Address, LocalPath, Parameter, Range, Secret, parameters_of
+from metrichub.catalog.parameters import (
+    Address,
+    LocalPath,
+    Parameter,
+    Range,
+    Secret,
+    described_values,
+    parameters_of,
+)
 from metrichub.catalog.registry import Entry
 from metrichub.errors import MetrichubError, MissingDependency
 from metrichub.judge.metric import JudgeMetric
@@ -34,8 +41,8 @@ NOT_PLAIN = "its values aren't text, numbers or choices"
 def closed(metric: type, parameter: Parameter) -> str | None:
     """Why a parameter isn't the client's to set, or None if some of its values are."""
     declared = policy._declared(metric, parameter)
-    shut = [values for values in declared if not open_values(values).kinds]
-    return policy._reason(shut[0].every()) if shut else None
+    shut = [hint for hint in declared if not open_members(hint)]
+    return policy._reason(shut[0]) if shut else None
 
 
 def reasons(metric: type) -> dict[str, str | None]:
@@ -93,14 +100,18 @@ def test_a_parameter_is_closed_by_what_it_is_declared_to_be() -> None:
 @pytest.mark.parametrize(
     ("hint", "free"),
     [
-        (str | Path | int, "an integer"),
-        (dict[str, Any] | bool | Annotated[str, LocalPath()] | None, "a mapping or True or False"),
-        (Literal["auto"] | Annotated[str, LocalPath()], "'auto'"),
-        (str | tuple[Annotated[str, LocalPath()], ...] | bool, "True or False"),
+        (str | Path | int, ["an integer"]),
+        (
+            dict[str, Any] | bool | Annotated[str, LocalPath()] | None,
+            ["a mapping", "True or False", "None"],
+        ),
+        (Literal["auto"] | Annotated[str, LocalPath()], ["'auto'"]),
+        (str | tuple[Annotated[str, LocalPath()], ...] | bool, ["True or False"]),
+        (Annotated[str | None, LocalPath()], []),
     ],
 )
-def test_what_is_beside_a_path_is_open_but_for_text(hint: Any, free: str) -> None:
-    assert str(replace(open_values(values_of_hint(hint)), optional=False)) == free
+def test_what_is_beside_a_path_is_open_but_for_text(hint: Any, free: list[str]) -> None:
+    assert [word for member in open_members(hint) for word in described_values(member)] == free
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +195,9 @@ def texts_of(entry: Entry) -> list[Parameter]:
         parameter
         for parameter in parameters_of(entry.load())
         if not closed(entry.load(), parameter)
-        and any(isinstance(kind, Text) for kind in open_values(parameter.values).every())
+        and any(
+            "a string" in word for m in open_members(parameter.hint) for word in described_values(m)
+        )
     ]
 
 
@@ -193,7 +206,7 @@ OPEN_TEXTS = [(entry, one) for entry in list_metrics() for one in texts_of(entry
 
 def scored(entry: Entry, parameter: Parameter, path: Path) -> str:
     """What comes of a path for a parameter, be it scores or an error."""
-    is_sequence = any(isinstance(kind, SequenceOf) for kind in parameter.values.kinds)
+    is_sequence = any("a sequence" in word for word in described_values(parameter.hint))
     value = (str(path),) * 2 if is_sequence else str(path)
     judge = {"judge": "chance"} if hasattr(entry.load(), "judge") else {}
     try:

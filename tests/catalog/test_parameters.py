@@ -1,26 +1,40 @@
 """Parameters: read from fields and docstring, and every value checked against its annotation."""
 
+import ast
 import dataclasses
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import metrichub
 from metrichub.authoring import OMIT_DEFAULT
-from metrichub.catalog.kinds import Boolean, Integer, Number, OneOf, SequenceOf, Text, Values
 from metrichub.catalog.parameters import (
+    Address,
+    LocalPath,
+    Mark,
     Parameter,
     Range,
     Secret,
+    choices_of,
+    described_values,
+    is_valid,
     make,
+    marks_of,
+    object_types,
     off_default,
     parameters_of,
     values_of,
 )
 from metrichub.errors import ParameterError, UnknownParameter
+from metrichub.judge.offline import OfflineJudge
+from metrichub.judge.protocol import Judge
+from metrichub.models.embedders import Embedder, OfflineEmbedder
 from tests.toy_metrics import Overlap
 
 
@@ -60,15 +74,13 @@ def test_a_text_for_a_list_of_texts_is_shown_as_one() -> None:
 
 
 def test_parameters_are_the_fields_without_the_name() -> None:
-    share = Values((Number(Range(high=1)),), optional=True)
-    words = Values((SequenceOf(Values((Text(),))),))
-    assert parameters_of(Knobs) == (
-        Parameter("order", Values((Integer(Range(1, 9)),)), 4, False, "How long an n-gram is."),
-        Parameter("mode", Values((OneOf(("a", "b")),)), "a", False, "Which way."),
-        Parameter("share", share, None, False, ""),
-        Parameter("words", words, ("x",), False, ""),
-        Parameter("on", Values((Boolean(),)), False, False, ""),
-    )
+    assert [parameter._replace(hint=None) for parameter in parameters_of(Knobs)] == [
+        Parameter("order", None, 4, False, "How long an n-gram is.", False),
+        Parameter("mode", None, "a", False, "Which way.", False),
+        Parameter("share", None, None, False, "", False),
+        Parameter("words", None, ("x",), False, "", False),
+        Parameter("on", None, False, False, "", False),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,3 +203,107 @@ def test_a_list_stands_for_a_sequence_as_specs_and_json_have_no_tuples() -> None
 def test_a_parameter_error_survives_pickling(error: ParameterError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+SHARES = tuple[Annotated[float, Range(0, 1)], ...]
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (bool, "True or False"),
+        (float, "a number"),
+        (str, "a string"),
+        (Annotated[int, Range(1)], "an integer of at least 1"),
+        (Annotated[float, Range(high=2)], "a number of at most 2"),
+        (Annotated[float, Range(0, 1)] | None, "a number from 0 to 1 or None"),
+        (Annotated[int | None, Range(1)], "an integer of at least 1 or None"),
+        (Literal["a", "b"] | None, "'a' or 'b' or None"),
+        (Literal["a", None], "'a' or None"),
+        (None | int, "an integer or None"),
+        (SHARES, "a sequence; each item is a number from 0 to 1"),
+        (tuple[int | None, ...], "a sequence; each item is an integer or None"),
+        (dict, "a mapping"),
+        (dict[str, Any] | bool, "a mapping or True or False"),
+        (str | Path, "a string or a path"),
+        (str | Judge, "a string or Judge"),
+        (complex, "complex"),
+    ],
+)
+def test_a_type_is_described_in_words(hint: Any, words: str) -> None:
+    assert " or ".join(described_values(hint)) == words
+
+
+@pytest.mark.parametrize(
+    ("hint", "inside", "outside"),
+    [
+        (int, [0, -3], [1.0, True, "1", None]),
+        (float, [0.5, 2, float("nan")], [True, "1", None, 1j]),
+        (Annotated[float, Range(0, 1)], [0, 1, 0.5], [-0.1, 1.1, float("nan")]),
+        (Annotated[int, Range(2)] | None, [2, None], [1, 2.0]),
+        (bool, [True], [1, 0, None]),
+        (str, ["", "a"], [b"a", Path("a"), None]),
+        (Literal[0, 1], [0, 1], [True, 2, 1.0, None]),
+        (Literal["a", None], ["a", None], ["b"]),
+        (SHARES, [(), (0, 1)], [[0], (2,), 0, None]),
+        (SHARES | None, [(), None], [(None,)]),
+        (dict[str, Any], [{}, {"a": 1j}], [3, [], "{}", None]),
+        (Mapping[str, int], [{"a": 1}], [{"a": "b"}]),
+        (str | Path, ["a", Path("a")], [3, None]),
+        (str | Judge, ["offline", OfflineJudge()], [OfflineEmbedder(), 3, None]),
+        (str | Embedder, ["offline", OfflineEmbedder()], [OfflineJudge(), 3, None]),
+        (Any, [None, 3, object()], []),
+        (list[str], [["a"]], [("a",), "a", [1]]),
+        (OfflineJudge, [OfflineJudge()], [3]),
+        (tuple[int, str], [(1, "a")], [[1, "a"], 1]),
+    ],
+)
+def test_a_value_is_among_those_of_its_hint(
+    hint: Any, inside: list[object], outside: list[object]
+) -> None:
+    assert [value for value in inside if not is_valid(value, hint)] == []
+    assert [value for value in outside if is_valid(value, hint)] == []
+
+
+def test_the_choices_of_a_hint_are_those_that_it_lists() -> None:
+    assert choices_of(Literal["a", "b"]) == ("a", "b")
+    assert choices_of(Literal["a", 1] | Judge | None) == ("a", 1)
+    assert choices_of(str) == ()
+
+
+@pytest.mark.parametrize(
+    ("hint", "marks", "objects"),
+    [
+        (dict[str, Any] | int | Literal["a"] | None, [], []),
+        (Annotated[str | None, Secret()], [Secret], []),
+        (Annotated[str, Address], [Address], []),
+        (tuple[Annotated[str, LocalPath()], ...], [LocalPath], []),
+        (dict[str, Annotated[str, Secret()]] | bool, [Secret], []),
+        (Annotated[int, Range(1), Secret()], [Secret], []),
+        (str | Path, [LocalPath], []),
+        (tuple[str | Judge, ...], [], [Judge]),
+        (Any, [], [Any]),
+    ],
+)
+def test_marks_and_classes_are_found_wherever_they_are(
+    hint: Any, marks: list[type[Mark]], objects: list[type]
+) -> None:
+    assert (marks_of(hint), object_types(hint)) == (marks, objects)
+
+
+def test_type_hints_are_interpreted_in_one_module() -> None:
+    readers = {"get_origin", "get_args", "__origin__", "__args__", "__metadata__"}
+    interpret, ask = set(), set()
+    for path in Path(metrichub.__file__).parent.rglob("*.py"):
+        named = {
+            getattr(node, key, None)
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for key in ("id", "attr", "name")
+        }
+        if readers & named:
+            interpret.add(path.name)
+        if "get_type_hints" in named:
+            ask.add(path.name)
+    assert interpret == {"parameters.py"}
+    # To ask for the hints of a class isn't to interpret them.
+    assert ask == {"parameters.py"}

@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub, Report, load_metric
 from metrichub.authoring import EmbedderMetric, JudgeMetric, Questions
-from metrichub.catalog.parameters import parameters_of
+from metrichub.catalog.parameters import described_values, parameters_of
 from metrichub.catalog.registry import Entry, Registry
 from metrichub.errors import JudgeUnavailable, ParameterError, ReportError, SpecError
 from metrichub.models import resolve
@@ -241,7 +241,7 @@ def test_the_judge_and_the_embedder_are_required_parameters() -> None:
     assert found["judge"].required
     assert found["embedder"].required
     assert not found["prompts"].required
-    assert str(found["judge"].values) == "a string or Judge"
+    assert described_values(found["judge"].hint) == ["a string", "Judge"]
 
 
 def test_a_report_saved_while_judges_had_a_default_still_loads() -> None:

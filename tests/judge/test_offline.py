@@ -290,7 +290,7 @@ def test_faithfulness_agrees_with_people_on_qags() -> None:
 def test_offline_scoring_needs_and_loads_no_client() -> None:
     program = (
         "import sys\n"
-        "sys.modules['openai'] = sys.modules['pydantic'] = None\n"
+        "sys.modules['openai'] = None\n"
         "from metrichub import Hub\n"
         "hub = Hub('faithfulness', judge='offline')\n"
         "print(hub(predictions=['It is old.'], contexts=[['It is old.']]))\n"
