@@ -96,7 +96,7 @@ def facts(item: Item, judging: Judging) -> dict[str, Any]:
         **{name: getattr(card, name) for name in names},
         "inputs": item.columns,
         "outputs": {name: scale._asdict() for name, scale in card.scores.items()},
-        "tags": card.tags._asdict(),
+        "tags": vars(card.tags),
         "install": entry.install or None,
         "problem": None,
         "unavailable": not_offered(entry, judging),

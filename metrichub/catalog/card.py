@@ -15,10 +15,10 @@ from metrichub.catalog.frontmatter import (
     LENGTH_BOUND,
     LENGTHS_APART,
     UNDEFINED_FOR,
-    FrontMatter,
     Scale,
     Tags,
     pattern_of,
+    read_front_matter,
 )
 from metrichub.data.columns import column_of
 from metrichub.errors import listed
@@ -101,7 +101,7 @@ class Card:
             CardError: the file is missing or has no front matter, a key is unknown or missing, or a
                 value has the wrong shape; the message starts with file and line.
         """
-        values, body = FrontMatter.read(path)
+        values, body = read_front_matter(path)
         return cls(**values, body=body, path=path)
 
     def scale(self, output: str) -> Scale | None:

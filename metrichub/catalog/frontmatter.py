@@ -1,23 +1,37 @@
-"""Front matter: the YAML at the head of a card, read, checked and located line by line."""
+"""Front matter: the YAML at the head of a card, read and checked, with the line of every error."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from metrichub.catalog.parameters import choices_of
 from metrichub.catalog.requirements import is_requirement
 from metrichub.errors import CardError, did_you_mean
 
+if TYPE_CHECKING:
+    from pydantic import ConfigDict
+    from pydantic_core import ErrorDetails
+
 JUDGES = MappingProxyType({"none": "no judge", "any": "any judge", "model": "a model as judge"})
 """Who is asked, by the word on the card and in filters ("none" stands on no card), in words."""
-EMBEDDERS = ("any",)
 UNREAD_LETTERS = "unread_letters"
 UNDEFINED_FOR = MappingProxyType(
     {
@@ -37,19 +51,19 @@ UNDEFINED_FOR = MappingProxyType(
     }
 )
 """Predictions and retrievals that a definition gives no value, by the word on the card."""
-BETTER = ("higher", "lower", "neither")
-LENGTH_BOUND = ("falls", "rises")
+Better = Literal["higher", "lower", "neither"]
+BETTER: tuple[Better, ...] = choices_of(Better)
+LengthBound = Literal["falls", "rises"]
+LENGTH_BOUND: tuple[LengthBound, ...] = choices_of(LengthBound)
 LENGTHS_APART = 0.2
 """Systems whose mean lengths differ by more aren't ranked by an output that is bound to length."""
-_KEYS = (
-    "name", "title", "summary", "inputs", "scores", "headline", "definition", "requires", "tags",
-    "license", "judge", "embedder", "undefined_for", "drops_letters", "tolerance", "keywords",
-    "presets", "unranked",
-)  # fmt: skip
-_MOST_KEYWORDS, _LONGEST_KEYWORD = 16, 40
-_SCORE_KEYS = ("range", "better", "perfect", "length_bound", "share", "rate")
-_POWER = re.compile(r"\d+e-\d+")
-_TAG_KEYS = ("task", "dimension", "family", "language")
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+_ALLOWED = {
+    "string_type": "text",
+    "tuple_type": "a list",
+    **dict.fromkeys(("dict_type", "model_type", "dataclass_type"), "a mapping of keys"),
+}
+"""What a value has to be, by the type of pydantic's error."""
 
 
 class Scale(NamedTuple):
@@ -75,10 +89,12 @@ class Scale(NamedTuple):
 
     def __contains__(self, value: object) -> bool:
         """Whether a number lies in the range, up to float rounding; `nan` does, infinity never."""
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            return isinstance(value, float) and math.isnan(value)
-        above = self.low is None or value >= self.low or _near(value, self.low)
-        return above and (self.high is None or value <= self.high or _near(value, self.high))
+        if not isinstance(value, (int, float)) or math.isinf(value):
+            return False
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        nearest = min(max(value, low), high)
+        return math.isnan(value) or math.isclose(value, nearest, rel_tol=1e-9, abs_tol=1e-9)
 
     @property
     def interval(self) -> str:
@@ -88,275 +104,164 @@ class Scale(NamedTuple):
         return f"{low}, {high}"
 
 
-class Tags(NamedTuple):
-    """What a metric is for; the gallery and `list` filter by these."""
+def _must(fit: Callable[[Any], bool], message: str) -> AfterValidator:
+    """Refuses other values with a message, in which {} stands for the value."""
 
-    task: tuple[str, ...] = ()
-    dimension: tuple[str, ...] = ()
+    def check(value: Any) -> Any:
+        if not fit(value):
+            raise ValueError(message.format(repr(value)))
+        return value
+
+    return AfterValidator(check)
+
+
+def _are_keywords(phrases: tuple[str, ...]) -> bool:
+    short = all(0 < len(phrase.strip()) <= 40 for phrase in phrases)
+    return short and len({phrase.casefold() for phrase in phrases}) == len(phrases) <= 16
+
+
+def _scale(output: OutputKeys) -> Scale:
+    if (output.share and output.range != (0, 1)) or (output.rate and output.range != (0, None)):
+        raise ValueError("has to have range [0, 1] to be a share, and [0, null] to be a rate")
+    return Scale(*output.range, **output.model_dump(exclude={"range"}))
+
+
+Number = Annotated[float, Strict()]
+Flag = Annotated[bool, Strict()]
+Item = TypeVar("Item")
+ListOf = Annotated[tuple[Item, ...], BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
+"""A list, or one text that stands for a list of it."""
+Requirement = Annotated[
+    str, _must(is_requirement, "isn't a valid requirement: {}; quote one with a comma")
+]
+Reason = Annotated[
+    str, _must(UNDEFINED_FOR.__contains__, f"has to be one of {', '.join(UNDEFINED_FOR)}, not {{}}")
+]
+Parameters = Annotated[dict[str, Any], _must(bool, "has to set parameters")]
+
+
+@dataclass(frozen=True)
+class Tags:
+    """The uses of a metric; the gallery and `list` filter by these."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid"}
+
+    task: ListOf[str] = ()
+    dimension: ListOf[str] = ()
     family: str = ""
-    language: tuple[str, ...] = ("any",)
+    language: ListOf[str] = ("any",)
+
+
+class OutputKeys(BaseModel, extra="forbid"):
+    """The keys of an output under `scores`."""
+
+    range: tuple[Number | None, Number | None]
+    better: Better
+    perfect: Number | None = None
+    length_bound: LengthBound | None = None
+    share: Flag = False
+    rate: Flag = False
+
+
+class FrontMatter(BaseModel, extra="forbid"):
+    """The keys of a card's front matter; those that are left out have the defaults of `Card`."""
+
+    name: str
+    title: str
+    summary: str
+    inputs: ListOf[str]
+    scores: Annotated[
+        dict[str, Annotated[OutputKeys, AfterValidator(_scale)]],
+        _must(lambda outputs: "score" in outputs, 'has to list the outputs, "score" among them'),
+    ]
+    license: str
+    headline: Annotated[ListOf[str], _must(bool, "has to name an output")] = ("score",)
+    definition: Annotated[int, Strict(), Field(ge=1)] = 1
+    requires: ListOf[Requirement] = ()
+    tags: Tags = Tags()
+    judge: Literal["any", "model"] | None = None
+    embedder: Literal["any"] | None = None
+    undefined_for: ListOf[Reason] = ()
+    drops_letters: Flag = False
+    tolerance: Annotated[float, Field(ge=0, lt=1)] = 0
+    keywords: Annotated[
+        ListOf[str], _must(_are_keywords, "have to be at most 16 different short phrases, not {}")
+    ] = ()
+    presets: dict[str, Parameters] = {}
+    unranked: str = ""
+
+    @field_validator("headline")
+    @classmethod
+    def _names_outputs(cls, headline: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        outputs = info.data.get("scores", headline)
+        for name in headline:
+            if name not in outputs and pattern_of(name) not in outputs:
+                hint = did_you_mean(name, outputs)
+                raise ValueError(f"names {name}, which isn't an output{hint}")
+        return headline
 
 
 @cache
 def pattern_of(output: str) -> str:
-    """What stands on a card for an output with a number: "precision_n" for "precision_2"."""
+    """The name on a card of an output with a number: "precision_n" for "precision_2"."""
     return re.sub(r"\d+$", "n", output)
 
 
-def _near(first: float, second: float) -> bool:
-    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
+def read_front_matter(path: Path) -> tuple[dict[str, Any], str]:
+    """The values that `Card` takes of a file, and the body after them.
 
-
-def _split(path: Path, text: str) -> tuple[str, str]:
-    match = re.match(r"---\n(.*?\n)---\n", text.replace("\r\n", "\n"), re.DOTALL)
-    if not match:
-        raise CardError(f"{path}:1: a card has to start with front matter between two lines of ---")
-    return match[1], text.replace("\r\n", "\n")[match.end() :]
-
-
-def _load(path: Path, front: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """The front matter's values, and the line in the file of every key ("scores.f1")."""
+    Raises:
+        CardError: no such file, no front matter, an unknown or missing key, a value that isn't
+            allowed; the text starts with file and line.
+    """
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        node, values = yaml.compose(front, loader), yaml.load(front, loader)
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CardError(f"{path}: the card can't be read ({error})") from error
+    match = re.match(r"---\n(.*?\n)---\n", text, re.DOTALL)
+    if not match:
+        raise CardError(f"{path}:1: a card has to start with front matter between two lines of ---")
+    try:
+        values = yaml.load(match[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        front = FrontMatter.model_validate(values)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        first = next((e for e in errors if e["type"] in _UNKNOWN_KEY), errors[0])
+        line = _line(yaml.compose(match[1]), first["loc"])
+        raise CardError(f"{path}:{line}: {_worded(first)}") from error
     # An impossible date raises a plain ValueError.
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
-        reason = " ".join(str(error).split())
+        line, reason = mark.line + 2 if mark else 1, " ".join(str(error).split())
         raise CardError(f"{path}:{line}: the front matter isn't valid YAML: {reason}") from error
-    if not isinstance(values, dict):
-        raise CardError(f"{path}:2: the front matter has to be a mapping of keys")
-    return values, dict(_lines(node, ""))
+    given = {key: getattr(front, key) for key in values}
+    return {**given, "keys": tuple(values)}, text[match.end() :]
 
 
-def _lines(node: Any, prefix: str) -> Iterator[tuple[str, int]]:
-    for key, value in getattr(node, "value", []) if hasattr(node, "value") else []:
-        name = f"{prefix}{key.value}"
-        yield name, key.start_mark.line + 2
-        if isinstance(value.value, list) and value.id == "mapping":
-            yield from _lines(value, f"{name}.")
+def _line(node: Any, keys: Iterable[int | str]) -> int:
+    """The line in the file of the innermost of some keys, each of which is under the one before."""
+    line = 1
+    for name in keys:
+        for key, value in node.value if node.id == "mapping" else ():
+            if key.value == str(name):
+                line, node = key.start_mark.line + 2, value
+    return line
 
 
-@dataclass(frozen=True)
-class FrontMatter:
-    """A card's front matter as it was read: values to be checked, and the line of every key."""
-
-    path: Path
-    values: Mapping[str, Any]
-    lines: Mapping[str, int]
-
-    @classmethod
-    def read(cls, path: Path) -> tuple[dict[str, Any], str]:
-        """What `Card` takes of the file, and the body after it.
-
-        Raises:
-            CardError: no such file, no front matter, an unknown or missing key, a value of
-                the wrong shape; the text starts with file and line.
-        """
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CardError(f"{path}: the card can't be read ({error})") from error
-        front, body = _split(path, text)
-        values, lines = _load(path, front)
-        return cls(path, values, lines).parsed(), body
-
-    def parsed(self) -> dict[str, Any]:
-        """The values as `Card` takes them.
-
-        Raises:
-            CardError: an unknown or missing key, or a value of the wrong shape.
-        """
-        values = self.values
-        self.only(values, _KEYS)
-        name, title, summary, license_ = map(self.text, ("name", "title", "summary", "license"))
-        scales = self.scales(values.get("scores"))
-        tags = self.only(values.get("tags", {}), _TAG_KEYS, "tags.")
-        return dict(
-            name=name,
-            title=title,
-            summary=summary,
-            inputs=self.words("inputs", values.get("inputs")),
-            scores=scales,
-            headline=self.headline(values.get("headline", ["score"]), scales),
-            definition=self.definition(values.get("definition", 1)),
-            tags=Tags(
-                self.words("tags.task", tags.get("task", [])),
-                self.words("tags.dimension", tags.get("dimension", [])),
-                str(tags.get("family", "")),
-                self.words("tags.language", tags.get("language", ["any"])),
-            ),
-            license=license_,
-            requires=self.requires(values.get("requires", [])),
-            undefined_for=self.undefined_for(values.get("undefined_for", [])),
-            judge=self.one_of("judge", [*JUDGES][1:]),
-            embedder=self.one_of("embedder", EMBEDDERS),
-            drops_letters=self.flag("drops_letters"),
-            tolerance=self.tolerance(values.get("tolerance", 0)),
-            keywords=self.keywords(values.get("keywords", [])),
-            presets=self.presets(values.get("presets", {})),
-            unranked=self.text("unranked") if "unranked" in values else "",
-            keys=tuple(values),
-        )
-
-    def fail(self, key: str, message: str) -> CardError:
-        """The error that names the file, the line of a key, and what is wrong there."""
-        return CardError(f"{self.path}:{self.lines.get(key, 1)}: {message}")
-
-    def only(self, value: object, known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
-        """A mapping whose keys are all known."""
-        if not isinstance(value, dict):
-            raise self.fail(prefix.rstrip("."), f"{prefix.rstrip('.')} has to be a mapping of keys")
-        for key in value:
-            if key not in known:
-                hint = did_you_mean(str(key), known)
-                raise self.fail(
-                    f"{prefix}{key}", f"unknown key {prefix}{key}{hint} (known: {', '.join(known)})"
-                )
-        return value
-
-    def words(self, key: str, value: object) -> tuple[str, ...]:
-        """One word or several."""
-        items = [value] if isinstance(value, str) else value
-        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise self.fail(key, f"{key} has to be a list of words, not {value!r}")
-        return tuple(items)
-
-    def scale(self, name: str, value: object) -> Scale:
-        """What an output's numbers mean."""
-        prefix = f"scores.{name}"
-        keys = self.only(value, _SCORE_KEYS, f"{prefix}.")
-        bounds = keys.get("range")
-        if not (
-            isinstance(bounds, list)
-            and len(bounds) == 2
-            and all(b is None or isinstance(b, (int, float)) for b in bounds)
-        ):
-            raise self.fail(
-                prefix, f"{prefix}.range has to be [low, high], with null for unbounded"
-            )
-        if keys.get("better") not in BETTER:
-            raise self.fail(prefix, f"{prefix}.better has to be one of {', '.join(BETTER)}")
-        perfect = keys.get("perfect")
-        if perfect is not None and not isinstance(perfect, (int, float)):
-            raise self.fail(prefix, f"{prefix}.perfect has to be a number, not {perfect!r}")
-        length_bound = keys.get("length_bound")
-        if length_bound is not None and length_bound not in LENGTH_BOUND:
-            raise self.fail(prefix, f"{prefix}.length_bound has to be {' or '.join(LENGTH_BOUND)}")
-        flags = {"share": [0, 1], "rate": [0, None]}
-        for flag, needed in flags.items():
-            value = keys.get(flag, False)
-            if not isinstance(value, bool) or (value and bounds != needed):
-                shown = json.dumps(needed)
-                raise self.fail(
-                    prefix, f"{prefix}.{flag} has to be true or false, and true with range {shown}"
-                )
-        direction = cast("str", keys["better"])
-        is_flag = {flag: bool(keys.get(flag)) for flag in flags}
-        return Scale(bounds[0], bounds[1], direction, perfect, length_bound, **is_flag)
-
-    def headline(self, value: object, outputs: Mapping[str, object]) -> tuple[str, ...]:
-        """Outputs of the card."""
-        named = self.words("headline", value)
-        if not named:
-            raise self.fail("headline", "headline has to name an output")
-        for name in named:
-            if name not in outputs and pattern_of(name) not in outputs:
-                raise self.fail(
-                    "headline",
-                    f"headline names {name}, which isn't an output{did_you_mean(name, outputs)}",
-                )
-        return named
-
-    def requires(self, value: object) -> tuple[str, ...]:
-        """Requirements as pip knows them."""
-        texts = self.words("requires", value)
-        for text in texts:
-            if not is_requirement(text):
-                raise self.fail(
-                    "requires",
-                    f"requires has {text!r}, which isn't a valid requirement; quote one with a "
-                    "comma",
-                )
-        return texts
-
-    def undefined_for(self, value: object) -> tuple[str, ...]:
-        """Kinds of predictions without a value."""
-        kinds = self.words("undefined_for", value)
-        for kind in kinds:
-            if kind not in UNDEFINED_FOR:
-                raise self.fail(
-                    "undefined_for",
-                    f"undefined_for has {kind!r}{did_you_mean(kind, UNDEFINED_FOR)} "
-                    f"(known: {', '.join(UNDEFINED_FOR)})",
-                )
-        return kinds
-
-    def keywords(self, value: object) -> tuple[str, ...]:
-        """What people type who look for such a metric: a few short phrases, each once."""
-        words = self.words("keywords", value)
-        short = all(0 < len(word.strip()) <= _LONGEST_KEYWORD for word in words)
-        if not short or len({word.casefold() for word in words}) < len(words):
-            raise self.fail("keywords", f"keywords have to be different short phrases: {value!r}")
-        if len(words) > _MOST_KEYWORDS:
-            raise self.fail(
-                "keywords", f"keywords has {len(words)} entries, and {_MOST_KEYWORDS} are the limit"
-            )
-        return words
-
-    def presets(self, value: object) -> dict[str, dict[str, Any]]:
-        """Parameters by the name that sets them together."""
-        if not isinstance(value, dict):
-            raise self.fail("presets", "presets has to be a mapping of names to parameters")
-        for name, parameters in value.items():
-            if not isinstance(name, str):
-                raise self.fail(f"presets.{name}", f"presets has {name!r} as a name; quote it")
-            if not isinstance(parameters, dict) or not parameters:
-                raise self.fail(f"presets.{name}", f"presets.{name} has to set parameters")
-        return value
-
-    def text(self, key: str) -> str:
-        """The text of a key that has to be there."""
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            raise self.fail(key, f"{key} is missing or isn't text")
-        return value
-
-    def scales(self, value: object) -> dict[str, Scale]:
-        """The scales of all outputs."""
-        if not isinstance(value, dict) or "score" not in value:
-            raise self.fail("scores", 'scores has to list the outputs, "score" among them')
-        return {str(name): self.scale(str(name), scale) for name, scale in value.items()}
-
-    def definition(self, value: object) -> int:
-        """The version of the numbers."""
-        if type(value) is not int or value < 1:
-            raise self.fail(
-                "definition", f"definition has to be a whole number from 1, not {value!r}"
-            )
-        return value
-
-    def flag(self, key: str) -> bool:
-        """Whether a key is true; it is false where it is left out."""
-        value = self.values.get(key, False)
-        if not isinstance(value, bool):
-            raise self.fail(key, f"{key} has to be true or false, not {value!r}")
-        return value
-
-    def tolerance(self, value: object) -> float:
-        """How far equal scores may differ."""
-        # YAML takes 1e-5 for text, as it has no point.
-        number = float(value) if isinstance(value, str) and _POWER.fullmatch(value) else value
-        if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1:
-            raise self.fail("tolerance", f"tolerance has to be a number from 0 to 1, not {value!r}")
-        return float(number)
-
-    def one_of(self, key: str, known: Sequence[str]) -> str | None:
-        """One of the known words, or None where the key is left out."""
-        if key in self.values and self.values[key] not in known:
-            allowed = f"has to be {' or '.join(known)}, or left out"
-            raise self.fail(key, f"{key} {allowed}, not {self.values[key]!r}")
-        return cast("str | None", self.values.get(key))
+def _worded(error: ErrorDetails) -> str:
+    """An error of pydantic's in the words of cards: "scores.f1.better has to be …"."""
+    loc, kind = error["loc"], error["type"]
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)[1:]
+    if kind in _UNKNOWN_KEY:
+        models = {"scores": OutputKeys.model_fields, "tags": vars(Tags())}
+        known = tuple(models[str(loc[0])] if loc[1:] else FrontMatter.model_fields)
+        hint = did_you_mean(str(loc[-1]), known)
+        return f"unknown key {key}{hint} (known: {', '.join(known)})"
+    if kind == "missing":
+        return f"{key} is missing"
+    if kind == "value_error":
+        return f"{key} {error['ctx']['error']}"
+    allowed = _ALLOWED.get(kind) or error["msg"].removeprefix("Input should be ")
+    return f"{key or 'the front matter'} has to be {allowed}, not {error['input']!r}"
