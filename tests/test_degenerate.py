@@ -27,7 +27,7 @@ def samples(under_test: MetricUnderTest) -> dict[str, list[Any]] | None:
         name: [row[names.get(name, name)] for row in rows]
         for name in ("references", "contexts", *names)
     }
-    found = under_test.own or passages
+    found = under_test.extra_columns or passages
     if not {"predictions", *under_test.needed} <= found.keys():
         return None
     return {name: list(found[name]) for name in under_test.needed}

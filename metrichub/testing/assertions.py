@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from metrichub import Interval, Report, compare_all
-from metrichub.catalog.parameters import choices_of
 from metrichub.data.columns import column_of
 from metrichub.errors import ParameterError, ReportError, SpecError, what, without_warnings
 from metrichub.evaluation.resample import SEED
@@ -68,8 +67,8 @@ def assert_scores(
     __tracebackhide__ = True
     if not isinstance(report, Report):
         raise ReportError(f"pass a report, hub.evaluate(...), not {what(report)}")
-    if on not in choices_of(On):
-        raise ParameterError(None, "on", on, " or ".join(map(repr, choices_of(On))))
+    if on not in ("score", "interval"):
+        raise ParameterError(None, "on", on, "'score' or 'interval'")
     thresholds = _thresholds(limits, {n: result.metric for n, result in report.results.items()})
     how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     scores = report.scores()
@@ -101,7 +100,7 @@ def _thresholds(
 def _beyond_margins(
     report: Report, baseline: Report | None, limits: Mapping[str, object], how: Mapping[str, Any]
 ) -> Iterator[str]:
-    """What is wrong with outputs that aren't shown to keep their margin from the baseline."""
+    """A sentence for each output that isn't shown to keep its margin from the baseline."""
     metrics = {name: result.metric for name, result in report.results.items()}
     for name, limit in limits.items():
         text, output = "".join(str(limit).split()), Threshold.named(name, ">=", math.nan)
@@ -118,9 +117,9 @@ def _beyond_margins(
                 raise ParameterError(None, "baseline", None, f"the report that {limit!r} is about")
             systems = {"the baseline": baseline, "the report": report}
             ranking = compare_all(systems, metrics=output.metric, trials=1, **how)
-            found = ranking.not_worse("the report", name, margin, confidence=how["confidence"])
-            if not found.shown:
-                yield found.sentence
+            verdict = ranking.not_worse("the report", name, margin, confidence=how["confidence"])
+            if not verdict.shown:
+                yield verdict.sentence
 
 
 def _message(

@@ -7,6 +7,7 @@ import doctest
 import re
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,9 +126,9 @@ def prose_agrees(card: Card) -> None:
                 f"the prose says {english[0]!r}, but the front matter language: [any]; write the "
                 "languages of the defaults, as in language: [en]"
             )
-    said, better = re.search(_DIRECTION, lead), card.better("score")
-    if said and said[1].lower() != better:
-        raise Broken(f"the opening says '{said[1]} is better', but the front matter {better}")
+    direction, better = re.search(_DIRECTION, lead), card.better("score")
+    if direction and direction[1].lower() != better:
+        raise Broken(f"the opening says '{direction[1]} is better', but the front matter {better}")
     wrong, right = _LEFT_OUT, "the front matter has no undefined_for"
     if card.undefined_for:
         wrong, right = _OWN_FAULT, "by its undefined_for such a sample is unanswered"
@@ -149,12 +150,9 @@ def inputs_agree(under_test: MetricUnderTest) -> None:
             f"the card says {kind}: {declared}, the code has {'one' if asks else 'none'}",
         )
     if under_test.entry.card.judge == "model":
-        refused = False
-        try:
+        with suppress(JudgeUnavailable):
             under_test.evaluate(under_test.columns, judge="offline")
-        except JudgeUnavailable:
-            refused = True
-        hold(refused, "the card says judge: model, but the offline judge serves it")
+            raise Broken("the card says judge: model, but the offline judge serves it")
     if isinstance(under_test.metric, JudgeMetric):
         _asks_what_it_declares(under_test, under_test.metric)
 
@@ -183,7 +181,7 @@ class JudgeSpy:
         return self.judge.label
 
     async def extract(self, prompt: Prompt, fields: Fields, limit: int | None = None) -> list[str]:
-        """What the other judge finds."""
+        """The texts that the other judge finds."""
         self.questions.add(("extract", prompt.name))
         return await self.judge.extract(prompt, fields, limit)
 
@@ -282,7 +280,7 @@ def _presets(card: Card) -> str:
 
 
 def _gathered(metric: Metric) -> str:
-    """What a corpus metric needs in one place, of samples on several machines."""
+    """A note on what a corpus metric gathers from several machines; "" for other metrics."""
     if not isinstance(metric, CorpusMetric):
         return ""
     is_gathered = {

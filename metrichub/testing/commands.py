@@ -46,6 +46,6 @@ def _show(name: str, findings: list[Finding]) -> None:
         for line in (finding.problem or "").splitlines():
             click.echo(f"{' ' * len(name)}      {line}")
     passed = sum(not finding.problem for finding in ran)
-    left = len(findings) - len(ran)
-    rest = f", {left} not run, as they need the card" if left else ""
-    click.echo(f"{name}: {passed} of {len(findings)} contract tests pass{rest}")
+    skipped = len(findings) - len(ran)
+    note_of_skipped = f", {skipped} not run, as they need the card" if skipped else ""
+    click.echo(f"{name}: {passed} of {len(findings)} contract tests pass{note_of_skipped}")

@@ -27,9 +27,9 @@ def nothing_heavy_loads(under_test: MetricUnderTest) -> None:
 
 
 class _Footprint(NamedTuple):
-    """What scoring left in a process that had imported nothing but the hub.
+    """The modules and sockets of a process that scored with a metric and did nothing else.
 
-    `imported` is what was there when the metric was made, before it scored anything.
+    `imported` has the modules that were loaded before the metric scored anything.
     """
 
     imported: frozenset[str]
@@ -38,7 +38,7 @@ class _Footprint(NamedTuple):
 
 
 def _footprint(metric: str, columns: Mapping[str, Sequence[Any]]) -> _Footprint:
-    """What scoring some columns with a metric, and nothing else, loads and opens.
+    """The footprint of scoring some columns with a metric in a fresh process.
 
     Raises:
         Broken: scoring failed there.

@@ -69,14 +69,14 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
     passes; the scores of a metric whose averaging is macro are the means of its samples' scores.
     """
     result = under_test.evaluate(under_test.columns).results[under_test.metric.name]
-    if isinstance(result, RowsResult):
-        _rows_conclude_alike(result)
+    if isinstance(result, RowsResult) and isinstance(result.metric, CorpusMetric):
+        _resamples_conclude_alike(result.metric, result.rows)
+        _condensed_rows_conclude_alike(result.metric, result.rows)
     metric, rows = under_test.metric, result.statistics
     if rows is None:
         return
     if has_sample_scores(metric):
-        why = _not_of_samples(metric, rows)
-        hold(why is None, str(why))
+        _samples_score_alone(metric, rows)
     count = rows.scored.astype(np.float64)
     flat = scores_of(metric, rows.arrays, count)
     if metric.averaging == "macro":
@@ -96,30 +96,20 @@ def score_broadcasts(under_test: MetricUnderTest) -> None:
             hold(_same(value, flat[name][row]), f"{name} of one sample differs from its row")
 
 
-def _rows_conclude_alike(result: RowsResult) -> None:
-    if isinstance(result.metric, CorpusMetric):
-        for why in (
-            _not_concluded(result.metric, result.rows),
-            _not_condensed(result.metric, result.rows),
-        ):
-            hold(why is None, str(why))
-
-
 def measuring_merges(under_test: MetricUnderTest) -> None:
     """Measuring samples in parts gives the same as measuring them together."""
-    whole = under_test.evaluate(under_test.columns)
+    together = under_test.evaluate(under_test.columns)
+    name = under_test.metric.name
     for cut in (1, 3, len(next(iter(under_test.columns.values()))) - 1):
-        parts = [{k: v[:cut] for k, v in under_test.columns.items()}]
-        parts += [{k: v[cut:] for k, v in under_test.columns.items()}]
-        merged = under_test.evaluate(parts[0]).merge(under_test.evaluate(parts[1]))
-        _same_reports(under_test, whole, merged, f"split at {cut}")
-        whole_result, merged_result = (r.results[under_test.metric.name] for r in (whole, merged))
-        if isinstance(whole_result, SumResult) and isinstance(merged_result, SumResult):
-            for name, total in whole_result.totals.items():
-                hold(
-                    _close(under_test, total, merged_result.totals[name]),
-                    f"the sum of {name} differs by the split",
-                )
+        first = under_test.evaluate({k: v[:cut] for k, v in under_test.columns.items()})
+        second = under_test.evaluate({k: v[cut:] for k, v in under_test.columns.items()})
+        merged = first.merge(second)
+        _same_reports(under_test, together, merged, f"split at {cut}")
+        result, merged_result = together.results[name], merged.results[name]
+        if isinstance(result, SumResult) and isinstance(merged_result, SumResult):
+            for key, total in result.totals.items():
+                again = merged_result.totals[key]
+                hold(_close(under_test, total, again), f"the sum of {key} differs by the split")
 
 
 def order_is_irrelevant(under_test: MetricUnderTest) -> None:
@@ -131,8 +121,9 @@ def order_is_irrelevant(under_test: MetricUnderTest) -> None:
         other = backward.results[name].scores()[output]
         hold(_close(under_test, value, other), f"{output} is {value}, and {other} in reverse order")
     for output, values in forward.results[name].samples().items():
+        again = backward.results[name].samples()[output][::-1]
         hold(
-            _close(under_test, values, backward.results[name].samples()[output][::-1]),
+            _close(under_test, values, again),
             f"{output} of a sample depends on the order of the samples",
         )
 
@@ -143,8 +134,12 @@ def any_text_is_valid(under_test: MetricUnderTest) -> None:
     size = len(pool)
     columns: dict[str, list[Any]] = {}
     for number, column in enumerate(under_test.needed):
-        if under_test.own is not None and column not in ("predictions", "references", "sources"):
-            values = list(under_test.own[column])
+        if under_test.extra_columns is not None and column not in (
+            "predictions",
+            "references",
+            "sources",
+        ):
+            values = list(under_test.extra_columns[column])
             columns[column] = [values[i % len(values)] for i in range(2 * size)]
             continue
         shift = 0 if number == 0 else 5
@@ -166,23 +161,23 @@ def perfection_holds(under_test: MetricUnderTest) -> None:
     Also a single word, and texts in other scripts, as far as they are scored at all.
     """
     target = next((c for c in ("references", "sources") if c in under_test.needed), None)
-    if target is None or "predictions" not in under_test.needed or under_test.own is not None:
+    if (
+        target is None
+        or "predictions" not in under_test.needed
+        or under_test.extra_columns is not None
+    ):
         return
     columns = {**under_test.columns, "predictions": under_test.columns[target]}
     for name, values in columns.items():
-        columns[name] = [
-            *values,
-            *(SHORT if name in ("predictions", target) else values[:1] * len(SHORT)),
-        ]
+        short = list(SHORT) if name in ("predictions", target) else values[:1] * len(SHORT)
+        columns[name] = values + short
     result = under_test.evaluate(columns).results[under_test.metric.name]
     for output, scale in under_test.scales().items():
         if scale.perfect is not None:
             samples = result.samples()[output]
             for value in (*samples[~np.isnan(samples)], result.scores()[output]):
-                hold(
-                    _close(under_test, value, scale.perfect),
-                    f"{output} is {value}, not {scale.perfect}",
-                )
+                perfect = _close(under_test, value, scale.perfect)
+                hold(perfect, f"{output} is {value}, not {scale.perfect}")
 
 
 def nothing_is_changed(under_test: MetricUnderTest) -> None:
@@ -221,11 +216,8 @@ def empty_is_nan(under_test: MetricUnderTest) -> None:
     hold(measured == 0, f"without samples, {measured} rows are returned")
     result = under_test.evaluate({column: [] for column in under_test.needed})
     scores = result.results[under_test.metric.name].scores()
-    hold(set(scores) == set(under_test.scales()), f"without samples, the scores are {scores}")
-    hold(
-        all(np.isnan(value) for value in scores.values()),
-        f"without samples, the scores are {scores}",
-    )
+    all_nan = set(scores) == set(under_test.scales()) and all(map(np.isnan, scores.values()))
+    hold(all_nan, f"without samples, the scores are {scores}")
 
 
 def nonsense_never_pays(under_test: MetricUnderTest) -> None:
@@ -254,8 +246,8 @@ def intervals_hold(under_test: MetricUnderTest) -> None:
     scores, samples = result.scores(), result.samples()
     for output, interval in report.intervals(resamples=200)[under_test.metric.name].items():
         scale = under_test.metric.card.scale(output)
-        held = np.isnan(interval.low) or interval.low <= scores[output] <= interval.high
-        hold(held, f"{output} is {scores[output]}, outside its interval {interval}")
+        in_interval = np.isnan(interval.low) or interval.low <= scores[output] <= interval.high
+        hold(in_interval, f"{output} is {scores[output]}, outside its interval {interval}")
         if scale is not None:
             inside = interval.low in scale and interval.high in scale
             hold(inside, f"the interval of {output}, {interval}, leaves its range {scale.interval}")
@@ -302,30 +294,30 @@ def _same_reports(under_test: MetricUnderTest, first: Report, second: Report, wh
             hold(_close(under_test, value, again), f"{what}: {output} is {value}, then {again}")
 
 
-def _not_concluded(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
-    """What a resampler gives otherwise than `conclude` of the drawn rows; None if nothing.
+def _resamples_conclude_alike(metric: CorpusMetric, rows: Sequence[Any]) -> None:
+    """Raise `Broken` if a resampler gives other scores than `conclude` for the drawn rows.
 
     The resamples are the rows themselves, and two in which some are left out and some are double.
     """
     resampled = metric.resampler(rows)
     if resampled is None:
-        return None
+        return
     each = np.arange(len(rows))
     times = np.array([np.ones(len(rows)), each % 3, 2 - each % 3])
     scores = resampled(times)
     for number, counts in enumerate(times.astype(np.int64)):
         drawn = [rows[row] for row in np.repeat(each, counts).tolist()]
         for name, value in metric.conclude(drawn).items():
-            if name not in scores:
-                return f"the resampler doesn't give {name}"
+            hold(name in scores, f"the resampler doesn't give {name}")
             score = scores[name][number]
-            if not np.allclose(score, value, rtol=1e-9, atol=1e-12, equal_nan=True):
-                return f"the resampler gives {name} as {score}, and conclude as {value}"
-    return None
+            hold(
+                _same(score, value),
+                f"the resampler gives {name} as {score}, and conclude as {value}",
+            )
 
 
-def _not_condensed(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
-    """What condensed rows conclude otherwise than the rows; None if nothing.
+def _condensed_rows_conclude_alike(metric: CorpusMetric, rows: Sequence[Any]) -> None:
+    """Raise `Broken` if condensed rows give other scores than the rows.
 
     They are condensed in three parts, one of them empty, and the parts together once more.
     """
@@ -334,21 +326,18 @@ def _not_condensed(metric: CorpusMetric, rows: Sequence[Any]) -> str | None:
     condensed = metric.condense([row for part in parts for row in metric.condense(part)])
     scores = metric.conclude(condensed)
     for name, value in metric.conclude(rows).items():
-        if not np.allclose(scores[name], value, rtol=1e-9, atol=1e-12, equal_nan=True):
-            return f"condensed rows give {name} as {scores[name]}, and the rows {value}"
-    return None
+        score = scores[name]
+        hold(_same(score, value), f"condensed rows give {name} as {score}, and the rows {value}")
 
 
-def _not_of_samples(metric: Metric, rows: Stats) -> str | None:
-    """What is wrong with `score_samples`; None if it scores each row, by itself, and no other."""
+def _samples_score_alone(metric: Metric, rows: Stats) -> None:
+    """Raise `Broken` unless `score_samples` scores each row by itself, and no other."""
     # The last row has no sample: none of its statistics may reach a score.
     rows = rows.only(rows.scored & (np.arange(len(rows)) < len(rows) - 1))
     for name, values in sample_scores(metric, rows).items():
-        if wrong := np.flatnonzero(np.isnan(values) == rows.scored).tolist():
-            return f"score_samples: {name} of the samples {wrong} is nan, or should be"
+        wrong = np.flatnonzero(np.isnan(values) == rows.scored).tolist()
+        hold(not wrong, f"score_samples: {name} of the samples {wrong} is nan, or should be")
         for row in range(len(rows)):
             part = {key: array[row : row + 1] for key, array in rows.arrays.items()}
             alone = sample_scores(metric, Stats(part, rows.scored[row : row + 1], {}, {}))[name]
-            if not np.allclose(alone[0], values[row], rtol=1e-9, atol=1e-12, equal_nan=True):
-                return f"score_samples: {name} depends on other samples"
-    return None
+            hold(_same(alone[0], values[row]), f"score_samples: {name} depends on other samples")

@@ -92,15 +92,15 @@ class MetricUnderTest:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What is given to the metric: who is asked needs no network, if it asks anyone."""
+        """The parameters that are given, and a judge or an embedder that needs no network."""
         # Where only a model could judge, chance does: the laws are about the arithmetic.
         judge = "chance" if self.entry.card.judge == "model" else "offline"
-        known = {parameter.name for parameter in parameters_of(self.entry.load())}
+        names = {parameter.name for parameter in parameters_of(self.entry.load())}
         services = {"judge": judge, "embedder": "offline"}
-        return {key: name for key, name in services.items() if key in known} | {**self.parameters}
+        return {key: name for key, name in services.items() if key in names} | {**self.parameters}
 
     @cached_property
-    def own(self) -> Mapping[str, Sequence[Any]] | None:
+    def extra_columns(self) -> Mapping[str, Sequence[Any]] | None:
         """The columns that were passed or are next to the card; None if plain texts will do."""
         path = self.entry.folder / "samples.jsonl"
         if self.samples is not None or not path.exists():
@@ -111,13 +111,13 @@ class MetricUnderTest:
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
         """Eight ordinary samples with a prediction that shares words with its reference."""
-        if self.own is not None:
-            return {name: list(values) for name, values in self.own.items()}
+        if self.extra_columns is not None:
+            return {name: list(values) for name, values in self.extra_columns.items()}
         return {column: self._ordinary(column) for column in self.needed}
 
     @property
     def spec(self) -> str:
-        """What a hub loads the metric by."""
+        """The spec by which a hub loads the metric."""
         return str(Spec(self.entry.qualified, self.settings))
 
     @property

@@ -61,7 +61,7 @@ def test_samples_that_are_given_come_first(under_test: MetricUnderTest) -> None:
 
 def test_without_a_file_plain_texts_have_to_do(under_test: MetricUnderTest) -> None:
     (under_test.entry.folder / "samples.jsonl").unlink()
-    assert under_test.own is None
+    assert under_test.extra_columns is None
     assert len(under_test.columns["numbers"]) == 8
 
 
