@@ -1,1 +1,1 @@
-"""What is installed: cards, the registry of metrics, their specs and parameters."""
+"""The catalog of what is installed: cards, the registry of metrics, their specs and parameters."""

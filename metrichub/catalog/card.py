@@ -182,7 +182,7 @@ def bounds_table(card: Card) -> str:
 
 
 def _remarks(card: Card) -> Iterator[str]:
-    """What else holds of all outputs, in sentences."""
+    """Sentences on the tolerance, ranking, length, shares and unanswered samples."""
     if card.tolerance:
         yield (
             "Scores of the same samples agree within a tolerance of "

@@ -63,11 +63,11 @@ _ALLOWED = {
     "tuple_type": "a list",
     **dict.fromkeys(("dict_type", "model_type", "dataclass_type"), "a mapping of keys"),
 }
-"""What a value has to be, by the type of pydantic's error."""
+"""The values that are allowed, by the type of pydantic's error."""
 
 
 class Scale(NamedTuple):
-    """What one output's numbers mean: range (None: unbounded), direction, value at perfection.
+    """The meaning of an output's numbers: range (None: unbounded), direction, value at perfection.
 
     `length_bound` says whether the output "falls" or "rises" with the length of the predictions,
     whatever they say; None if it does neither. A `share`
@@ -236,8 +236,8 @@ def read_front_matter(path: Path) -> tuple[dict[str, Any], str]:
         mark = getattr(error, "problem_mark", None)
         line, reason = mark.line + 2 if mark else 1, " ".join(str(error).split())
         raise CardError(f"{path}:{line}: the front matter isn't valid YAML: {reason}") from error
-    given = {key: getattr(front, key) for key in values}
-    return {**given, "keys": tuple(values)}, text[match.end() :]
+    fields = {key: getattr(front, key) for key in values}
+    return {**fields, "keys": tuple(values)}, text[match.end() :]
 
 
 def _line(node: Any, keys: Iterable[int | str]) -> int:
@@ -256,9 +256,9 @@ def _worded(error: ErrorDetails) -> str:
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)[1:]
     if kind in _UNKNOWN_KEY:
         models = {"scores": OutputKeys.model_fields, "tags": vars(Tags())}
-        known = tuple(models[str(loc[0])] if loc[1:] else FrontMatter.model_fields)
-        hint = did_you_mean(str(loc[-1]), known)
-        return f"unknown key {key}{hint} (known: {', '.join(known)})"
+        keys = tuple(models[str(loc[0])] if loc[1:] else FrontMatter.model_fields)
+        hint = did_you_mean(str(loc[-1]), keys)
+        return f"unknown key {key}{hint} (known: {', '.join(keys)})"
     if kind == "missing":
         return f"{key} is missing"
     if kind == "value_error":

@@ -1,4 +1,4 @@
-"""What docs/ has for programs: the guides by name, and the choices of metrics for a purpose."""
+"""The guides in docs/ by name, and the choices of metrics for a purpose."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ChosenMetric(NamedTuple):
 
 
 class MetricChoice(NamedTuple):
-    """What one evaluates and has, the file of the example, and the metrics, the best first."""
+    """A thing to evaluate, the data at hand, an example's file, and metrics, the best first."""
 
     evaluate: str
     have: str
@@ -82,20 +82,19 @@ def choices(entries: Mapping[str, Entry]) -> tuple[MetricChoice, ...]:
     path = folder() / "choices.toml"
     if not path.is_file():
         return ()
-    made = []
+    offered = []
     for choice in tomllib.loads(path.read_text(encoding="utf-8"))["choice"]:
         names = [Spec.parse(spec).metric for spec in choice["metrics"]]
         if all(name in entries for name in names):
-            rated = choice.get("task", ""), choice.get("dimension", "")
-            chosen = [
-                _chosen(spec, name, entries[name], *rated)
+            task, dimension = choice.get("task", ""), choice.get("dimension", "")
+            metrics = [
+                _chosen(spec, name, entries[name], task, dimension)
                 for spec, name in zip(choice["metrics"], names, strict=True)
             ]
-            chosen.sort(key=lambda metric: (metric.value is None, -(metric.value or 0.0)))
-            made.append(
-                MetricChoice(choice["evaluate"], choice["have"], choice["data"], tuple(chosen))
-            )
-    return tuple(made)
+            metrics.sort(key=lambda metric: (metric.value is None, -(metric.value or 0.0)))
+            evaluate, have, data = choice["evaluate"], choice["have"], choice["data"]
+            offered.append(MetricChoice(evaluate, have, data, tuple(metrics)))
+    return tuple(offered)
 
 
 def _chosen(spec: str, name: str, entry: Entry, task: str, dimension: str) -> ChosenMetric:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -29,38 +28,34 @@ class KnownPlugin(NamedTuple):
 
 
 def elsewhere(name: str) -> str | None:
-    """What to say to those who ask for a metric by a name of the same letters; None if unknown."""
+    """Where the metric with a name of the same letters is; None if that is unknown."""
     letters = bare_name(name)
-    return next((known.where for known in known_plugins() if letters in known.names()), None)
+    return next((plugin.where for plugin in known_plugins() if letters in plugin.names()), None)
 
 
 def bare_name(name: str) -> str:
-    """What of a name doesn't depend on how words are joined: "tokenf1" of "TokenF1", "token_f1"."""
+    """The letters and digits of a name: "tokenf1" of "TokenF1" and of "token_f1"."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
 @cache
 def known_plugins() -> tuple[KnownPlugin, ...]:
     """Every metric that is known to be elsewhere."""
-    return tuple(_read())
-
-
-def _read() -> Iterator[KnownPlugin]:
     import tomllib
 
     text = Path(__file__).with_name("known_plugins.toml").read_text(encoding="utf-8")
+    plugins = []
     for letters, facts in tomllib.loads(text).items():
-        where = _where(facts["in"]) if "in" in facts else facts["why"]
-        keywords = tuple(facts.get("keywords", ()))
-        yield KnownPlugin(letters, facts.get("title", letters), where, keywords, "topic" in facts)
-
-
-def _where(plugin: str) -> str:
-    return f"it is part of the plugin {plugin}; {install_of(plugin)}"
+        where = facts.get("why", "")
+        if plugin := facts.get("in"):
+            where = f"it is part of the plugin {plugin}; {install_of(plugin)}"
+        title, keywords = facts.get("title", letters), tuple(facts.get("keywords", ()))
+        plugins.append(KnownPlugin(letters, title, where, keywords, "topic" in facts))
+    return tuple(plugins)
 
 
 def install_of(plugin: str) -> str:
-    """What installs a plugin of this project."""
+    """The command that installs a plugin of this project."""
     if RELEASED:
         return f"pip install {plugin}"
     return f"in a clone of metrichub, pip install ./plugins/{plugin}"

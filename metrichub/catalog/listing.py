@@ -24,13 +24,13 @@ class Listing(tuple[Entry, ...]):
     """Entries that show themselves as a table by task: the first on each card, or the given one."""
 
     task: str | None
-    whole: bool
+    full: bool
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], task: str | None = None, whole: bool = False) -> Self:
-        """A listing; `whole` summaries are broken into lines, others cut at the end of theirs."""
+    def of(cls, entries: Iterable[Entry], task: str | None = None, full: bool = False) -> Self:
+        """A listing, whose summaries are broken into lines if they are full, or else cut."""
         listing = cls(entries)
-        listing.task, listing.whole = task, whole
+        listing.task, listing.full = task, full
         return listing
 
     def text(self, width: int = _WIDTH, heading: Callable[[str], str] = str) -> str:
@@ -42,7 +42,7 @@ class Listing(tuple[Entry, ...]):
             lines.append(heading(task))
             for name in names:
                 start = f" {name:<{column}} {_marks(named[name]):<3} "
-                lines += _lines(start, _summary(named[name]), width, self.whole)
+                lines += _lines(start, _summary(named[name]), width, self.full)
         lacking = [f"! {name}: {e.install}" for name, e in named.items() if _marks(e)[-1:] == "!"]
         legend = textwrap.wrap(_LEGEND, width) if any(map(_marks, named.values())) else []
         return "\n".join([*lines, *legend, *lacking])
@@ -110,11 +110,11 @@ def list_metrics(
             return not filters
         return all(value in entry.card.facets[name] for name, value in filters.items())
 
-    return Listing.of(filter(fits, registry().entries), task, whole=bool(filters))
+    return Listing.of(filter(fits, registry().entries), task, bool(filters))
 
 
 def _marks(entry: Entry) -> str:
-    """What the metric asks and requires, in letters."""
+    """Letters for the judge and embedder that the metric asks and for further packages."""
     if entry.problem:
         return ""
     card = entry.card
@@ -126,10 +126,10 @@ def _summary(entry: Entry) -> str:
     return printable(f"broken: {entry.problem}" if entry.problem else entry.card.summary)
 
 
-def _lines(start: str, text: str, width: int, whole: bool) -> list[str]:
-    """A line that is cut between words, or the lines of the whole text below one another."""
+def _lines(start: str, text: str, width: int, full: bool) -> list[str]:
+    """A line that is cut between words, or the lines of the full text below one another."""
     room = max(width - len(start), 20)
-    if not whole and not text.startswith("broken: "):
+    if not full and not text.startswith("broken: "):
         return [start + textwrap.shorten(text, room, placeholder=" …")]
-    first, *rest = textwrap.wrap(text, room) or [""]
-    return [f"{start}{first}", *(f"{' ' * len(start)}{line}" for line in rest)]
+    indent = " " * len(start)
+    return (start + f"\n{indent}".join(textwrap.wrap(text, room))).split("\n")

@@ -47,7 +47,7 @@ _WORDS: dict[Any, str] = {
     NoneType: "None",
     **dict.fromkeys((dict, Mapping), "a mapping"),
 }
-"""What values other than objects are called."""
+"""The words for values that aren't objects."""
 
 
 class Range(NamedTuple):
@@ -263,20 +263,20 @@ def make(metric: type, parameters: Mapping[str, object], label: str) -> Any:
         MissingParameter: one has neither a value nor a default.
         ParameterError: a value is out of its domain.
     """
-    known = [field.name for field in dataclasses.fields(metric) if field.init]
-    fields = {name: field for name, field in _WRITTEN.items() if name not in known}
-    parameters = {fields.get(name, name): value for name, value in parameters.items()}
+    fields = [field.name for field in dataclasses.fields(metric) if field.init]
+    renamed = {name: field for name, field in _WRITTEN.items() if name not in fields}
+    parameters = {renamed.get(name, name): value for name, value in parameters.items()}
     for name in parameters:
-        if name not in known:
-            error = UnknownParameter(label, name, [k for k in known if k not in RESERVED])
+        if name not in fields:
+            error = UnknownParameter(label, name, [f for f in fields if f not in RESERVED])
             raise error.with_remedy("reduce_in_hub") if name == "reduce" else error
     for parameter in _without_default(metric):
         if parameter.name not in parameters:
             example = example_call(metric, label)
             raise MissingParameter(label, parameter.name, example, parameter.meaning)
-    made = metric(**parameters)
-    check_parameters(made, label)
-    return made
+    instance = metric(**parameters)
+    check_parameters(instance, label)
+    return instance
 
 
 def example_call(metric: type, label: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -89,19 +89,19 @@ class Entry:
     @property
     def folder(self) -> Path:
         """The folder of the metric's module, found without importing anything."""
-        top, *rest = self.value.partition(":")[0].split(".")
+        module = self.value.partition(":")[0]
+        top, *names = module.split(".")
         try:
             spec = importlib.util.find_spec(top)
         except (ImportError, ValueError):
             spec = None
-        places = list(spec.submodule_search_locations or []) if spec else []
-        folders = [path for place in places if (path := Path(place, *rest)).is_dir()]
-        if not folders:
-            raise CardError(
-                f"{self.qualified}: the package {self.value.partition(':')[0]} that its entry "
-                "point names doesn't exist; reinstall or remove the distribution"
-            )
-        return folders[0]
+        for place in (spec and spec.submodule_search_locations) or ():
+            if (folder := Path(place, *names)).is_dir():
+                return folder
+        raise CardError(
+            f"{self.qualified}: the package {module} that its entry point names doesn't exist; "
+            "reinstall or remove the distribution"
+        )
 
     @property
     def problem(self) -> str | None:
@@ -146,15 +146,15 @@ class Registry:
         import importlib_metadata
 
         entries = []
-        named: dict[int, tuple[str, str]] = {}
+        labels: dict[int, tuple[str, str]] = {}
         for point in importlib_metadata.entry_points(group=group):
             if point.dist is not None:
-                if id(point.dist) not in named:
-                    named[id(point.dist)] = _name_and_version(point.dist)
-                entries.append(Entry(point.name, *named[id(point.dist)], point.value))
-        return cls(
-            tuple(sorted(entries, key=lambda e: (e.distribution != _OURS, e.qualified))), kind
-        )
+                if id(point.dist) not in labels:
+                    labels[id(point.dist)] = _name_and_version(point.dist)
+                distribution, version = labels[id(point.dist)]
+                entries.append(Entry(point.name, distribution, version, point.value))
+        entries.sort(key=lambda entry: (entry.distribution != _OURS, entry.qualified))
+        return cls(tuple(entries), kind)
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Entry]]:
@@ -208,44 +208,45 @@ class Registry:
         if self.kind == "metric" and (where := elsewhere(name)):
             return UnknownMetric(f"{name} isn't installed: {where}")
         slash = "/" in name
-        known = [key for key in self._by_name if slash or "/" not in key]
+        keys = [key for key in self._by_name if slash or "/" not in key]
         written = name if slash else _as_written_here(name)
-        parts = [key for key in known if written.lower() in key.split("_")]
-        having = self._having(lambda card: _has_output(card, name))
-        called = self._having(lambda card: _is_keyword(card, name))
-        names = ([*dict.fromkeys([*called[:2], *parts, *called])] or having)[:_NAMES]
-        near = f"; did you mean {listed(map(repr, names), 'or')}" if names else ""
-        if names and {*names} <= {*having}:
-            near += f", which {'has' if len(names) == 1 else 'have'} the output {name!r}"
-        near = f"{near}?" if names else did_you_mean(written, known)
+        parts = [key for key in keys if written.lower() in key.split("_")]
+        with_output, with_keyword, presets = self._cards_with(name)
+        names = list(dict.fromkeys([*with_keyword[:2], *parts, *with_keyword])) or with_output
+        near, names = did_you_mean(written, keys), names[:_NAMES]
+        if names:
+            outputs = ""
+            if {*names} <= {*with_output}:
+                outputs = f", which {'has' if len(names) == 1 else 'have'} the output {name!r}"
+            near = f"; did you mean {listed(map(repr, names), 'or')}{outputs}?"
         if self.kind != "metric":
             plain = [key for key in self._by_name if "/" not in key]
-            seen = f"installed: {', '.join(plain) or 'none'}"
+            installed = f"installed: {', '.join(plain) or 'none'}"
         else:
-            if presets := self._with_preset(name):
-                near = f"; did you mean {listed(map(repr, presets), 'or')}?"
-            seen = "'metrichub list' shows the installed ones"
+            if presets:
+                near = f"; did you mean {listed(map(repr, presets[:3]), 'or')}?"
+            installed = "'metrichub list' shows the installed ones"
             if not near and re.fullmatch(r"[\w+-]+", name):
-                seen = f"'metrichub list {name}' searches the cards"
-        return UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({seen})")
+                installed = f"'metrichub list {name}' searches the cards"
+        return UnknownMetric(f"no {self.kind} {name!r} is installed{near} ({installed})")
 
-    def _having(self, fits: Callable[[Card], bool]) -> list[str]:
-        """The metrics of which a card fits."""
-        named = []
+    def _cards_with(self, name: str) -> tuple[list[str], list[str], list[str]]:
+        """The metrics with an output and with a keyword of a name, and the specs of its presets.
+
+        The case of letters and how words are joined make no difference, as in "ROUGE-L", "ndcg@10".
+        """
+        with_output, with_keyword, presets = [], [], []
+        letters, written = bare_name(name), bare_name(_as_written_here(name))
         for entry in self.entries:
             with suppress(CardError):
-                named += [entry.name] if fits(entry.card) else []
-        return named
-
-    def _with_preset(self, name: str) -> list[str]:
-        """The specs whose preset has this name: "chrf(chrf++)" for "chrF++"."""
-        specs = []
-        for entry in self.entries:
-            with suppress(CardError):
-                specs += [
-                    f"{entry.name}({key})" for key in entry.card.presets if key == name.lower()
-                ]
-        return specs[:3]
+                outputs = {bare_name(output) for output in entry.card.scores} - {"score"}
+                if outputs & {letters, bare_name(pattern_of(name))}:
+                    with_output.append(entry.name)
+                if written in map(bare_name, entry.card.keywords):
+                    with_keyword.append(entry.name)
+                if name.lower() in entry.card.presets:
+                    presets.append(f"{entry.name}({name.lower()})")
+        return with_output, with_keyword, presets
 
     def _named(self, name: str) -> list[Entry]:
         """The entries of a plain or qualified name, ours first."""
@@ -289,10 +290,10 @@ def _preset(metric: str, name: str) -> Mapping[str, object]:
     entry = registry().find(metric)
     presets = entry.card.presets
     if name not in presets:
-        known = f"it has {listed([*map(repr, presets)])}" if presets else "it has none"
+        its_presets = f"it has {listed(map(repr, presets))}" if presets else "it has none"
         hint = did_you_mean(name, presets)
         raise SpecError(
-            f"{entry.name} has no preset {name!r}{hint} ({known}); give parameters by name"
+            f"{entry.name} has no preset {name!r}{hint} ({its_presets}); give parameters by name"
         )
     return presets[name]
 
@@ -301,17 +302,6 @@ def origin(metric: type) -> Entry | None:
     """The installed entry that names this class, or None for a metric of the caller's own."""
     value = f"{metric.__module__}:{metric.__qualname__}"
     return registry().by_value.get(value)
-
-
-def _is_keyword(card: Card, name: str) -> bool:
-    """Whether a card has this name as a keyword: what other programs call the metric."""
-    return bare_name(_as_written_here(name)) in map(bare_name, card.keywords)
-
-
-def _has_output(card: Card, name: str) -> bool:
-    """Whether an output of a metric has this name, in whatever letters: "ROUGE-L", "ndcg@10"."""
-    outputs = {bare_name(output) for output in card.scores} - {"score"}
-    return bool({bare_name(name), bare_name(pattern_of(name))} & outputs)
 
 
 def _as_written_here(name: str) -> str:

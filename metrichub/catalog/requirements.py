@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from metrichub.errors import MissingDependency
@@ -41,33 +41,44 @@ def required_names(requires: Iterable[str]) -> frozenset[str]:
 
 
 def install_command(distribution: str, requires: Sequence[str]) -> str:
-    """What to type to have the requirements: one extra of the distribution where it is the same.
+    """The command that installs the requirements, by an extra of the distribution if one is the same.
 
     >>> install_command("metrichub", ["jsonschema>=4.23"])
     "pip install 'metrichub[jsonschema]'"
     >>> install_command("metrichub", ["sentencepiece"])
     'pip install sentencepiece'
     """
-    extra = _extra_for(distribution, requires)
-    return f"pip install {shlex.join([f'{distribution}[{extra}]'] if extra else requires)}"
+    from packaging.requirements import Requirement
+
+    required = {_comparable(Requirement(text)) for text in requires}
+    for extra, entries in _extras_of(distribution):
+        if set(map(_comparable, entries)) == required:
+            requires = [f"{distribution}[{extra}]"]
+            break
+    return f"pip install {shlex.join(requires)}"
 
 
 def lacking_of_extras(distribution: str) -> dict[str, tuple[str, ...]]:
-    """The extras of an installed distribution, each with what of it isn't installed."""
+    """The extras of an installed distribution, each with its requirements that aren't installed."""
+    # Without the marker, which is false where no extra is asked for.
+    return {
+        extra: missing_requirements(f"{entry.name}{entry.specifier}" for entry in entries)
+        for extra, entries in _extras_of(distribution)
+    }
+
+
+def _extras_of(distribution: str) -> Iterator[tuple[str, list[Requirement]]]:
+    """The extras of an installed distribution, each with the requirements that come with it."""
     import importlib_metadata
     from packaging.requirements import Requirement
 
     try:
         installed = importlib_metadata.distribution(distribution)
     except importlib_metadata.PackageNotFoundError:
-        return {}
+        return
     offered = [Requirement(text) for text in installed.requires or []]
-    lacking = {}
     for extra in installed.metadata.get_all("Provides-Extra") or []:
-        # Without the marker, which is false where no extra is asked for.
-        texts = [f"{entry.name}{entry.specifier}" for entry in offered if _comes_with(entry, extra)]
-        lacking[str(extra)] = missing_requirements(texts)
-    return lacking
+        yield str(extra), [entry for entry in offered if _comes_with(entry, extra)]
 
 
 def _is_met(text: str) -> bool:
@@ -84,31 +95,13 @@ def _is_met(text: str) -> bool:
     return requirement.specifier.contains(version, prereleases=True)
 
 
-def _extra_for(distribution: str, requires: Iterable[str]) -> str | None:
-    """The extra of an installed distribution that requires just the same."""
-    import importlib_metadata
-    from packaging.requirements import Requirement
-
-    try:
-        installed = importlib_metadata.distribution(distribution)
-    except importlib_metadata.PackageNotFoundError:
-        return None
-    required = {_plain(Requirement(text)) for text in requires}
-    offered = [Requirement(text) for text in installed.requires or []]
-    for extra in installed.metadata.get_all("Provides-Extra") or []:
-        needed = {_plain(entry) for entry in offered if _comes_with(entry, extra)}
-        if needed == required:
-            return str(extra)
-    return None
-
-
 def _comes_with(requirement: Requirement, extra: str) -> bool:
     marker = requirement.marker
     return bool(marker and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""}))
 
 
-def _plain(requirement: Requirement) -> tuple[str, object, frozenset[str]]:
-    """What two spellings of a requirement share, without the condition that it stands under."""
+def _comparable(requirement: Requirement) -> tuple[str, object, frozenset[str]]:
+    """A requirement in one spelling, without the condition that it stands under."""
     from packaging.utils import canonicalize_name
 
     name = canonicalize_name(requirement.name)

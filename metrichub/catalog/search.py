@@ -97,8 +97,8 @@ class SearchIndex:
 
     def find(self, question: str) -> tuple[SearchPage, ...]:
         """The pages that the question names, then those that have a word of it, the best first."""
-        whole = bare_name(question)
-        asked = {whole, whole.removesuffix("score")}
+        letters = bare_name(question)
+        asked = {letters, letters.removesuffix("score")}
         total: dict[int, int] = defaultdict(int)
         total |= {at: _NAMED for at, page in enumerate(self.pages) if asked & {*page.names}}
         for word in terms(question):
@@ -129,10 +129,14 @@ def terms(question: str) -> tuple[str, ...]:
     """
     parted = re.sub(r"(?<=[a-z])Metric\b", "", question)
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", parted)
-    words, names = (re.findall(_WORD, text.lower()) for text in (parted, question))
-    plain, whole = ([word_stem(w) for w in own if w not in FILLERS] for own in (words, names))
+    words, unparted = (re.findall(_WORD, text.lower()) for text in (parted, question))
     # A question of fillers alone is taken at its word.
-    return tuple(dict.fromkeys([*(plain or map(word_stem, words)), *_pairs(words), *whole]))
+    stems = _stems(words) or [word_stem(word) for word in words]
+    return tuple(dict.fromkeys(stems + _pairs(words) + _stems(unparted)))
+
+
+def _stems(words: Iterable[str]) -> list[str]:
+    return [word_stem(word) for word in words if word not in FILLERS]
 
 
 def word_stem(word: str) -> str:
@@ -146,9 +150,9 @@ def word_stem(word: str) -> str:
             return word
 
 
-def _pairs(words: Sequence[str]) -> Iterator[str]:
+def _pairs(words: Sequence[str]) -> list[str]:
     telling = [word for word in words if word not in FILLERS]
-    return (word_stem(first + second) for first, second in pairwise(telling))
+    return [word_stem(first + second) for first, second in pairwise(telling)]
 
 
 def _weighed(page: SearchPage) -> Iterator[tuple[str, float]]:
@@ -159,12 +163,9 @@ def _weighed(page: SearchPage) -> Iterator[tuple[str, float]]:
         (re.findall(_WORD, page.name.lower()), _NAME),
         *((re.findall(_WORD, keyword.lower()), _KEYWORD) for keyword in page.keywords),
     ):
-        yield from ((word_stem(word), weight) for word in words if word not in FILLERS)
-        yield from ((pair, weight) for pair in _pairs(words))
+        yield from ((word, weight) for word in _stems(words) + _pairs(words))
     for text, weight in ((page.summary, _SUMMARY), (" ".join(page.tags), _TAG), (page.text, _TEXT)):
-        for word in re.findall(_WORD, text.lower()):
-            if word not in FILLERS:
-                yield word_stem(word), weight
+        yield from ((word, weight) for word in _stems(re.findall(_WORD, text.lower())))
 
 
 def _postings(weights: Mapping[int, float], pages: int) -> tuple[tuple[int, int], ...]:
@@ -181,12 +182,12 @@ def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage
         named.add(re.sub(r"[\W_]+", "", entry.name).lower())
         yield page_of_metric(title, address, entry)
     yield from map(page_of_guide, guides())
-    for known in known_plugins():
-        if known.letters not in named:
-            where = known.where[0].upper() + known.where[1:]
+    for plugin in known_plugins():
+        if plugin.letters not in named:
+            where = plugin.where[0].upper() + plugin.where[1:]
             yield SearchPage(
-                known.title, f"elsewhere.html#{known.letters}", ELSEWHERE,
-                "", where, known.keywords, share=_ELSEWHERE_SHARE, names=known.names(),
+                plugin.title, f"elsewhere.html#{plugin.letters}", ELSEWHERE,
+                "", where, plugin.keywords, share=_ELSEWHERE_SHARE, names=plugin.names(),
             )  # fmt: skip
 
 

@@ -75,7 +75,7 @@ class Study:
 
     @property
     def shown_values(self) -> list[StudyValue]:
-        """What tables show: the values of the last coefficient, if cards show the study."""
+        """The values of the last coefficient, which tables show, if cards show the study."""
         return [
             value
             for value in self.results
@@ -84,7 +84,7 @@ class Study:
 
     def only(self, output: str) -> Study:
         """The study of one output."""
-        return replace(self, results=[one for one in self.results if one.output == output])
+        return replace(self, results=[value for value in self.results if value.output == output])
 
 
 def read_studies(folder: Path) -> tuple[Study, ...]:
@@ -136,7 +136,7 @@ class Best(NamedTuple):
 
 
 def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
-    """What tables sort metrics by: task -> the best output and setting about a dimension.
+    """The best output and setting about a dimension by task, by which tables sort metrics.
 
     Of the studies that cards show, by their last coefficient, which the cards show too.
     """
@@ -151,7 +151,7 @@ def best_by_task(studies: Iterable[Study], dimension: str) -> dict[str, Best]:
 
 
 class Board(NamedTuple):
-    """What metrics got on the same data about the same dimension, the highest first."""
+    """The values of metrics on the same data about the same dimension, the highest first."""
 
     dimension: str
     coefficient: str
@@ -176,10 +176,10 @@ def boards_of(studies: Mapping[str, Sequence[Study]], task: str) -> list[Board]:
                     default = study.spec == name and value.output == "score"
                     least = float("-inf") if default else values.get(name, float("-inf"))
                     values[name] = max(value.value, least)
-    ranked = [
-        Board(*place, dict(sorted(values.items(), key=lambda pair: -pair[1])))
-        for place, values in reversed(boards.items())
-    ]
+    ranked = []
+    for (dimension, coefficient, data), values in reversed(boards.items()):
+        by_value = dict(sorted(values.items(), key=lambda pair: -pair[1]))
+        ranked.append(Board(dimension, coefficient, data, by_value))
     return sorted(ranked, key=lambda board: -len(board.values))
 
 
@@ -194,7 +194,7 @@ def agreement_block(
     tables: dict[str, dict[str, list[Study]]] = {}
     for study in sorted(studies, key=lambda study: study.spec):
         if study.shown_values:
-            facts = _facts(study, "; prompts unknown" * (study in prompts_unknown))
+            facts = _facts(study, "; prompts unknown" if study in prompts_unknown else "")
             tables.setdefault(study.task, {}).setdefault(facts, []).append(study)
     missing = [task for task in tasks if task not in tables]
     parts = []
@@ -202,17 +202,17 @@ def agreement_block(
         whose = "its task, " if len(missing) == len(tasks) else ""
         names = listed(map(_title, missing), "or")
         parts.append(f"Not measured on {whose}{names}.\n")
-    own = [task for task in (*tasks, ANY_TASK) if task in tables]
-    others = [task for task in tables if task not in own]
-    for task in own:
+    of_card = [task for task in (*tasks, ANY_TASK) if task in tables]
+    others = [task for task in tables if task not in of_card]
+    for task in of_card + others:
         title = _title(task)
-        parts.append(f"### {title[0].upper()}{title[1:]}\n")
+        if others and task == others[0]:
+            parts.append(f"{FOLD[0]}Other tasks: {', '.join(map(_title, others))}{FOLD[1]}\n")
+        other = task in others
+        heading = f"Another task: {title}" if other else f"{title[0].upper()}{title[1:]}"
+        parts.append(f"### {heading}\n")
         parts += [_table(facts, group) for facts, group in tables[task].items()]
     if others:
-        parts.append(f"{FOLD[0]}Other tasks: {', '.join(map(_title, others))}{FOLD[1]}\n")
-        for task in others:
-            parts.append(f"### Another task: {_title(task)}\n")
-            parts += [_table(facts, group) for facts, group in tables[task].items()]
         parts.append(f"{FOLD[2]}\n")
     return "\n".join(parts)
 
@@ -223,7 +223,7 @@ def _title(task: str) -> str:
 
 
 def _facts(study: Study, note: str) -> str:
-    """What a table of studies is of, but for the intervals and the date."""
+    """A sentence on the data and the values of a table of studies."""
     data, value = study.data, study.results[-1]
     size = [f"{data[name]:,} {name}" for name in ("systems", "items", "raters") if data[name] > 1]
     protocol = f", protocol `{study.protocol}`" if study.protocol != NO_PROTOCOL else ""
@@ -237,35 +237,29 @@ def _table(facts: str, studies: Sequence[Study]) -> str:
     """Studies of the same data as a Markdown table, a row a setting, with the facts above."""
     values = [value for study in studies for value in study.shown_values]
     dimensions = list(dict.fromkeys(value.dimension for value in values))
-    rows = {
-        (f"`{study.spec}`", f"`{value.output}`"): {
-            other.dimension: other.value
-            for other in study.shown_values
-            if other.output == value.output
-        }
-        for study in studies
-        for value in study.shown_values
-    }
-    several = len({value.output for value in values}) > 1
-    lines = [["setting", *["output"] * several, *dimensions]]
-    lines.append(["---"] * len(lines[0]))
-    for (setting, output), by_dimension in rows.items():
-        numbers = [_figure(by_dimension.get(dimension)) for dimension in dimensions]
-        lines.append([setting, *[output] * several, *numbers])
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for study in studies:
+        for value in study.shown_values:
+            row = rows.setdefault((f"`{study.spec}`", f"`{value.output}`"), {})
+            row[value.dimension] = value.value
     first, date = studies[0], max(study.date for study in studies)
-    ours = [value for study in studies if not study.is_baseline for value in study.shown_values]
-    reach = {
-        name: max((_reach(v) for v in ours if v.dimension == name), default=0.0)
-        for name in dimensions
-    }
-    for name, last in (
+    reach = dict.fromkeys(dimensions, 0.0)
+    for study in studies:
+        for value in () if study.is_baseline else study.shown_values:
+            reach[value.dimension] = max(reach[value.dimension], _reach(value))
+    for name, by_dimension in (
         (f"largest {first.confidence:.0%} half-width", reach),
         ("human ceiling", {value.dimension: value.ceiling for value in values}),
         ("chance", {value.dimension: value.chance for value in values}),
     ):
-        if any(last.values()):
-            numbers = [_figure(last[dimension]) for dimension in dimensions]
-            lines.append([name, *[""] * several, *numbers])
+        if any(by_dimension.values()):
+            rows[name, ""] = by_dimension
+    lines = [["setting", "output", *dimensions], ["---"] * (len(dimensions) + 2)]
+    for (setting, output), by_dimension in rows.items():
+        figures = [_figure(by_dimension.get(dimension)) for dimension in dimensions]
+        lines.append([setting, output, *figures])
+    if len({value.output for value in values}) == 1:
+        lines = [[setting, *figures] for setting, _, *figures in lines]
     drawn = f" Intervals are of {first.draws:,} draws of {_DRAWN[first.draw]}."
     text = f"{facts}{drawn if any(reach.values()) else ''} Measured on {date}."
     if licence := first.data.get("licence"):
