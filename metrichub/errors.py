@@ -109,7 +109,7 @@ class Doubt(str):
 
 
 class Remedy(NamedTuple):
-    """What the user can do about an error: an action, what it is about, and a value."""
+    """A way out of an error for the user: an action, its subject, and a value."""
 
     action: Action
     subject: str = ""

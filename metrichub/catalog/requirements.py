@@ -41,7 +41,7 @@ def required_names(requires: Iterable[str]) -> frozenset[str]:
 
 
 def install_command(distribution: str, requires: Sequence[str]) -> str:
-    """The command that installs the requirements, by an extra of the distribution if one is the same.
+    """The command that installs requirements, by an extra of the distribution if one is the same.
 
     >>> install_command("metrichub", ["jsonschema>=4.23"])
     "pip install 'metrichub[jsonschema]'"

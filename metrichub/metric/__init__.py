@@ -1,64 +1,29 @@
-"""What an author writes, `Metric` or `CorpusMetric`, and how metrics are loaded by their names."""
+"""The bases of metrics, `Metric` and `CorpusMetric`, and how metrics are loaded by their names."""
 
-from metrichub.metric.base import (
-    Array,
-    Averaging,
-    Measured,
-    Metric,
-    Row,
-    Scores,
-    TraceItem,
-    Unscored,
-    WithTrace,
-    arguments_of,
-    has_sample_scores,
-    measuring,
-    takes_count,
-)
-from metrichub.metric.corpus import (
-    MAX_GATHERED,
-    CorpusMetric,
-    Gathers,
-    Resampler,
-)
-from metrichub.metric.loading import (
-    SOURCE_UNKNOWN,
-    FunctionMetric,
-    MetricLike,
-    load_metric,
-    load_metrics,
-    needed_by,
-    recorded_metrics,
-    with_extraction,
-)
-from metrichub.metric.published import Checkpoint, Published
-
-__all__ = [
-    "MAX_GATHERED",
-    "SOURCE_UNKNOWN",
-    "Array",
-    "Averaging",
-    "Checkpoint",
-    "CorpusMetric",
-    "FunctionMetric",
-    "Gathers",
-    "Measured",
-    "Metric",
-    "MetricLike",
-    "Published",
-    "Resampler",
-    "Row",
-    "Scores",
-    "TraceItem",
-    "Unscored",
-    "WithTrace",
-    "arguments_of",
-    "has_sample_scores",
-    "load_metric",
-    "load_metrics",
-    "recorded_metrics",
-    "measuring",
-    "needed_by",
-    "takes_count",
-    "with_extraction",
-]
+from metrichub.metric.base import Array as Array
+from metrichub.metric.base import Averaging as Averaging
+from metrichub.metric.base import Measured as Measured
+from metrichub.metric.base import Metric as Metric
+from metrichub.metric.base import Row as Row
+from metrichub.metric.base import Scores as Scores
+from metrichub.metric.base import TraceItem as TraceItem
+from metrichub.metric.base import Unscored as Unscored
+from metrichub.metric.base import WithTrace as WithTrace
+from metrichub.metric.base import arguments_of as arguments_of
+from metrichub.metric.base import has_sample_scores as has_sample_scores
+from metrichub.metric.base import measuring as measuring
+from metrichub.metric.base import takes_count as takes_count
+from metrichub.metric.corpus import MAX_GATHERED as MAX_GATHERED
+from metrichub.metric.corpus import CorpusMetric as CorpusMetric
+from metrichub.metric.corpus import Gathers as Gathers
+from metrichub.metric.corpus import Resampler as Resampler
+from metrichub.metric.loading import SOURCE_UNKNOWN as SOURCE_UNKNOWN
+from metrichub.metric.loading import FunctionMetric as FunctionMetric
+from metrichub.metric.loading import MetricLike as MetricLike
+from metrichub.metric.loading import load_metric as load_metric
+from metrichub.metric.loading import load_metrics as load_metrics
+from metrichub.metric.loading import needed_by as needed_by
+from metrichub.metric.loading import recorded_metrics as recorded_metrics
+from metrichub.metric.loading import with_extraction as with_extraction
+from metrichub.metric.published import Checkpoint as Checkpoint
+from metrichub.metric.published import Published as Published

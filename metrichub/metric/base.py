@@ -49,7 +49,7 @@ _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references
 
 
 class Unscored(NamedTuple):
-    """What `observe` returns for a row without a score, with the reason to show.
+    """The result of `observe` for a row without a score, with the reason to show.
 
     A row is unscored because of its references, sources or questions. It is unscored because of its
     prediction, or of what was retrieved for it, only if the metric's definition has no value for
@@ -62,7 +62,7 @@ class Unscored(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What `measure` returns if it can say why a row is unscored (`nan`).
+    """The result of `measure` if it can say why a row is unscored (`nan`).
 
     `undefined_for` has the rows that are unscored because of their prediction; see `Unscored`.
     """
@@ -165,15 +165,15 @@ class Metric:
         Raises:
             MetricError: the class has neither of the two, or both.
         """
-        own: type = type(self)
-        return _inputs(own)
+        metric: type = type(self)
+        return _inputs(metric)
 
     def system_inputs(self) -> tuple[str, ...]:
         """Inputs beside predictions that each system makes, so that systems may differ in them."""
         return ()
 
     def scales(self, totals: Mapping[str, Array], count: int) -> Mapping[str, Scale]:
-        """What the summed statistics of so many samples say of an output's scale.
+        """The scales of outputs that depend on the summed statistics of `count` samples.
 
         For a metric whose card can't say it; the card's scale holds for all other outputs.
         """
@@ -225,7 +225,7 @@ class Metric:
         return {}
 
     def templates(self) -> Mapping[str, Any]:
-        """What a judge model is told, without the samples: prompt -> its text and its examples.
+        """The text and the examples of each prompt for a judge model, without the samples.
 
         Signatures hold a hash of them, and saved reports the texts.
         """
@@ -316,15 +316,15 @@ class Metric:
 
         Values that may change, such as a model's newest revision, are resolved.
         """
-        values, hidden, own = {**self._values(), **self.resolved()}, omitted(self), self.card.name
+        values, hidden = {**self._values(), **self.resolved()}, omitted(self)
+        card_name = self.card.name
         pairs = ", ".join([f"{key}={v!r}" for key, v in values.items() if key not in hidden])
-        call = f"{own}({pairs})" if pairs else own
-        return call if self.name == own else f"{self.name} = {call}"
+        call = f"{card_name}({pairs})" if pairs else card_name
+        return call if self.name == card_name else f"{self.name} = {call}"
 
     def _repr_html_(self) -> str:
-        """What it reads and gives and how it is set, for notebooks."""
-        values = values_of(self)
-        return metric_html(self.card, self.name, self.inputs(), self.headline(), values)
+        """A table of its inputs, outputs and parameters, for notebooks."""
+        return metric_html(self.card, self.name, self.inputs(), self.headline(), values_of(self))
 
     def _values(self) -> dict[str, object]:
         return values_of(self)

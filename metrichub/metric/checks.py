@@ -89,7 +89,7 @@ class Rows:
 
 
 class Check(NamedTuple):
-    """What makes a number doubtful: which rows, how many of them are too many, and what to do.
+    """A reason to doubt a number: which rows, how many of them are too many, and what to do.
 
     Attributes:
         name: A short name, which tells checks apart.

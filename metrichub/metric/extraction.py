@@ -75,7 +75,7 @@ def _worst(metric: Metric) -> Row | None:
 
 
 def read_functions(metrics: Iterable[Metric]) -> dict[str, Read]:
-    """What reads the answers that these metrics score, by extraction."""
+    """The functions that read the answers that these metrics score, by extraction."""
     labels = dict.fromkeys(metric.extraction for metric in metrics if metric.extraction)
     return {label: extraction(label).read for label in labels}
 
@@ -97,8 +97,8 @@ def extraction(text: str, metric: str | None = None, parameter: str = "extract")
     except SpecError:
         spec = Spec(text)
     if spec.metric not in _KINDS or spec.alias:
-        known = [*_KINDS, *_PRESETS]
-        allowed = f"{', '.join(known)} or none{did_you_mean(spec.metric, known)}"
+        names = [*_KINDS, *_PRESETS]
+        allowed = f"{', '.join(names)} or none{did_you_mean(spec.metric, names)}"
         raise ParameterError(metric, parameter, text, allowed)
     kind = _KINDS[spec.metric]
     options = kind.options(spec.parameters)
@@ -164,9 +164,13 @@ def _regex(
         match = answers.last(compiled.finditer(text)) if which == "last" else compiled.search(text)
         if match is None:
             return None
-        own = "" if compiled.groups else match[0]
-        own = next(filter(None, match.groups()), own) if group is None else match[group]
-        return None if own is None else own.strip()
+        if group is not None:
+            answer = match[group]
+        elif compiled.groups:
+            answer = next(filter(None, match.groups()), "")
+        else:
+            answer = match[0]
+        return None if answer is None else answer.strip()
 
     return Extraction(label, read)
 
@@ -262,16 +266,17 @@ def _mmlu_pro(text: str) -> str | None:
     stated = re.search(r"answer is \(?([A-J])", text)
     # In the first line that has any, the last one counts.
     stated = stated or re.search(r"^.*[aA]nswer:\s*([A-J])", text, re.MULTILINE)
-    found = stated or answers.last(re.finditer(r"\b([A-J])\b", text))
-    return found[1] if found else None
+    letter = stated or answers.last(re.finditer(r"\b([A-J])\b", text))
+    return letter[1] if letter else None
 
 
 def _minerva(text: str) -> str | None:
-    """What stands in a line between "The final answer is" and "I hope it is correct"."""
+    """The text of a line between "The final answer is" and "I hope it is correct"."""
     for line in f"{text}I hope it is correct.".split("\n"):
-        _, marker, rest = line.partition("Final Answer: The final answer is")
-        if marker and (end := re.search(". I hope it is correct.", rest)):
-            return rest[: end.start()].strip()
+        if match := re.search(
+            r"Final Answer: The final answer is(.*?). I hope it is correct.", line
+        ):
+            return match[1].strip()
     return None
 
 

@@ -64,16 +64,19 @@ def with_extraction(metric: Metric, extract: object = None, references: object =
     Raises:
         ParameterError: it isn't a valid extraction, or the metric can't be used with one.
     """
-    chosen = extract if metric.extraction is None else metric.extraction
-    own = metric.reference_extraction
-    of_references = references if own is None else own
-    if chosen is None and of_references is None:
-        return metric
-    from metrichub.metric.extraction import extracting
-    from metrichub.metric.reference_extraction import reading_references
+    if metric.extraction is not None:
+        extract = metric.extraction
+    if metric.reference_extraction is not None:
+        references = metric.reference_extraction
+    if extract is not None:
+        from metrichub.metric.extraction import extracting
 
-    metric = metric if chosen is None else extracting(metric, chosen)
-    return metric if of_references is None else reading_references(metric, of_references)
+        metric = extracting(metric, extract)
+    if references is not None:
+        from metrichub.metric.reference_extraction import reading_references
+
+        metric = reading_references(metric, references)
+    return metric
 
 
 def needed_by(metric: Metric) -> tuple[str, ...]:
@@ -197,10 +200,10 @@ def load_function(function: Callable[..., Any], parameters: Mapping[str, object]
         MetricError: the function has no name and none is given, or its inputs have no names.
         ParameterError: a parameter is unknown, or its value isn't allowed.
     """
-    own = getattr(function, "__name__", "")
-    name = str(parameters.get("name") or (own if own.isidentifier() else ""))
-    kind = "a lambda" if own else "a partial function"
-    if not (own or isinstance(function, partial)):
+    written_name = getattr(function, "__name__", "")
+    name = str(parameters.get("name") or (written_name if written_name.isidentifier() else ""))
+    kind = "a lambda" if written_name else "a partial function"
+    if not (written_name or isinstance(function, partial)):
         kind = f"a {type(function).__name__} object"
         # Unlike the object, its method can always be hashed.
         function = type(function).__call__.__get__(function)

@@ -1,4 +1,4 @@
-"""What a metric says of the models that it is known for: where they are, and published scores."""
+"""The models that a metric is known for, and scores that were published with them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _LETTERS = ("choice", "mmlu-pro", "lm-eval-mmlu-pro", "simple-evals", "inspect-l
 
 
 class ReferenceReading(NamedTuple):
-    """What reads references, what is wrong where it reads nothing, and what may read them."""
+    """The function that reads references, the problem where it reads nothing, and a remedy."""
 
     read: Read
     problem: str
@@ -51,11 +51,12 @@ def reference_reading(metrics: Iterable[Metric]) -> ReferenceReading | None:
     if len(labels) > 1:
         allowed = "the same for all metrics of a hub, as references are read once"
         raise ParameterError(None, "extract_references", sorted(map(str, labels)), allowed)
-    if label := next(iter(labels), None):
+    for label in labels - {None}:
         return ReferenceReading(extraction(label).read, f"has nothing that {label!r} reads")
-    chosen = (metric.extraction or "" for metric in reading)
-    if letters := next((label for label in chosen if label.partition("(")[0] in _LETTERS), None):
-        return ReferenceReading(_no_number, f"is a number, but {letters!r} reads letters", "index")
+    for metric in reading:
+        if (metric.extraction or "").partition("(")[0] in _LETTERS:
+            problem = f"is a number, but {metric.extraction!r} reads letters"
+            return ReferenceReading(_no_number, problem, "index")
     return None
 
 

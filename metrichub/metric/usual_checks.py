@@ -10,12 +10,14 @@ from contextlib import suppress
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from metrichub.metric.checks import DISTRIBUTION, PROSE, Check, Rows, word_set
 from metrichub.text import Texts
 
-Found = Sequence[bool]
+Doubtful = Sequence[bool]
+"""Whether each row is doubtful; empty if none is."""
 _NEAR, _APART, _FEW, _SHORT, _SOME, _STYLE = 0.6, 0.3, 5, 15, 0.15, 0.9
 _NUMBER = re.compile(r"\d+")
 _MARK = re.compile(r"[.,;:!?](?=\s|$)")
@@ -38,11 +40,11 @@ def _mean(numbers: Iterable[float]) -> float:
     return sum(values) / max(len(values), 1)
 
 
-def _holds(pattern: str, *signs: str) -> Callable[[Rows], Found]:
+def _holds(pattern: str, signs: Iterable[str]) -> Callable[[Rows], Doubtful]:
     """Rows whose prediction has a pattern that none of its references has; it needs a sign."""
     compiled, anywhere = re.compile(pattern), re.compile(pattern, re.MULTILINE)
 
-    def rows_of(rows: Rows) -> Found:
+    def rows_of(rows: Rows) -> Doubtful:
         texts = rows.joined("predictions")
         if not any(sign in texts for sign in signs) or not anywhere.search(texts):
             return ()
@@ -56,23 +58,19 @@ def _holds(pattern: str, *signs: str) -> Callable[[Rows], Found]:
     return rows_of
 
 
-def _repeated(rows: Rows) -> Found:
-    seen = set[object]()
+def _repeated(rows: Rows) -> Doubtful:
     columns = [rows.all(name) for name in sorted(rows.columns)]
     keys = [tuple(map(tuple, row)) for row in zip(*columns, strict=True)]
-    found = []
-    for key in keys:
-        found.append(key in seen)
-        seen.add(key)
-    return found
+    first_places = {key: place for place, key in reversed([*enumerate(keys)])}
+    return [first_places[key] < place for place, key in enumerate(keys)]
 
 
-def _empty(rows: Rows) -> Found:
+def _empty(rows: Rows) -> Doubtful:
     pairs = zip(rows.first("predictions"), rows.all("references"), strict=True)
     return [not text.strip() and all(r.strip() for r in references) for text, references in pairs]
 
 
-def _no_reference(rows: Rows) -> Found:
+def _no_reference(rows: Rows) -> Doubtful:
     pairs = zip(rows.first("predictions"), rows.all("references"), strict=True)
     return [
         bool(references) and bool(text.strip()) and not any(r.strip() for r in references)
@@ -80,17 +78,17 @@ def _no_reference(rows: Rows) -> Found:
     ]
 
 
-def _alike(column: str, other: str) -> Callable[[Rows], Found]:
+def _alike(column: str, other: str) -> Callable[[Rows], Doubtful]:
     """Rows that begin as most of a column do, while the rest and the other column differ."""
 
-    def rows_of(rows: Rows) -> Found:
+    def rows_of(rows: Rows) -> Doubtful:
         starts = [_start(text) for text in rows.first(column)]
         ((common, times),) = Counter(filter(None, starts)).most_common(1) or [((), 0)]
         alike = [start == common for start in starts]
-        rest = [start for start in starts if start != common]
-        others = zip(rows.first(other), alike, strict=True)
-        beside = {_start(text) for text, same in others if same}
-        repeats = len({*rest}) < 0.8 * len(rest)
+        others = [start for start in starts if start != common]
+        repeats = len({*others}) < 0.8 * len(others)
+        pairs = zip(rows.first(other), alike, strict=True)
+        beside = {_start(text) for text, is_alike in pairs if is_alike}
         same = other in rows.columns and len(beside) < times / 2
         return () if times < 2 or repeats or same else alike
 
@@ -101,7 +99,7 @@ def _start(text: str) -> tuple[str, ...]:
     return tuple(_NUMBER.sub("0", " ".join(text.split(maxsplit=_FEW)[:_FEW])).split())
 
 
-def _equal(rows: Rows) -> Found:
+def _equal(rows: Rows) -> Doubtful:
     """Rows equal to a reference, where the others are far from theirs or none is left."""
     texts, references = rows.first("predictions"), rows.all("references")
     equal = [t in r and bool(t.strip()) for t, r in zip(texts, references, strict=True)]
@@ -110,13 +108,13 @@ def _equal(rows: Rows) -> Found:
     return () if alike > _NEAR else equal
 
 
-def _copied(column: str) -> Callable[[Rows], Found]:
+def _copied(column: str) -> Callable[[Rows], Doubtful]:
     """Rows that begin with a text of another column, which their references don't do.
 
     Where references say the same at the same length, as in simplification, some copies are right.
     """
 
-    def rows_of(rows: Rows) -> Found:
+    def rows_of(rows: Rows) -> Doubtful:
         copies = [
             len(start) > _SHORT and text.startswith(start) and not any(map(start.__eq__, others))
             for text, start, others in zip(
@@ -130,12 +128,11 @@ def _copied(column: str) -> Callable[[Rows], Found]:
     return rows_of
 
 
-def _shifted(rows: Rows) -> Found:
+def _shifted(rows: Rows) -> Doubtful:
     """Rows whose prediction belongs to the reference of the row before or after."""
     predictions, references = rows.words("predictions"), rows.words("references")
-    numbers = rows.numbers
-    found = [False] * len(rows)
-    for (i, row), (j, after) in pairwise(enumerate(numbers)):
+    doubtful = [False] * len(rows)
+    for (i, row), (j, after) in pairwise(enumerate(rows.numbers)):
         if after != row + 1 or references[i] == references[j]:
             continue
         for mine, other in ((i, j), (j, i)):
@@ -143,44 +140,44 @@ def _shifted(rows: Rows) -> Found:
             # A text of few words may fit another row by chance.
             if len(words) > PROSE:
                 far = _share(words, references[other]) - _share(words, references[mine])
-                found[mine] |= far > _APART
-    return found
+                doubtful[mine] |= far > _APART
+    return doubtful
 
 
 def _tokenized_rows(texts: Iterable[str]) -> list[bool]:
     return [bool(_TOKENIZED.search(text)) for text in texts]
 
 
-def _tokenized(column: str, other: str) -> Callable[[Rows], Found]:
+def _tokenized(column: str, other: str) -> Callable[[Rows], Doubtful]:
     """Rows with spaces before their marks, where the other column has none."""
 
-    def rows_of(rows: Rows) -> Found:
+    def rows_of(rows: Rows) -> Doubtful:
         if " ." not in rows.joined(column) and " ," not in rows.joined(column):
             return ()
-        own, others = (
+        tokenized, others = (
             rows.cached(("tokenized", name), partial(_tokenized_rows, rows.first(name)))
             for name in (column, other)
         )
-        alone = [mine and not its for mine, its in zip(own, others, strict=True)]
-        return alone if sum(others) < sum(own) / 2 else ()
+        alone = [mine and not its for mine, its in zip(tokenized, others, strict=True)]
+        return alone if sum(others) < sum(tokenized) / 2 else ()
 
     return rows_of
 
 
-def _script(rows: Rows) -> Found:
+def _script(rows: Rows) -> Doubtful:
     """Rows whose letters are in another script than those of their reference."""
     first, second = rows.first("predictions"), rows.first("references")
     if rows.joined("predictions").isascii() and rows.joined("references").isascii():
         return ()
-    both = [Texts([*map(_letters, texts)]) for texts in (first, second)]
-    scripts = {*both[0].letters.beyond_ascii, *both[1].letters.beyond_ascii} - {"Latin", "emoji"}
-    found = [False] * len(rows)
-    for script in scripts:
-        here, there = (texts.mostly({script}).tolist() for texts in both)
-        for row, (mine, other) in enumerate(zip(here, there, strict=True)):
-            # Where any letters are of one block, both may be, as in Japanese.
-            found[row] |= mine != other and _blocks(both[0][row]).isdisjoint(_blocks(both[1][row]))
-    return [apart and bool(text) for apart, text in zip(found, both[0], strict=True)]
+    mine, others = (Texts([*map(_letters, texts)]) for texts in (first, second))
+    apart = np.zeros(len(rows), bool)
+    for script in {*mine.letters.beyond_ascii, *others.letters.beyond_ascii} - {"Latin", "emoji"}:
+        apart |= mine.mostly({script}) != others.mostly({script})
+    # Where any letters are of one block, both may be, as in Japanese.
+    return [
+        differs and bool(text) and _blocks(text).isdisjoint(_blocks(other))
+        for differs, text, other in zip(apart.tolist(), mine, others, strict=True)
+    ]
 
 
 def _letters(text: str) -> str:
@@ -193,7 +190,7 @@ def _blocks(letters: str) -> frozenset[int]:
     return frozenset(ord(letter) >> 7 for letter in letters)
 
 
-def _language(rows: Rows) -> Found:
+def _language(rows: Rows) -> Doubtful:
     """Rows with none of the most frequent words of the references, of which their own has two."""
     predictions, references = rows.words("predictions"), rows.words("references")
     times = Counter(
@@ -201,19 +198,19 @@ def _language(rows: Rows) -> Found:
     )
     common = {word for word, n in times.most_common(25) if n >= 0.1 * len(rows)}
     return [
-        len(words) > 4 and len(own & common) > 1 and not words & common
-        for words, own in zip(predictions, references, strict=True)
+        len(words) > 4 and len(others & common) > 1 and not words & common
+        for words, others in zip(predictions, references, strict=True)
     ]
 
 
-def _cut_off(rows: Rows) -> Found:
+def _cut_off(rows: Rows) -> Doubtful:
     """Rows as long as the longest, in characters or words, that end in a word unlike references."""
     texts, references = rows.first("predictions"), rows.first("references")
     open_ended = [
         t.rstrip()[-1:].isalnum() and not r.rstrip()[-1:].isalnum()
         for t, r in zip(texts, references, strict=True)
     ]
-    best: Found = ()
+    best: Doubtful = ()
     for lengths in ([*map(len, texts)], [len(text.split()) for text in texts]):
         longest = max(lengths)
         at = [n == longest and end for n, end in zip(lengths, open_ended, strict=True)]
@@ -225,7 +222,7 @@ def _cut_off(rows: Rows) -> Found:
     return best if sum(best) >= _FEW and not style else ()
 
 
-def _unpunctuated(rows: Rows) -> Found:
+def _unpunctuated(rows: Rows) -> Doubtful:
     """Rows without a mark whose reference has several."""
     texts, references = rows.first("predictions"), rows.first("references")
     return [
@@ -234,38 +231,38 @@ def _unpunctuated(rows: Rows) -> Found:
     ]
 
 
-def _unused(rows: Rows) -> Found:
+def _unused(rows: Rows) -> Doubtful:
     """Rows whose keywords have no word that any prediction has, and are in none as they stand."""
-    known = frozenset[str]().union(*rows.words("predictions"))
+    words = frozenset[str]().union(*rows.words("predictions"))
     texts = rows.joined("predictions").lower()
     return [
         bool(row)
-        and known.isdisjoint(word_set(" ".join(_values(row))))
+        and words.isdisjoint(word_set(" ".join(_values(row))))
         and not any(word.lower() in texts for word in _values(row))
         for row in rows.all("keywords")
     ]
 
 
-def _one_reference(rows: Rows) -> Found:
+def _one_reference(rows: Rows) -> Doubtful:
     return [len(r) > 1 and len({*r}) == 1 for r in rows.all("references")]
 
 
-def _never_meet(column: str, other: str) -> Callable[[Rows], Found]:
+def _never_meet(column: str, other: str) -> Callable[[Rows], Doubtful]:
     """Rows none of whose values any row has in the other column.
 
     Where some do meet, only values of another form are counted: others may be wrong, not doubtful.
     """
 
-    def rows_of(rows: Rows) -> Found:
-        own, others = ([_values(row) for row in rows.all(name)] for name in (column, other))
+    def rows_of(rows: Rows) -> Doubtful:
+        mine, others = ([_values(row) for row in rows.all(name)] for name in (column, other))
         values = set().union(*others)
-        never = [bool(row) and values.isdisjoint(row) for row in own]
+        never = [bool(row) and values.isdisjoint(row) for row in mine]
         if not values or all(never) or len(rows) < DISTRIBUTION:
             return never if values and all(never) else ()
         forms = set(map(_form, values))
         return [
             alone and forms.isdisjoint(map(_form, row))
-            for alone, row in zip(never, own, strict=True)
+            for alone, row in zip(never, mine, strict=True)
         ]
 
     return rows_of
@@ -282,16 +279,16 @@ def _values(texts: Sequence[str]) -> set[str]:
 
 
 def _form(value: str) -> str:
-    """How a value is written: "doc_12" is "a_9"."""
+    """The form of a value: "a_9" of "doc_12"."""
     return _NUMBER.sub("9", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", value)))
 
 
-def _same_as_sources(rows: Rows) -> Found:
+def _same_as_sources(rows: Rows) -> Doubtful:
     pairs = zip(rows.all("references"), rows.first("sources"), strict=True)
-    return [bool(source.strip()) and {*own} == {source} for own, source in pairs]
+    return [bool(source.strip()) and {*texts} == {source} for texts, source in pairs]
 
 
-_FUNCTIONS: Mapping[str, Callable[[Rows], Found]] = {
+_FUNCTIONS: Mapping[str, Callable[[Rows], Doubtful]] = {
     "empty": _empty,
     "constant": _alike("predictions", "references"),
     "equal": _equal,
@@ -325,14 +322,12 @@ def usual_checks(family: str) -> tuple[Check, ...]:
     import tomllib
 
     table = tomllib.loads(Path(__file__).with_name("checks.toml").read_text(encoding="utf-8"))
-    own = family if family in NO_TEXTS else ""
-    return tuple(
-        _check(name, fields) for name, fields in table.items() if fields.pop("family", "") == own
-    )
-
-
-def _check(name: str, fields: dict[str, Any]) -> Check:
-    pattern, signs = fields.pop("pattern", None), fields.pop("signs", ())
-    if pattern is None:
-        return Check(name, _FUNCTIONS[name], **fields)
-    return Check(name, _holds(pattern, *signs), **fields, everywhere=True)
+    checks = []
+    for name, fields in table.items():
+        if fields.pop("family", "") == (family if family in NO_TEXTS else ""):
+            pattern, signs = fields.pop("pattern", None), fields.pop("signs", ())
+            if pattern is None:
+                checks.append(Check(name, _FUNCTIONS[name], **fields))
+            else:
+                checks.append(Check(name, _holds(pattern, signs), **fields, everywhere=True))
+    return tuple(checks)
