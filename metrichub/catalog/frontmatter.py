@@ -252,7 +252,8 @@ def _line(node: Any, keys: Iterable[int | str]) -> int:
 
 def _worded(error: ErrorDetails) -> str:
     """An error of pydantic's in the words of cards: "scores.f1.better has to be …"."""
-    loc, kind = error["loc"], error["type"]
+    # Pydantic marks the key of a mapping itself.
+    loc, kind = [part for part in error["loc"] if part != "[key]"], error["type"]
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)[1:]
     if kind in _UNKNOWN_KEY:
         models = {"scores": OutputKeys.model_fields, "tags": vars(Tags())}

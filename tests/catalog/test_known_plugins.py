@@ -16,7 +16,7 @@ KNOWN = tomllib.loads(Path(known_plugins.__file__).with_name("known_plugins.toml
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("baryscore", "baryscore isn't installed: its authors published no license"),
         ("BaryScore", "BaryScore isn't installed: its authors"),
@@ -24,8 +24,8 @@ KNOWN = tomllib.loads(Path(known_plugins.__file__).with_name("known_plugins.toml
         ("nubia", "its package needs fairseq"),
     ],
 )
-def test_a_known_metric_that_nobody_brings_has_its_reason(name: str, said: str) -> None:
-    with pytest.raises(UnknownMetric, match=said):
+def test_a_known_metric_that_nobody_brings_has_its_reason(name: str, message: str) -> None:
+    with pytest.raises(UnknownMetric, match=message):
         load_metric(name)
 
 

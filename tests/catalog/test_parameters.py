@@ -102,23 +102,12 @@ def test_a_class_that_travelled_by_value_has_its_defaults() -> None:
     assert [parameter.default for parameter in parameters_of(Travelled)] == [4]
 
 
-def test_a_field_without_a_default_is_a_required_parameter() -> None:
+def test_a_required_parameter_has_no_default_and_a_secret_is_no_value_to_say() -> None:
     order, key = parameters_of(Bare)
-    assert (order.required, order.default) == (True, None)
-    assert (key.required, key.default) == (False, None)
-
-
-def test_a_required_parameter_has_no_default_to_be_left_out_for() -> None:
-    assert off_default(Bare(order=1)) == {"order": 1}
-
-
-def test_a_secret_is_no_value_that_a_report_may_say() -> None:
+    assert (order.required, order.default, order.secret) == (True, None, False)
+    assert (key.required, key.default, key.secret) == (False, None, True)
     keyed = Bare(order=1, api_key="canary")
     assert values_of(keyed) == off_default(keyed) == {"order": 1}
-
-
-def test_a_secret_says_so() -> None:
-    assert [parameter.secret for parameter in parameters_of(Bare)] == [False, True]
 
 
 @given(st.integers())
@@ -131,22 +120,7 @@ def test_a_number_is_accepted_exactly_inside_its_range(value: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("order", 2.0),
-        ("order", True),
-        ("order", "2"),
-        ("order", None),
-        ("mode", "c"),
-        ("mode", None),
-        ("share", 1.5),
-        ("share", float("nan")),
-        ("share", True),
-        ("share", "1"),
-        ("words", "x"),
-        ("words", (1,)),
-        ("on", 1),
-    ],
+    ("parameter", "value"), [("order", True), ("mode", None), ("share", 1.5), ("words", (1,))]
 )
 def test_a_value_of_the_wrong_kind_names_metric_parameter_and_choice(
     parameter: str, value: object
@@ -179,13 +153,8 @@ def test_a_parameter_that_a_metric_gains_leaves_its_label_at_the_default() -> No
 
 
 def test_an_unknown_parameter_gets_near_matches_and_the_list() -> None:
-    with pytest.raises(UnknownParameter, match=r"'modee'; did you mean 'mode' or 'order'\?"):
+    with pytest.raises(TypeError, match=r"'modee'; did you mean 'mode' or 'order'\?") as caught:
         make(Knobs, {"modee": 2}, "knobs")
-
-
-def test_an_unknown_parameter_is_a_value_error_and_a_type_error() -> None:
-    with pytest.raises(TypeError) as caught:
-        make(Knobs, {"n": 2}, "knobs")
     assert isinstance(caught.value, ValueError)
 
 

@@ -139,7 +139,7 @@ NEEDY = plugins.CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "said"),
+    ("name", "code", "message"),
     [
         ("Toy", "import toy_missing_package", r"^toy-dist/shout \(version 1.0\) .*ModuleNotFound"),
         ("Toy", "raise SystemExit('bye')", "SystemExit: bye"),
@@ -148,7 +148,7 @@ NEEDY = plugins.CARD.replace("license", "requires: [toy-parser>=2]\nlicense")
     ],
 )
 def test_a_broken_plugin_is_listed_and_an_error_on_use(
-    site: Path, name: str, code: str, said: str
+    site: Path, name: str, code: str, message: str
 ) -> None:
     entries = [f"shout = toy_dist.shout:{name}", "calm = toy_dist.calm:Toy"]
     plugins.distribution(site, "toy-dist", entries)
@@ -156,15 +156,15 @@ def test_a_broken_plugin_is_listed_and_an_error_on_use(
     plugins.metric(site, "toy_dist", "calm")
     assert "toy-dist/shout" in {e.qualified for e in list_metrics()}
     assert Hub("calm")(predictions=["a"]) == {"calm": {"score": 1.0}}
-    with pytest.raises(BrokenMetric, match=said):
+    with pytest.raises(BrokenMetric, match=message):
         load_metric("shout")
 
 
 def test_a_plugin_whose_requirements_are_missing_says_what_to_install(site: Path) -> None:
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
     plugins.metric(site, "toy_dist", "shout", card=NEEDY, code="import toy_parser\n")
-    said = r"^shout needs toy-parser>=2, which isn't installed: pip install 'toy-parser>=2'$"
-    with pytest.raises(MissingDependency, match=said):
+    message = r"^shout needs toy-parser>=2, which isn't installed: pip install 'toy-parser>=2'$"
+    with pytest.raises(MissingDependency, match=message):
         load_metric("shout")
 
 

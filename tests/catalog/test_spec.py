@@ -53,7 +53,7 @@ def test_a_qualified_name_keeps_its_distribution() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "isn't a valid metric"),
         ("2bleu", "isn't a valid metric"),
@@ -74,8 +74,8 @@ def test_a_qualified_name_keeps_its_distribution() -> None:
         ("bleu(n=__import__('os'))", "isn't a Python literal"),
     ],
 )
-def test_what_is_no_spec_is_refused(text: str, said: str) -> None:
-    with pytest.raises(SpecError, match=said):
+def test_what_is_no_spec_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
         Spec.parse(text)
 
 

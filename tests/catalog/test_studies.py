@@ -260,8 +260,8 @@ def test_a_study_of_other_prompts_breaks_the_law(judged) -> None:
     under_test = judged(f"|prompts:{today}")
     card_laws.studies_agree(under_test)
     assert "prompts unknown" not in card_laws.generated(under_test)["agreement"]
-    said = rf"summeval-cut for .*\|prompts:00000000, and the metric is .*\|prompts:{today} now"
-    with pytest.raises(Broken, match=said):
+    message = rf"summeval-cut for .*\|prompts:00000000, and the metric is .*\|prompts:{today} now"
+    with pytest.raises(Broken, match=message):
         card_laws.studies_agree(judged("|prompts:00000000"))
 
 
@@ -322,7 +322,7 @@ def test_a_table_names_the_licence_of_its_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tasks", "said"),
+    ("tasks", "message"),
     [
         (["speech"], "Not measured on its task, speech.\n"),
         (["speech", "rag"], "Not measured on its task, speech or RAG.\n"),
@@ -330,8 +330,8 @@ def test_a_table_names_the_licence_of_its_data() -> None:
         (["testing"], "### Testing\n"),
     ],
 )
-def test_a_task_that_nobody_measured_is_named(tasks: list[str], said: str) -> None:
-    assert agreement_block([study(("score", "fluency", 0.2))], tasks).startswith(said)
+def test_a_task_that_nobody_measured_is_named(tasks: list[str], message: str) -> None:
+    assert agreement_block([study(("score", "fluency", 0.2))], tasks).startswith(message)
 
 
 def test_the_best_output_is_that_of_a_task() -> None:

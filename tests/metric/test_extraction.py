@@ -98,20 +98,6 @@ def test_a_preset_reads_what_its_program_reads(preset: str, row: dict[str, Any])
     assert read == (None if nothing else expected)
 
 
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        # By extract_answer(text, "l2") of TIGER-AI-Lab/MMLU-Pro's compute_accuracy.py.
-        *(("The answer is (B). No, the answer is (D).", "B"), ("answer is A good one", "A")),
-        *(("Answer: C\nso answer: D", "C"), ("answer: A, Answer: D", "D"), ("Answer:\n\nC", "C")),
-        *(("Answer: C. The answer is (D)", "D"), ("The answer is **C**, not D.", "D")),
-        *(("I think so", "I"), ("Vitamin C and B12", "C"), ("(b) is right", None), ("", None)),
-    ],
-)
-def test_mmlu_pro_reads_what_its_leaderboard_reads(reply: str, letter: str | None) -> None:
-    assert extraction("mmlu-pro").read(reply, ()) == letter
-
-
 @pytest.mark.parametrize("row", answer_vectors("answer extraction (inspect)"))
 def test_a_preset_of_inspect_reads_what_its_pattern_reads(row: dict[str, Any]) -> None:
     name = INSPECT[row["source"].rsplit("_", 1)[1]]
@@ -262,13 +248,11 @@ def test_a_pickled_metric_keeps_its_extraction() -> None:
         ("choice(letters=12)", "letters='ABCD'"),
         ("choice(texts=1)", "letters='ABCD'"),
         ("boxed('x')", "boxed without options"),
-        ("", None),
+        (1, r"extract=1 .* a text, such as 'boxed'"),
+        ("boxed as number", "choose answer, boxed, last_number"),
     ],
 )
-def test_an_extraction_that_is_not_valid_says_what_is(extract: str, message: str | None) -> None:
-    if message is None:
-        assert load_metric("exact_match", extract=extract).extraction == ""
-        return
+def test_an_extraction_that_is_not_valid_says_what_is(extract: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         load_metric("exact_match", extract=extract)
 
@@ -297,6 +281,18 @@ def test_an_extraction_that_is_not_valid_says_what_is(extract: str, message: str
         ("gsm8k-cot", "The answer is 4.5. The answer is 6.", "4.5."),
         ("mgsm", "Answer 3 then Antwort: 1,200.", "1200"),
         ("mgsm", "12", None),
+        # By extract_answer(text, "l2") of TIGER-AI-Lab/MMLU-Pro's compute_accuracy.py.
+        ("mmlu-pro", "The answer is (B). No, the answer is (D).", "B"),
+        ("mmlu-pro", "answer is A good one", "A"),
+        ("mmlu-pro", "Answer: C\nso answer: D", "C"),
+        ("mmlu-pro", "answer: A, Answer: D", "D"),
+        ("mmlu-pro", "Answer:\n\nC", "C"),
+        ("mmlu-pro", "Answer: C. The answer is (D)", "D"),
+        ("mmlu-pro", "The answer is **C**, not D.", "D"),
+        ("mmlu-pro", "I think so", "I"),
+        ("mmlu-pro", "Vitamin C and B12", "C"),
+        ("mmlu-pro", "(b) is right", None),
+        ("mmlu-pro", "", None),
         ("inspect-letter", "ANSWER: A\nanswer: b", "b"),
         ("inspect-line", "ANSWER: x\nANSWER: one two", "one two"),
         ("inspect-line", "no mark", None),
@@ -308,19 +304,11 @@ def test_an_extraction_reads_what_its_options_say(
     assert extraction(extract).read(reply, ()) == read
 
 
-def test_an_extraction_has_no_other_name() -> None:
-    with pytest.raises(ParameterError, match="choose answer, boxed, last_number"):
-        extraction("boxed as number")
+def test_a_label_has_the_options_that_are_off_their_defaults() -> None:
     assert extraction("regex('a', which='last', group=0)").label == "regex(pattern='a', group=0)"
     assert extraction("choice(texts=False)").label == "choice"
     assert not extraction("choice").reads_choices
     assert extraction("choice(texts=True)").reads_choices
-
-
-def test_an_extraction_is_a_text() -> None:
-    wrong: Any = 1
-    with pytest.raises(ParameterError, match=r"extract=1 .* a text, such as 'boxed'"):
-        load_metric("exact_match", extract=wrong)
 
 
 @pytest.mark.parametrize(

@@ -136,8 +136,8 @@ def test_a_reference_without_an_answer_is_refused_with_its_line(
     row = {"prediction": "Answer: B", "choices": [*"wxyz"]}
     write("rows.jsonl", [row | {"reference": right}, row | {"reference": gold}])
     how = ["--extract", extract, *(["--extract-references", references] if references else [])]
-    said = error(run("score", "rows.jsonl", "-m", "exact_match", *how), 3)
-    assert said.endswith(f"rows.jsonl:2: references[1] {message}")
+    shown = error(run("score", "rows.jsonl", "-m", "exact_match", *how), 3)
+    assert shown.endswith(f"rows.jsonl:2: references[1] {message}")
 
 
 def test_choices_that_lack_or_are_no_texts_are_refused() -> None:

@@ -223,7 +223,7 @@ def test_nan_keeps_no_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "error", "said"),
+    ("limits", "error", "message"),
     [
         ({"wre": 1}, ReportError, "no metric 'wre' is scored; did you mean 'wer'"),
         ({"wer.mre": 1}, ReportError, "wer.mre: no such output; did you mean 'mer'"),
@@ -250,11 +250,11 @@ def test_nan_keeps_no_limit() -> None:
     ],
 )
 def test_a_mistake_in_the_limits_is_no_failed_assertion(
-    report: Report, limits: Any, error: type[MetrichubError], said: str
+    report: Report, limits: Any, error: type[MetrichubError], message: str
 ) -> None:
     with pytest.raises(error) as caught:
         assert_scores(report, limits)
-    assert said in f"{caught.value}$"
+    assert message in f"{caught.value}$"
 
 
 def test_an_output_without_a_scale_takes_any_limit_and_has_no_direction() -> None:
