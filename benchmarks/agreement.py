@@ -21,10 +21,9 @@ from benchmarks.rated_data import STUDIES, RatedData
 from benchmarks.rated_texts import Texts
 from metrichub import Hub
 from metrichub.agreement.agreement import Agreement
-from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.agreement.correlation import correlate, correlate_preferences, with_sources
 from metrichub.agreement.measured_studies import EACH, add_study, study_of
 from metrichub.agreement.of_report import scores_by_label, sources_of
-from metrichub.agreement.preference_correlation import correlate_preferences
 from metrichub.catalog.registry import registry, spec_of
 from metrichub.errors import MissingDependency
 from metrichub.testing import update_card

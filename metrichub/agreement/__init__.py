@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement as Agreement
     from metrichub.agreement.agreement import AgreementRow as AgreementRow
+    from metrichub.agreement.agreement_inputs import DataFacts as DataFacts
     from metrichub.agreement.coefficients import acc_eq as acc_eq
     from metrichub.agreement.coefficients import auc as auc
     from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.coefficients import tau_b as tau_b
     from metrichub.agreement.coefficients import tau_c as tau_c
     from metrichub.agreement.correlation import correlate as correlate
+    from metrichub.agreement.correlation import correlate_preferences as correlate_preferences
     from metrichub.agreement.judges import AlternativeTest as AlternativeTest
     from metrichub.agreement.judges import JudgeConsistency as JudgeConsistency
     from metrichub.agreement.judges import alternative_test as alternative_test
@@ -36,16 +38,12 @@ if TYPE_CHECKING:
     from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
     from metrichub.agreement.prediction_powered import CalibratedMean as CalibratedMean
     from metrichub.agreement.prediction_powered import calibrated_mean as calibrated_mean
-    from metrichub.agreement.preference_correlation import (
-        correlate_preferences as correlate_preferences,
-    )
     from metrichub.agreement.preference_votes import Votes as Votes
     from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preferences import preference_agreement as preference_agreement
     from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
-    from metrichub.agreement.rating_inputs import DataFacts as DataFacts
     from metrichub.agreement.shares import Share as Share
     from metrichub.agreement.shares import wilson as wilson
     from metrichub.agreement.soft_pairwise import pairwise_p as pairwise_p
@@ -63,17 +61,16 @@ _HOMES = {
         "agreement": "Agreement AgreementRow",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "judges": "AlternativeTest alternative_test JudgeConsistency judge_consistency",
-        "correlation": "correlate",
+        "correlation": "correlate correlate_preferences",
+        "agreement_inputs": "DataFacts",
         "krippendorff": "krippendorff_alpha",
         "levels": "Value value_at",
         "mqm": "error_weight rater_span_scores span_ratings span_scores",
         "permutation": "AgreementTest pair_swap_test",
         "prediction_powered": "CalibratedMean calibrated_mean",
-        "preference_correlation": "correlate_preferences",
         "preference_votes": "Votes",
         "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
         "published_protocols": "Protocol protocols",
-        "rating_inputs": "DataFacts",
         "shares": "Share wilson",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",
         "verdicts": "VerdictAgreement corrected_rate verdict_agreement",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from html import escape
+from itertools import combinations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from importlib_metadata import version
+
+from metrichub.agreement.agreement_inputs import DataFacts, Inputs, Place
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.judges import JudgeConsistency
 from metrichub.agreement.metric_tests import significance_clusters
 from metrichub.agreement.permutation import AgreementTest
 from metrichub.agreement.published_protocols import DRAWS_BIBTEX, protocol_of
-from metrichub.agreement.rating_inputs import DataFacts, Inputs, Place
 from metrichub.data.values import json_value
 from metrichub.errors import InputError, did_you_mean, printable
 from metrichub.evaluation.resample import Record, holm
@@ -24,7 +27,6 @@ from metrichub.report.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from metrichub.agreement.preference_inputs import PairInputs
     from metrichub.agreement.verdicts import VerdictAgreement
 
 CEILING = "human ceiling"
@@ -72,7 +74,7 @@ class Agreement:
     signatures: Mapping[str, str] = field(default_factory=dict)
     citations: Sequence[str] = ()
     judges: Sequence[JudgeConsistency] = ()
-    _inputs: Inputs | PairInputs | None = None
+    _inputs: Inputs | None = None
 
     def row(
         self,
@@ -95,12 +97,9 @@ class Agreement:
         }
         rows = [r for r in self.rows if r.metric not in (CEILING, CHANCE) or metric == r.metric]
         for name, value in criteria.items():
-            known = list(dict.fromkeys(getattr(row, name) for row in rows))
-            if value is not None and value not in known:
-                listed = ", ".join(known)
-                hint = did_you_mean(value, known)
-                raise InputError(f"there is no {name} {value!r}{hint} (known: {listed})")
-            rows = [row for row in rows if value in (None, getattr(row, name))]
+            if value is not None:
+                _check_name(name, value, (getattr(row, name) for row in rows))
+                rows = [row for row in rows if getattr(row, name) == value]
         if len(rows) != 1:
             differing = [name for name in criteria if len({getattr(r, name) for r in rows}) > 1]
             raise InputError(f"{len(rows)} rows match; choose one by {', '.join(differing)}")
@@ -138,9 +137,8 @@ class Agreement:
         if self._inputs is None:
             raise InputError("agreement read from a file has no scores to test")
         self.row(other, row.dimension, level=row.level, coefficient=row.coefficient)
-        place = Place(row.dimension, row.level, row.coefficient)
         seed = self.drawn.seed if seed is None else seed
-        return self._inputs.test((one, other), place, swap, draws, seed)
+        return self._inputs.test((one, other), place_of(row), swap, draws, seed)
 
     def verdicts(self, metric: str, dimension: str) -> VerdictAgreement:
         """A metric's yes and no compared with people's: error rates, kappa, disagreements.
@@ -151,21 +149,16 @@ class Agreement:
             ParameterError: `correlate` was called without `cut`, the lowest score that counts as
                 yes.
         """
-        for kind, name, known in (
-            ("metric", metric, self.metrics),
-            ("dimension", dimension, list(dict.fromkeys(row.dimension for row in self.rows))),
-        ):
-            if name not in known:
-                hint = f"{did_you_mean(name, known)} (known: {', '.join(known)})"
-                raise InputError(f"there is no {kind} {name!r}{hint}")
-        if not isinstance(self._inputs, Inputs):
+        _check_name("metric", metric, self.metrics)
+        _check_name("dimension", dimension, (row.dimension for row in self.rows))
+        if self._inputs is None:
             raise InputError("only yes/no labels have verdicts")
         return self._inputs.verdicts(metric, dimension, self.confidence)
 
     @property
     def cut_into_verdicts(self) -> bool:
         """Whether scores were cut into yes and no, which `verdicts` needs."""
-        return isinstance(self._inputs, Inputs) and self._inputs.cut is not None
+        return self._inputs is not None and self._inputs.cut is not None
 
     def ranks(
         self,
@@ -191,15 +184,13 @@ class Agreement:
 
         @cache
         def p_of(a: str, b: str) -> float:
-            test = self.compare(a, b, dimension, **which, swap=swap, draws=draws)
-            return test.p
+            return self.compare(a, b, dimension, **which, swap=swap, draws=draws).p
 
         if not corrected:
             return significance_clusters(values, p_of, alpha)
         ranked = sorted((m for m in values if not isnan(values[m])), key=lambda m: -values[m])
-        pairs = {(a, b): p_of(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :]}
-        together = holm(pairs)
-        return significance_clusters(values, lambda a, b: together[a, b], alpha)
+        p_values = holm({(a, b): p_of(a, b) for a, b in combinations(ranked, 2)})
+        return significance_clusters(values, lambda a, b: p_values[a, b], alpha)
 
     def line(self) -> str:
         """Everything that determines the numbers, in one line for a paper's appendix."""
@@ -217,7 +208,7 @@ class Agreement:
             if self.drawn.draws
             else None,
             "seed": self.drawn.seed,
-            "metrichub": _version(),
+            "metrichub": version("metrichub"),
         }
         return "agreement|" + "|".join(f"{k}:{v}" for k, v in parts.items() if v is not None)
 
@@ -295,7 +286,14 @@ class Agreement:
         return "\n".join([*(table.text() for table in tables), *below])
 
 
-def _version() -> str:
-    from importlib_metadata import version
+def place_of(row: AgreementRow) -> Place:
+    """The dimension, the level and the coefficient of a row."""
+    return Place(row.dimension, row.level, row.coefficient)
 
-    return version("metrichub")
+
+def _check_name(kind: str, name: str, names: Iterable[str]) -> None:
+    """Raise `InputError` if there is no metric, dimension or the like of this name."""
+    distinct = list(dict.fromkeys(names))
+    if name not in distinct:
+        hint = f"{did_you_mean(name, distinct)} (known: {', '.join(distinct)})"
+        raise InputError(f"there is no {kind} {name!r}{hint}")

@@ -8,14 +8,21 @@ copies of one system aren't a pair. The threshold of tie calibration is that of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.coefficients import (
+    Options,
+    coefficient,
+    outcomes_of,
+    pair_coefficient,
+)
 from metrichub.agreement.levels import mean_of, rows_at
 from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.soft_pairwise import p_distances
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
@@ -25,12 +32,11 @@ Index = NDArray[np.int64]
 DRAWN = ("items", "systems", "both")
 SEED = 12345
 _CELLS = 2_000_000
-OfWeights = Callable[[Array, Array | None], Array]
 _PAIRED = ("tau_b", "pearson", "acc_eq", "acc_eq_calibrated", "tau_23")
 
 
 class Drawn(NamedTuple):
-    """What is drawn, how often, and where the random numbers start."""
+    """The units that are drawn, how often, and the seed of the random numbers."""
 
     draw: str = "both"
     draws: int = 1000
@@ -43,6 +49,11 @@ class _Block(NamedTuple):
     systems: Index | None
     items: Index | None
     size: int
+
+    def counts(self) -> tuple[Array | None, Array | None]:
+        """How often each system and each item was drawn; None for all as they are."""
+        systems = None if self.systems is None else draw_counts(self.systems)
+        return systems, None if self.items is None else draw_counts(self.items)
 
 
 def check_drawn(drawn: Drawn) -> None:
@@ -62,21 +73,30 @@ def resampled(
     if name == "acc_eq_calibrated":
         epsilon = calibrate(*rows_at(level, scores, human)).epsilon
         options = options._replace(epsilon=epsilon)
-    blocks = _blocks(scores.shape, drawn)
-    if special := _SPECIAL.get(name):
-        parts = [special(scores, human, block, options) for block in blocks]
-        return np.concatenate([np.empty(0), *parts])
-    if level == "item" and drawn.draw == "items":
+    of_block = _values_of_block(level, name, scores, human, drawn.draw, options)
+    shape, cells = scores.shape, scores.size
+    if options.pairs is not None:
+        shape = len(options.pairs.systems), len(options.pairs.items)
+    return np.concatenate([np.empty(0), *map(of_block, _blocks(shape, cells, drawn))])
+
+
+def _values_of_block(
+    level: str, name: str, scores: Array, human: Array, draw: str, options: Options
+) -> Callable[[_Block], Array]:
+    """The coefficient in every draw of a block, by the shortest way that there is."""
+    if options.pairs is not None:
+        return partial(_of_pairs, name, outcomes_of(scores, human), options.pairs)
+    if name == "soft_pairwise_accuracy":
+        return partial(_soft, scores, human)
+    if name == "tau_wmt":
+        return partial(_ranked, scores, human, options.threshold)
+    if (level, draw) in (("item", "items"), ("within_system", "systems")):
         values = coefficient(name).of_rows(*rows_at(level, scores, human), options, 0.0)
-        return _means_of_drawn(values, [block.items for block in blocks])
-    if level == "within_system" and drawn.draw == "systems":
-        values = coefficient(name).of_rows(*rows_at(level, scores, human), options, 0.0)
-        return _means_of_drawn(values, [block.systems for block in blocks])
-    if level == "item" and (of_weights := weighted_items(name, scores, human, options)):
-        parts = [of_weights(draw_counts(block.systems), _item_counts(block)) for block in blocks]
-        return np.concatenate([np.empty(0), *parts])
-    parts = [_materialized(level, name, scores, human, block, options) for block in blocks]
-    return np.concatenate([np.empty(0), *parts])
+        return partial(_mean_of_drawn, values)
+    if level == "item" and name in _PAIRED:
+        of_weights = weighted_items(name, scores, human, options)
+        return lambda block: of_weights(*block.counts())
+    return partial(_materialized, level, name, scores, human, options)
 
 
 def interval_of(values: Array, confidence: float) -> tuple[float, float]:
@@ -88,43 +108,46 @@ def interval_of(values: Array, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _blocks(shape: tuple[int, ...], drawn: Drawn) -> Iterator[_Block]:
+def _blocks(shape: tuple[int, ...], cells: int, drawn: Drawn) -> Iterator[_Block]:
+    """The draws of S systems and I items, in blocks by how many cells each draw has."""
     systems, items = shape
     # Two streams, so that the items of a draw don't depend on whether systems are drawn too.
     of_systems, of_items = (np.random.default_rng([drawn.seed, k]) for k in (0, 1))
-    step = max(1, _CELLS // max(systems * items, 1))
+    step = max(1, _CELLS // max(cells, 1))
     for start in range(0, drawn.draws, step):
         size = min(step, drawn.draws - start)
-        which = which_items = None
+        drawn_systems = drawn_items = None
         if drawn.draw != "items":
-            which = of_systems.integers(0, systems, (size, systems))
+            drawn_systems = of_systems.integers(0, systems, (size, systems))
         if drawn.draw != "systems":
-            which_items = of_items.integers(0, items, (size, items))
-        yield _Block(which, which_items, size)
+            drawn_items = of_items.integers(0, items, (size, items))
+        yield _Block(drawn_systems, drawn_items, size)
 
 
-def draw_counts(index: Index | None) -> Array:
-    """How often each system was drawn, from which ones were: (b, S)."""
-    assert index is not None
+def draw_counts(index: Index) -> Array:
+    """How often each system was drawn (b, S), from the systems of each draw."""
     offset = index + np.arange(len(index))[:, None] * index.shape[1]
     counts = np.bincount(offset.ravel(), minlength=index.size)
     return counts.reshape(index.shape).astype(np.float64)
 
 
-def _item_counts(block: _Block) -> Array | None:
-    return None if block.items is None else draw_counts(block.items)
+def _of_pairs(name: str, outcomes: Array, pairs: OutputPairs, block: _Block) -> Array:
+    """A coefficient of preferences, each pair weighed by how often it was drawn."""
+    systems, items = block.counts()
+    weights = np.ones((block.size, len(outcomes)))
+    if systems is not None:
+        weights *= systems[:, pairs.first] * systems[:, pairs.second]
+    if items is not None:
+        weights *= items[:, pairs.item]
+    return pair_coefficient(name)(weights @ outcomes)
 
 
-def _means_of_drawn(values: Array, blocks: list[Index | None]) -> Array:
+def _mean_of_drawn(values: Array, block: _Block) -> Array:
     """The mean of the drawn groups' values, of those that are defined."""
-    there = ~np.isnan(values)
-    filled = np.where(there, values, 0)
-    means = [np.empty(0)]
+    weights = next(counts for counts in block.counts() if counts is not None)
+    defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        for index in blocks:
-            weights = draw_counts(index)
-            means.append(weights @ filled / (weights @ there.astype(np.float64)))
-    return np.concatenate(means)
+        return weights @ np.where(defined, values, 0) / (weights @ defined.astype(np.float64))
 
 
 def _taken(values: Array, block: _Block, k: int) -> Array:
@@ -133,46 +156,38 @@ def _taken(values: Array, block: _Block, k: int) -> Array:
     return taken if block.items is None else taken[:, block.items[k]]
 
 
-def _soft(scores: Array, human: Array, block: _Block, _: Options) -> Array:
+def _soft(scores: Array, human: Array, block: _Block) -> Array:
     """Soft pairwise accuracy, each pair of systems weighed by how often both were drawn."""
     i, j = np.triu_indices(len(scores), 1)
+    of_items = block._replace(systems=None)
+    counts, _ = block.counts()
     distances: Array | None = None
     accuracies = []
     for k in range(block.size):
         if block.items is not None or distances is None:
-            drawn = block._replace(systems=None)
-            distances = p_distances(_taken(scores, drawn, k), _taken(human, drawn, k))
-        weights = np.ones(len(scores)) if block.systems is None else draw_counts(block.systems)[k]
-        pairs = weights[i] * weights[j]
+            distances = p_distances(_taken(scores, of_items, k), _taken(human, of_items, k))
+        pairs = np.ones(len(i)) if counts is None else counts[k, i] * counts[k, j]
         accuracies.append(1 - (pairs * distances).sum() / pairs.sum() if pairs.any() else np.nan)
     return np.array(accuracies)
 
 
-def _ranked(scores: Array, human: Array, block: _Block, options: Options) -> Array:
-    taus = [
-        ranked_pairs(_taken(scores, block, k), _taken(human, block, k), options.threshold).tau_wmt
-        for k in range(block.size)
-    ]
-    return np.array(taus)
-
-
-_SPECIAL = {"soft_pairwise_accuracy": _soft, "tau_wmt": _ranked}
+def _ranked(scores: Array, human: Array, threshold: float, block: _Block) -> Array:
+    """WMT's tau of each draw."""
+    sides = ((_taken(scores, block, k), _taken(human, block, k)) for k in range(block.size))
+    return np.array([ranked_pairs(x, z, threshold).tau_wmt for x, z in sides])
 
 
 def _materialized(
-    level: str, name: str, scores: Array, human: Array, block: _Block, options: Options
+    level: str, name: str, scores: Array, human: Array, options: Options, block: _Block
 ) -> Array:
-    """The values of a block of draws, each made of the cells that it drew."""
+    """The values of a block of draws, each computed from the cells that were drawn."""
     of_rows = coefficient(name).of_rows
-    sides: list[tuple[Array, Array]] = []
-    copies: list[Array] = []
-    for k in range(block.size):
-        x, z = rows_at(level, _taken(scores, block, k), _taken(human, block, k))
-        sides.append((x, z))
-        copies.append(_copies(level, block, k, np.isnan(scores) | np.isnan(human)))
-    widths = {x.shape for x, _ in sides}
-    if len(widths) == 1:
-        x, z = (np.concatenate([side[i] for side in sides]) for i in (0, 1))
+    missing = np.isnan(scores) | np.isnan(human)
+    draws = range(block.size)
+    sides = [rows_at(level, _taken(scores, block, k), _taken(human, block, k)) for k in draws]
+    copies = [_copies(level, block, k, missing) for k in draws]
+    if len({x.shape for x, _ in sides}) == 1:
+        x, z = (np.concatenate(side) for side in zip(*sides, strict=True))
         values = of_rows(x, z, options, np.concatenate(copies)).reshape(block.size, -1)
         return np.array([mean_of(row) for row in values])
     return np.array(
@@ -186,44 +201,44 @@ def _copies(level: str, block: _Block, k: int, missing: NDArray[np.bool_]) -> Ar
     items = np.arange(missing.shape[1]) if block.items is None else block.items[k]
     per_system = np.bincount(systems, minlength=len(missing)).astype(np.float64)
     per_item = np.bincount(items, minlength=missing.shape[1]).astype(np.float64)
-    there = (~missing).astype(np.float64)
+    present = (~missing).astype(np.float64)
     if level == "system":
         # A system without any score makes no pair.
-        known = there[:, items].any(1)
-        return np.array([(known * per_system * (per_system - 1) / 2).sum()])
+        scored = present[:, items].any(1)
+        return np.array([(scored * per_system * (per_system - 1) / 2).sum()])
     if level == "item":
-        return (per_system * (per_system - 1) / 2) @ there[:, items]
+        return (per_system * (per_system - 1) / 2) @ present[:, items]
     if level == "within_system":
-        return there[systems] @ (per_item * (per_item - 1) / 2)
-    both = np.outer(per_system, per_item) * there
-    return np.array([(both * (both - 1) / 2).sum()])
+        return present[systems] @ (per_item * (per_item - 1) / 2)
+    cells = np.outer(per_system, per_item) * present
+    return np.array([(cells * (cells - 1) / 2).sum()])
 
 
-def weighted_items(name: str, scores: Array, human: Array, options: Options) -> OfWeights | None:
-    """The mean over items as a function of weights of systems (b, S) and items (b, I), or None.
+def weighted_items(
+    name: str, scores: Array, human: Array, options: Options
+) -> Callable[[Array | None, Array | None], Array]:
+    """The mean over items as a function of weights of systems (b, S) and items (b, I).
 
-    None for coefficients that aren't sums over pairs: of signs (Kendall) or of differences
-    (Pearson), r = Σ a b / sqrt(Σ a² Σ b²). A draw weighs each pair by how often both systems were
+    For coefficients that are sums over pairs: of signs (Kendall) or of differences (Pearson),
+    r = Σ a b / sqrt(Σ a² Σ b²). A draw weighs each pair by how often both systems were
     drawn, and each item by how often it was, so that all draws are one product of matrices.
     """
-    if name not in _PAIRED:
-        return None
     missing = np.isnan(scores) | np.isnan(human)
     x, z = np.where(missing, np.nan, scores), np.where(missing, np.nan, human)
     i, j = np.triu_indices(len(scores), 1)
     step = max(1, _CELLS // max(len(i), 1))
 
-    def of_weights(systems: Array, items: Array | None) -> Array:
+    def of_weights(systems: Array | None, items: Array | None) -> Array:
+        assert systems is not None, "items alone are drawn by their values"
         pairs = systems[:, i] * systems[:, j]
         total, defined = np.zeros(len(systems)), np.zeros(len(systems))
         for start in range(0, x.shape[1], step):
             part = slice(start, start + step)
             values = _values(name, _terms(name, x[:, part], z[:, part], options), pairs)
-            there = ~np.isnan(values)
-            weights = there.astype(np.float64)
+            weights = (~np.isnan(values)).astype(np.float64)
             if items is not None:
                 weights *= items[:, part]
-            total += (np.where(there, values, 0) * weights).sum(1)
+            total += (np.nan_to_num(values) * weights).sum(1)
             defined += weights.sum(1)
         with np.errstate(invalid="ignore"):
             return total / defined
@@ -232,20 +247,19 @@ def weighted_items(name: str, scores: Array, human: Array, options: Options) -> 
 
 
 def _terms(name: str, x: Array, z: Array, options: Options) -> tuple[NDArray[Any], ...]:
-    """What is summed over the pairs of systems, (P, I) each."""
+    """The terms of the sums over pairs of systems, (P, I) each."""
     i, j = np.triu_indices(len(x), 1)
     if name == "pearson":
         dx, dz = _scaled(x[i] - x[j]), _scaled(z[i] - z[j])
         return dx * dz, dx * dx, dz * dz
     dx, dz = x[i] - x[j], z[i] - z[j]
-    there = ~np.isnan(dx)
+    both = ~np.isnan(dx)
     # Counts below 2^24 are whole numbers in float32, whose products take half the time.
     sx = np.where(np.abs(dx) > options.epsilon, np.sign(dx), 0).astype(np.float32)
-    sz = np.where(there, np.sign(dz), 0).astype(np.float32)
+    sz = np.where(both, np.sign(dz), 0).astype(np.float32)
     if name == "tau_b":
         return sx * sz, np.abs(sx), np.abs(sz)
-    right = (there & (sx == sz)).astype(np.float32)
-    return right, there.astype(np.float32)
+    return (both & (sx == sz)).astype(np.float32), both.astype(np.float32)
 
 
 def _values(name: str, terms: tuple[NDArray[Any], ...], pairs: Array) -> Array:

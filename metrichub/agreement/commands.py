@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrichub.agreement.from_file import correlated
 from metrichub.agreement.options import (
     CorrelationOptions,
     RatingOptions,
@@ -133,6 +132,8 @@ def agreement(
             else "--report shows each sample once; leave out the protocol, which scores each "
             "reference separately"
         )
+    from metrichub.agreement.from_file import correlated
+
     result, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
     bounds = [_bound(text, result) for text in fail_under]
     ranks = dict(_ranks(result)) if with_ranks else {}

@@ -1,4 +1,4 @@
-"""Files with people's ratings: the scores of their samples, by metrics or as they are there."""
+"""Files with people's ratings: the scores of their samples, by metrics or from columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
+from metrichub import Hub
+from metrichub.agreement.correlation import with_sources
+from metrichub.agreement.mqm import rater_span_scores
+from metrichub.agreement.of_report import judges_of, scores_by_label, sources_of, usual_labels
 from metrichub.agreement.options import RatingOptions
+from metrichub.agreement.rating_matrix import ITEMS, SYSTEMS
 from metrichub.catalog.frontmatter import BETTER
 from metrichub.cli.measuring import JudgeOptions, measure
 from metrichub.cli.shared_options import MetricOptions
@@ -19,7 +25,7 @@ from metrichub.data.samples import Samples
 from metrichub.errors import MissingColumn, did_you_mean
 
 if TYPE_CHECKING:
-    from metrichub import Hub, Report
+    from metrichub import Report
     from metrichub.agreement.agreement import Agreement
 
 _REFERENCES = "references"
@@ -28,25 +34,28 @@ _MARK = re.compile("</?v>")
 
 @dataclass
 class RatedScores:
-    """Scores of a file's samples by their labels, with what is to be said and cited of them."""
+    """Scores of a file's samples by label, and the reports that they come from.
+
+    `averaged` are the metrics whose scores are means over single references.
+    """
 
     scores: dict[str, Any] = field(default_factory=dict)
     better: dict[str, str] = field(default_factory=dict)
-    signatures: dict[str, str] = field(default_factory=dict)
-    citations: list[str] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
+    averaged: list[str] = field(default_factory=list)
 
     def cited(self, agreement: Agreement) -> Agreement:
-        """Their agreement with signatures, BibTeX, and how well judges agree with themselves."""
-        from metrichub.agreement.correlation import with_sources
-        from metrichub.agreement.of_report import judges_of
-
-        judges = [
-            judge
-            for report in self.reports
-            for judge in judges_of(report, agreement.metrics, agreement.confidence)
-        ]
-        return with_sources(agreement, self.signatures, self.citations, judges=judges)
+        """The agreement with signatures, BibTeX, and how well judges agree with themselves."""
+        signatures: dict[str, str] = {}
+        citations, judges = [], []
+        for report in self.reports:
+            lines, bibtex = sources_of(report, self.scores)
+            signatures |= lines
+            citations += bibtex
+            judges += judges_of(report, agreement.metrics, agreement.confidence)
+        for name in self.averaged:
+            signatures[name] += "|mean of each"
+        return with_sources(agreement, signatures, citations, judges=judges)
 
 
 def column(samples: Samples, name: str) -> Sequence[Any]:
@@ -73,16 +82,12 @@ def one_row_an_output(
     rows: dict[Any, list[int]] = {}
     for at, label in enumerate(labels):
         rows.setdefault(label, []).append(at)
-    rated = {name: column(samples, name) for name in ratings}
-    columns = {
-        name: [
-            [values[at] for at in places] if name in rated else values[places[0]]
-            for places in rows.values()
-        ]
-        for name, values in samples.columns.items()
+    outputs = samples.take([places[0] for places in rows.values()])
+    by_rater = {
+        name: [[values[at] for at in places] for places in rows.values()]
+        for name, values in ((name, column(samples, name)) for name in ratings)
     }
-    lines = samples.lines and [samples.lines[places[0]] for places in rows.values()]
-    return replace(samples, columns=columns, lines=lines or None)
+    return replace(outputs, columns={**outputs.columns, **by_rater})
 
 
 def one_row_an_error(
@@ -92,27 +97,23 @@ def one_row_an_error(
 
     It has a score a rater. Marks of an error in the texts, `<v>` and `</v>`, are left out.
     """
-    from metrichub.agreement.mqm import rater_span_scores
-
     outputs = one_row_an_output(samples, severity, keys, ())
     segments = list(zip(*(column(samples, key) for key in keys), strict=True))
-    kinds, who = (column(samples, name) if name else None for name in (category, rater))
-    scores = rater_span_scores(segments, column(samples, severity), kinds, who)
-    unmarked = {
+    categories = column(samples, category) if category else None
+    raters = column(samples, rater) if rater else None
+    scores = rater_span_scores(segments, column(samples, severity), categories, raters)
+    columns: dict[str, list[Any]] = {
         name: [_MARK.sub("", value) if isinstance(value, str) else value for value in values]
         for name, values in outputs.columns.items()
     }
-    rated = [list(scores[segment].values()) for segment in dict.fromkeys(segments)]
-    return replace(outputs, columns={**unmarked, "mqm": rated})
+    columns["mqm"] = [list(scores[segment].values()) for segment in dict.fromkeys(segments)]
+    return replace(outputs, columns=columns)
 
 
 def labels(
     samples: Samples, rated: RatingOptions
 ) -> tuple[Sequence[Any] | None, Sequence[Any] | None]:
     """The item and the system of every sample, by the columns that were named or are usual."""
-    from metrichub.agreement.layout import ITEMS, SYSTEMS
-    from metrichub.agreement.of_report import usual_labels
-
     return (
         column(samples, rated.item) if rated.item else usual_labels(samples, ITEMS),
         column(samples, rated.system) if rated.system else usual_labels(samples, SYSTEMS),
@@ -121,17 +122,16 @@ def labels(
 
 def directions_of(rated: RatingOptions) -> dict[str, str]:
     """The directions of columns of scores, by `--better`."""
-    return dict(_direction(text, rated.score) for text in rated.better)
-
-
-def _direction(text: str, known: Sequence[str]) -> tuple[str, str]:
-    name, _, direction = text.rpartition("=")
-    if name not in known or direction not in BETTER:
-        raise click.UsageError(
-            f"--better {text}: write COLUMN=higher, lower or neither, where COLUMN is a --score"
-            f"{did_you_mean(name, known)}"
-        )
-    return name, direction
+    directions = {name: "higher" for name in rated.score}
+    for text in rated.better:
+        name, _, direction = text.rpartition("=")
+        if name not in directions or direction not in BETTER:
+            raise click.UsageError(
+                f"--better {text}: write COLUMN=higher, lower or neither, where COLUMN is a "
+                f"--score{did_you_mean(name, rated.score)}"
+            )
+        directions[name] = direction
+    return directions
 
 
 def scores_of_metrics(
@@ -148,52 +148,44 @@ def scores_of_metrics(
     With `each_reference`, metrics that read references see each alone, and a sample's score is the
     mean; the others run once.
     """
-    from metrichub import Hub
-    from metrichub.agreement.of_report import scores_by_label, sources_of
-
-    parts: list[tuple[list[Any], bool]] = [(list(hub.metrics), False)]
-    if each_reference:
-        reading = [m for m in hub.metrics if _REFERENCES in map(column_of, m.inputs())]
-        parts = [(reading, True), ([m for m in hub.metrics if m not in reading], False)]
-    total = RatedScores()
-    for metrics, each in parts:
+    of_references = [m for m in hub.metrics if _REFERENCES in map(column_of, m.inputs())]
+    each = of_references if each_reference else []
+    total = RatedScores(averaged=[metric.name for metric in each])
+    for metrics in (each, [metric for metric in hub.metrics if metric not in each]):
         if not metrics:
             continue
         part = Hub(metrics, reduce=hub.reduce)
-        inputs, rows = _apart(part, samples, chosen.columns) if each else (samples, None)
+        inputs, rows = samples, None
+        if metrics is each:
+            inputs, rows = _one_reference_a_row(part, samples, chosen.columns)
         (report,) = measure(part, {samples.path: [inputs]}, chosen, judging, texts=True).values()
         scores, better = scores_by_label(report, all_outputs=all_outputs)
-        signatures, citations = sources_of(report, scores)
         if rows is not None:
             scores = {name: _means(values, rows, samples.size) for name, values in scores.items()}
-            signatures = {name: f"{line}|mean of each" for name, line in signatures.items()}
         total.scores |= scores
         total.better |= better
-        total.signatures |= signatures
-        total.citations += citations
         total.reports.append(report)
     order = [metric.name for metric in hub.metrics]
-    labels = sorted(total.scores, key=lambda label: order.index(label.partition(".")[0]))
-    total.scores = {label: total.scores[label] for label in labels}
+    names = sorted(total.scores, key=lambda label: order.index(label.partition(".")[0]))
+    total.scores = {label: total.scores[label] for label in names}
     return total
 
 
-def _apart(hub: Hub, samples: Samples, columns: Mapping[str, str]) -> tuple[Samples, list[int]]:
+def _one_reference_a_row(
+    hub: Hub, samples: Samples, columns: Mapping[str, str]
+) -> tuple[Samples, list[int]]:
     """The samples with one reference per row, and the sample of every row."""
     name = names.resolve(hub.needs(), samples, columns)[_REFERENCES]
     lists = [value if isinstance(value, (list, tuple)) else [value] for value in samples[name]]
     rows = [at for at, texts in enumerate(lists) for _ in texts]
-    repeated = {key: [values[at] for at in rows] for key, values in samples.columns.items()}
-    repeated[name] = [text for texts in lists for text in texts]
-    lines = samples.lines and [samples.lines[at] for at in rows]
-    return replace(samples, columns=repeated, lines=lines or None), rows
+    repeated = samples.take(rows)
+    references = [text for texts in lists for text in texts]
+    return replace(repeated, columns={**repeated.columns, name: references}), rows
 
 
 def _means(values: Any, rows: Sequence[int], size: int) -> Any:
-    """The mean of each sample's rows that have a score, of so many samples."""
-    import numpy as np
-
-    there = ~np.isnan(values)
-    sums = np.bincount(rows, np.where(there, values, 0), minlength=size)
+    """The mean score of each sample's rows, of those that have a score."""
+    scored = ~np.isnan(values)
+    sums = np.bincount(rows, np.where(scored, values, 0), minlength=size)
     with np.errstate(invalid="ignore"):
-        return sums / np.bincount(rows, there, minlength=size)
+        return sums / np.bincount(rows, scored, minlength=size)

@@ -9,7 +9,7 @@ fewer than 8 units, or 5 where groups are averaged, and values and draws without
 
 from __future__ import annotations
 
-from math import atanh, isnan, sqrt, tanh
+from math import atanh, isnan, nan, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -24,36 +24,28 @@ LEAST, LEAST_AVERAGED, LEAST_LABELS, MANY, MANY_SYSTEMS = 8, 5, 5, 100, 10
 """Units that an interval takes, groups that a mean's does, and samples of the rarer label; and
 units from which percentiles hold, with so many systems where these are drawn with items."""
 _AVERAGED = ("item", "within_system")
-_OF_ONE = (
-    *("acc_eq", "acc_eq_calibrated", "soft_pairwise_accuracy", "auc", "balanced_accuracy"),
-    *("accuracy", "accuracy_ties_half"),
-)
-"""Coefficients from 0 to 1; the others reach from -1."""
+_FROM_MINUS_ONE = {"pearson", "spearman", "kappa"}
+"""Coefficients, beside Kendall's taus, that reach from -1 to 1; the others are from 0 to 1."""
 SHARES = ("accuracy", "acc_eq", "tau_wmt")
 """Coefficients of preferences that are shares of pairs, or made of one."""
 _EPSILON = 1e-9
 
 
-class Ends(NamedTuple):
+class Bounds(NamedTuple):
     """An interval, or `nan` and why there is none."""
 
-    low: float
-    high: float
+    low: float = nan
+    high: float = nan
     why: str = ""
 
 
 class DrawnUnits(NamedTuple):
-    """What was drawn for a value: of so many items and systems, `used` groups of which have one."""
+    """The kind of draw, how many items and systems were drawn, and how many groups have a value."""
 
     draw: str
     items: int
     systems: int
     used: int
-
-    @classmethod
-    def of(cls, draw: str, used: int, there: NDArray[np.bool_]) -> DrawnUnits:
-        """The units of a matrix (S, I) by where it has scores and ratings."""
-        return cls(draw, int(there.any(0).sum()), int(there.any(1).sum()), used)
 
     def fewest(self, level: str) -> tuple[int, str]:
         """The smaller number of what was drawn and has a value, and its name."""
@@ -69,64 +61,59 @@ class DrawnUnits(NamedTuple):
         return self.fewest(level)[0] >= MANY
 
 
-def ends_of(
+def bounds_of(
     drawn: Array, value: float, level: str, name: str, units: DrawnUnits, confidence: float
-) -> Ends:
-    """The interval of a value, of which `drawn` holds that of every draw."""
-    none = float("nan")
+) -> Bounds:
+    """The interval of a value, from the values `drawn` for it."""
     if isnan(value) or not len(drawn):
-        return Ends(none, none)
+        return Bounds()
     n, unit = units.fewest(level)
     least = LEAST_AVERAGED if level in _AVERAGED else LEAST
     if n < least:
-        return Ends(none, none, _few(n, unit, least))
+        reason = f"no interval: {n} {unit if n == 1 else f'{unit}s'}, and it takes {least}"
+        return Bounds(why=f"{reason}; draw only items" if unit == "system" else reason)
     defined = drawn[~np.isnan(drawn)]
     if len(defined) < 2 or np.ptp(defined) < _EPSILON:
-        return Ends(none, none, "no interval: all draws are alike")
+        return Bounds(why="no interval: all draws are alike")
     if units.many(level):
-        return Ends(*interval_of(drawn, confidence))
-    scale, offset = (2, 1) if name in _OF_ONE else (1, 0)
+        return Bounds(*interval_of(drawn, confidence))
+    from_minus_one = name in _FROM_MINUS_ONE or name.startswith("tau")
+    scale, offset = (1, 0) if from_minus_one else (2, 1)
     centred = scale * value - offset
     if abs(centred) > 1 - _EPSILON:
-        return Ends(none, none, "no interval: the value is at the end of its range")
+        return Bounds(why="no interval: the value is at the end of its range")
     # The bootstrap's variance is (n - 1)/n of the unbiased one.
     error = scale * float(defined.std()) * sqrt(n / (n - 1))
     half = student(n - 1, confidence) * error / (1 - centred**2)
     low, high = (tanh(atanh(centred) + sign * half) for sign in (-1, 1))
-    return Ends((low + offset) / scale, (high + offset) / scale)
+    return Bounds((low + offset) / scale, (high + offset) / scale)
 
 
-def ends_of_labels(
+def bounds_of_labels(
     scores: Array, labels: Array, name: str, cut: float | None, units: DrawnUnits, confidence: float
-) -> Ends | None:
-    """What yes/no labels of all samples say of an interval; None where draws say it.
+) -> Bounds | None:
+    """The interval that yes/no labels of all samples allow; None where it comes from draws.
 
-    That the rarer label is too rare, or the interval of the two shares whose mean balanced accuracy
-    is, where few samples are of items of their own.
+    There is none if the rarer label is too rare. Where there are few samples, each an item of its
+    own, that of balanced accuracy comes from the intervals of the two shares that it averages.
     """
-    there = ~(np.isnan(scores) | np.isnan(labels))
-    true = labels[there] > 0
+    both = ~(np.isnan(scores) | np.isnan(labels))
+    true = labels[both] > 0
     rarer = int(min(true.sum(), (~true).sum()))
     if rarer < LEAST_LABELS:
-        why = f"no interval: {rarer} of the rarer label, and it takes {LEAST_LABELS}"
-        return Ends(float("nan"), float("nan"), why)
+        return Bounds(why=f"no interval: {rarer} of the rarer label, and it takes {LEAST_LABELS}")
     alone = units.draw == "items" and units.items == len(true)
     if name != "balanced_accuracy" or cut is None or not alone or units.many("pooled"):
         return None
-    right = (scores[there] >= cut) == true
+    right = (scores[both] >= cut) == true
     shares = (
         agresti_coull(int(right[of].sum()), int(of.sum()), confidence) for of in (true, ~true)
     )
-    return Ends(*weighted_sum((0.5, share) for share in shares)[1:])
+    return Bounds(*weighted_sum((0.5, share) for share in shares)[1:])
 
 
-def ends_of_share(value: float, name: str, pairs: int, confidence: float) -> Ends:
+def bounds_of_share(value: float, name: str, pairs: int, confidence: float) -> Bounds:
     """Wilson's interval of a share of independent pairs, or of the tau that is made of one."""
     scale, offset = (2, 1) if name == "tau_wmt" else (1, 0)
     share = wilson(round((value + offset) / scale * pairs), pairs, confidence)
-    return Ends(scale * share.low - offset, scale * share.high - offset)
-
-
-def _few(n: int, unit: str, least: int) -> str:
-    reason = f"no interval: {n} {unit}{'s' * (n != 1)}, and it takes {least}"
-    return f"{reason}; draw only items" if unit == "system" else reason
+    return Bounds(scale * share.low - offset, scale * share.high - offset)

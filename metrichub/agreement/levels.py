@@ -1,9 +1,8 @@
-"""The four ways to read scores and ratings of S systems on I items, and their values.
+"""The ways to read scores and ratings of S systems on I items, and their values.
 
 `item` compares the systems of each item and takes the mean over items, `within_system` the items of
 each system; `system` compares the systems' means, `pooled` all outputs at once. An item or system
-without a value is left out of the mean and counted. Beside them are the two values without which
-nobody can read the others: the human ceiling, and chance.
+without a value is left out of the mean and counted.
 """
 
 from __future__ import annotations
@@ -13,15 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.coefficients import (
+    LABELS,
+    PAIRS,
+    WITH_TIES,
+    Options,
+    coefficient,
+    outcomes_of,
+    pair_coefficient,
+)
 from metrichub.agreement.preferences import ranked_pairs
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
 Array = NDArray[np.float64]
-LABELS = ("auc", "balanced_accuracy")
-"""Coefficients of yes/no labels."""
 LEVELS = ("item", "pooled", "system", "within_system")
 
 
@@ -29,8 +34,8 @@ class Value(NamedTuple):
     """A coefficient at a level, with the number of groups used and of those without a value.
 
     A group is an item at the level `item`, a system at `within_system`, and all outputs at the
-    others; for `tau_wmt` it is a pair. `epsilon` is the threshold of tie calibration;
-    `ties_nearly_all` says that it is above the 95th percentile of the differences.
+    others; for `tau_wmt` and at the level `pairs` it is a pair. `epsilon` is the threshold of tie
+    calibration; `ties_nearly_all` says that it is above the 95th percentile of the differences.
     """
 
     value: float
@@ -48,24 +53,30 @@ def value_at(
     Raises:
         ParameterError: there is no such level or coefficient, or the level doesn't have it.
     """
-    chosen = coefficient(name)
+    options = options or Options()
+    if level == PAIRS:
+        outcomes = outcomes_of(scores, human).sum(0)
+        tied = 0 if name in WITH_TIES else int((human == 0).sum())
+        by_people = outcomes.reshape(3, 3).sum(0)
+        used = by_people.sum() if name in WITH_TIES else by_people[0] + by_people[2]
+        return Value(float(pair_coefficient(name)(outcomes[None])[0]), int(used), tied)
     check_level_of(level, name)
     if name == "soft_pairwise_accuracy":
         value = soft_pairwise_accuracy(scores, human)
         defined = int(not np.isnan(value))
         return Value(value, defined, 1 - defined)
-    options = options or Options()
     if name == "tau_wmt":
         pairs = ranked_pairs(scores, human, options.threshold)
         return Value(pairs.tau_wmt, pairs.pairs, pairs.unscored)
     x, z = rows_at(level, scores, human)
+    places = (~np.isnan(x)).sum(1)
+    rated = int((places > 0).sum())
     if name == "acc_eq_calibrated":
-        tied = calibrate(x, z)
-        there = (~np.isnan(x)).sum(1)
-        used, rated = int((there > 1).sum()), int((there > 0).sum())
-        return Value(tied.accuracy, used, rated - used, tied.epsilon, tied.ties_nearly_all)
-    values = chosen.of_rows(x, z, options, 0.0)
-    rated = int((~np.isnan(x)).any(1).sum())
+        tied_pairs = calibrate(x, z)
+        used = int((places > 1).sum())
+        epsilon, nearly_all = tied_pairs.epsilon, tied_pairs.ties_nearly_all
+        return Value(tied_pairs.accuracy, used, rated - used, epsilon, nearly_all)
+    values = coefficient(name).of_rows(x, z, options, 0.0)
     used = int((~np.isnan(values)).sum())
     return Value(mean_of(values), used, rated - used)
 
@@ -95,35 +106,16 @@ def mean_of(values: Array) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-def ceiling(level: str, name: str, raters: list[Array], options: Options | None = None) -> float:
-    """What a rater gets against the mean of the others, the mean over raters; `nan` of one rater.
-
-    `raters` are matrices (S, I), `nan` where a rater gave no rating. A metric is compared with the
-    mean of all, a rater with that of one fewer, so that the ceiling is a little low.
-    """
-    if len(raters) < 2:
-        return float("nan")
-    options = options or Options()
-    if name == "balanced_accuracy":
-        options = options._replace(cut=0.5)
-    values = []
-    for k, rater in enumerate(raters):
-        rest = np.stack([other for at, other in enumerate(raters) if at != k])
-        there = ~np.isnan(rest)
-        with np.errstate(invalid="ignore"):
-            others = np.where(there, rest, 0).sum(0) / there.sum(0)
-        if name in LABELS:
-            others = np.where(np.isnan(others), np.nan, others > 0.5)
-        values.append(value_at(level, name, rater, others, options).value)
-    return mean_of(np.array(values))
-
-
 def chance(level: str, name: str, human: Array) -> float:
     """What a metric gets that knows nothing: a constant where ties can be right, else a coin.
 
     A constant is right about the pairs that people tie, which is all that a bad metric needs that
     ties everything. Correlations of a constant are undefined; a coin's are 0.
     """
+    if level == PAIRS:
+        if name == "acc_eq":
+            return value_at(level, name, np.zeros(len(human)), human).value
+        return 0.5 if name.startswith("accuracy") else 0.0
     if name in ("acc_eq", "acc_eq_calibrated", "tau_23"):
         constant = np.where(np.isnan(human), np.nan, 0.0)
         return value_at(level, "tau_23" if name == "tau_23" else "acc_eq", constant, human).value
@@ -133,7 +125,8 @@ def chance(level: str, name: str, human: Array) -> float:
 
 
 def check_level_of(level: str, name: str) -> None:
-    """Raise `ParameterError` if there is no such level, or the coefficient isn't defined there."""
+    """Raise `ParameterError` for an unknown coefficient or level, or if they don't fit."""
+    coefficient(name)
     if level not in LEVELS:
         raise ParameterError(None, "level", level, ", ".join(LEVELS))
     if name == "soft_pairwise_accuracy" and level != "system":

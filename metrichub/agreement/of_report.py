@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metrichub.agreement.correlation import correlate, with_sources
+from metrichub import read
+from metrichub.agreement.correlation import correlate, correlate_preferences, with_sources
 from metrichub.agreement.judges import JudgeConsistency, judge_consistency
-from metrichub.agreement.layout import ITEMS, SYSTEMS
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
-from metrichub.agreement.preference_votes import are_preferences
+from metrichub.agreement.preference_votes import Votes, are_preferences
 from metrichub.agreement.published_protocols import protocol_of
+from metrichub.agreement.rating_matrix import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import read_ratings
-from metrichub.agreement.report_votes import verdicts_correlated, votes_correlated
 from metrichub.agreement.verdicts import VerdictAgreement, verdict_agreement
-from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean, what
+from metrichub.data.metadata import Frame
+from metrichub.errors import (
+    InputError,
+    MissingColumn,
+    ParameterError,
+    ReportError,
+    did_you_mean,
+    what,
+)
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resampling_units import TOO_LONG
 
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
 
     from metrichub.agreement.agreement import Agreement
     from metrichub.data.inputs import Data
+
+_OF_RATINGS = ("level", "cut", "yes_from", "threshold")
 
 
 def agreement_of(
@@ -38,32 +49,78 @@ def agreement_of(
     all_outputs: bool = False,
     **how: Any,
 ) -> Agreement:
-    """What `Report.agreement` returns."""
+    """The agreement of a report with people, as `Report.agreement` documents it."""
     named = [human] if isinstance(human, str) else human or ()
     if not isinstance(named, Mapping) and not all(isinstance(name, str) for name in named):
         raise ReportError(
             "human names columns of the report; pass ratings as {'quality': [4, 2, 5]}"
         )
     ratings = named if isinstance(named, Mapping) else {k: kept_column(report, k) for k in named}
-    items, systems = _labels(report, item, ITEMS), _labels(report, system, SYSTEMS)
-    of_preferences = bool(ratings) and all(map(are_preferences, ratings.values()))
+    items = kept_column(report, item) if item else usual_labels(report.metadata, ITEMS)
+    systems = kept_column(report, system) if system else usual_labels(report.metadata, SYSTEMS)
     if preferences is None and not ratings:
         raise ReportError("nothing to compare with; name a column of ratings, or pass preferences=")
     if preferences is not None and ratings:
         raise ReportError("pass columns of ratings or preferences=, not both")
-    if of_preferences:
+    if ratings and all(map(are_preferences, ratings.values())):
         verdicts = verdicts_by_label(report, metrics)
-        agreement = verdicts_correlated(verdicts, ratings, items, how)
+        agreement = correlate_preferences(verdicts, ratings, item=items, **preference_options(how))
     else:
         scores, better = scores_by_label(report, metrics, all_outputs=all_outputs)
-        if preferences is not None:
-            agreement = votes_correlated(scores, better, preferences, (items, systems), how)
-        else:
+        if preferences is None:
             agreement = correlate(scores, ratings, item=items, system=systems, better=better, **how)
+        else:
+            votes = read_votes(preferences)
+            agreement = correlate_votes(scores, better, votes, (items, systems), how)
     signatures, bibtex = sources_of(report, agreement.metrics)
     notes = each_note(report, how.get("protocol"))
     judges = judges_of(report, agreement.metrics, agreement.confidence)
     return with_sources(agreement, signatures, bibtex, notes, judges)
+
+
+def correlate_votes(
+    scores: Mapping[str, NDArray[np.float64]],
+    better: Mapping[str, str],
+    votes: Votes,
+    labels: tuple[Sequence[Any] | None, Sequence[Any] | None],
+    how: Mapping[str, Any],
+) -> Agreement:
+    """How far scores of samples order pairs as votes between systems do.
+
+    `labels` are the item and the system of every sample.
+
+    Raises:
+        InputError: samples without items or systems, or votes that fit none.
+        ParameterError: an option of ratings.
+    """
+    return correlate_preferences(
+        {name: votes.scores(values, *labels) for name, values in scores.items()},
+        {"preferred": votes.words()},
+        item=votes.item,
+        systems=(votes.first, votes.second),
+        better=better,
+        **preference_options(how),
+    )
+
+
+def read_votes(data: Data, item: str | None = None) -> Votes:
+    """The votes in a table or a file: columns such as item, system_a, system_b and winner."""
+    if isinstance(data, (str, Path)):
+        return Votes.of(read(data), item)
+    frame = Frame.of(data)
+    return Votes.of({name: list(frame.column(name)) for name in frame.names}, item)
+
+
+def preference_options(how: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that `correlate_preferences` takes.
+
+    Raises:
+        ParameterError: one that is for ratings alone.
+    """
+    for name in _OF_RATINGS:
+        if how.get(name) is not None:
+            raise ParameterError(None, name, how[name], "None, as it applies to ratings only")
+    return {name: value for name, value in how.items() if name not in _OF_RATINGS}
 
 
 def calibrated_means_of(
@@ -74,7 +131,7 @@ def calibrated_means_of(
     confidence: float,
     weight: float | None,
 ) -> dict[str, dict[str, CalibratedMean]]:
-    """What `Report.calibrated` returns."""
+    """The means that people would give, as `Report.calibrated` documents them."""
     ratings = read_ratings(human, kept_column(report, human), report.size).mean
     return {
         name: {
@@ -88,7 +145,7 @@ def calibrated_means_of(
 def verdict_agreement_of(
     report: Measurement, human: str, metric: str, *, output: str, cut: float, confidence: float
 ) -> VerdictAgreement:
-    """What `Report.verdicts` returns."""
+    """A metric's yes and no beside people's, as `Report.verdicts` documents it."""
     samples = chosen_samples(report, metric)[metric]
     if output not in samples:
         raise ReportError(f"{metric} has no output {output!r}{did_you_mean(output, samples)}")
@@ -98,7 +155,7 @@ def verdict_agreement_of(
     sign = -1 if report.results[metric].metric.card.better(output) == "lower" else 1
     return verdict_agreement(
         sign * samples[output],
-        ratings.labels(human, None).majority(),
+        ratings.labels(human, None).consensus,
         cut=sign * cut,
         confidence=confidence,
     )
@@ -116,11 +173,6 @@ def kept_column(report: Measurement, name: str, system: str = "the report") -> S
         )
         raise error.with_remedy("keep_column", name)
     return report.metadata[name]
-
-
-def _labels(report: Measurement, name: str | None, usual: Sequence[str]) -> Sequence[Any] | None:
-    """The column of items or systems: the named one, or the first of the usual ones."""
-    return kept_column(report, name) if name is not None else usual_labels(report.metadata, usual)
 
 
 def scores_by_label(

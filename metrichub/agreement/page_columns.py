@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.agreement.layout import ITEMS, SYSTEMS
+from metrichub.agreement.rating_matrix import ITEMS, SYSTEMS
 from metrichub.agreement.ratings import Ratings, read_ratings
 from metrichub.data.answer_columns import PREFIX
 from metrichub.errors import InputError, MissingColumn, ReportError, did_you_mean

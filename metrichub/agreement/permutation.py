@@ -9,19 +9,30 @@ coefficients are made anew. What changes places together is what is taken to be 
 - `items`, `systems`: whole items or systems (PERM-INPUTS, PERM-SYSTEMS);
 - `pairs`: every pair's outcome by a coin of its own, WMT's test of acc_eq. Pairs of an item share
   outputs, so it finds differences where there are none: in 27 to 32 of 100 at .05.
+
+Of preferences, what two metrics say of all pairs of an item changes places together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import comb
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.coefficients import Options, coefficient
+from metrichub.agreement.coefficients import (
+    PAIRS,
+    Options,
+    coefficient,
+    outcomes_of,
+    pair_coefficient,
+)
 from metrichub.agreement.levels import rows_at, value_at
+from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
@@ -45,7 +56,7 @@ class AgreementTest(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """What is swapped, how often, and where the random numbers start."""
+    """The units that are swapped, how often, and the seed of the random numbers."""
 
     swap: str = "systems_xor_items"
     draws: int = 1000
@@ -63,14 +74,17 @@ def permutation_test(
 ) -> AgreementTest:
     """The test of two metrics' scores against ratings, all (S, I); `nan` is a missing value.
 
-    Cells that lack any of the three are left out.
+    Cells that lack any of the three are left out. Of preferences all are (P,).
 
     Raises:
         ParameterError: no such swap, or none for this coefficient.
     """
+    options = options or Options()
     _check(how, level, name)
-    missing = np.isnan(first) | np.isnan(second) | np.isnan(human)
-    a, b, z = (np.where(missing, np.nan, side) for side in (first, second, human))
+    a, b, z = first, second, human
+    if level != PAIRS:
+        missing = np.isnan(first) | np.isnan(second) | np.isnan(human)
+        a, b, z = (np.where(missing, np.nan, side) for side in (first, second, human))
     difference = (
         value_at(level, name, a, z, options).value - value_at(level, name, b, z, options).value
     )
@@ -78,7 +92,7 @@ def permutation_test(
         return AgreementTest(difference, float("nan"), how.swap, 0)
     if how.swap == "pairs":
         return _pairs_test(level, name, a, b, z, how)
-    swapped = _swapped_values(level, name, (a, b, z), options or Options(), how)
+    swapped = _swapped_values(level, name, (a, b, z), options, how)
     drawn = np.concatenate([of_a - of_b for of_a, of_b in swapped])
     drawn = drawn[~np.isnan(drawn)]
     hits = int((np.abs(drawn) >= abs(difference) - 1e-12).sum())
@@ -100,8 +114,8 @@ def pair_swap_test(
     difference = float((np.nansum(lead, axis=1) / pairs).mean())
     parted = np.nansum(np.abs(lead), axis=1).astype(np.int64)
     if len(set(pairs.tolist())) == 1:
-        n, sum_ = int(parted.sum()), round(float(np.nansum(lead)))
-        return difference, _sign_tail(n, sum_), _two_sided(n, abs(sum_))
+        n, total = int(parted.sum()), round(float(np.nansum(lead)))
+        return difference, _sign_tail(n, total), min(1.0, 2 * _sign_tail(n, abs(total)))
     random = np.random.default_rng(seed)
     # The sum of n signs is 2 B - n, of a binomial B.
     sums = 2 * random.binomial(parted, 0.5, (draws, len(parted))) - parted
@@ -112,14 +126,14 @@ def pair_swap_test(
 
 
 def _check(how: Swapped, level: str, name: str) -> None:
+    if level == PAIRS and how.swap != "items":
+        raise ParameterError(None, "swap", how.swap, "items: pairs of one item belong together")
     if how.swap not in SWAPS:
         raise ParameterError(None, "swap", how.swap, ", ".join(SWAPS))
     if how.swap == "pairs" and name not in _OF_PAIRS:
         raise ParameterError(None, "swap", "pairs", f"another; {name} isn't a mean over pairs")
-    if name == "acc_eq_calibrated" and (level, how.swap) not in (
-        ("item", "items"),
-        (level, "pairs"),
-    ):
+    own_places = how.swap == "pairs" or (level, how.swap) == ("item", "items")
+    if name == "acc_eq_calibrated" and not own_places:
         raise ParameterError(
             None,
             "swap",
@@ -130,11 +144,11 @@ def _check(how: Swapped, level: str, name: str) -> None:
 
 
 def _pairs_test(level: str, name: str, a: Array, b: Array, z: Array, how: Swapped) -> AgreementTest:
-    own = name == "acc_eq_calibrated"
-    first, second = (_right(*rows_at(level, side, z), calibrated=own) for side in (a, b))
+    calibrated = name == "acc_eq_calibrated"
+    first, second = (_right(*rows_at(level, side, z), calibrated=calibrated) for side in (a, b))
     difference, _, p = pair_swap_test(first, second, how.draws, how.seed)
-    twice = 2 if name == "tau_23" else 1
-    return AgreementTest(twice * difference, p, "pairs", how.draws)
+    scale = 2 if name == "tau_23" else 1
+    return AgreementTest(scale * difference, p, "pairs", how.draws)
 
 
 def _right(x: Array, z: Array, *, calibrated: bool) -> Array:
@@ -150,57 +164,56 @@ def _swapped_values(
     level: str, name: str, sides: tuple[Array, Array, Array], options: Options, how: Swapped
 ) -> Iterator[tuple[Array, Array]]:
     """Both coefficients of every draw, in blocks."""
-    a, b, z = (*map(_standardized, sides[:2]), sides[2])
-    if level == "item" and how.swap == "items":
-        of_items = _item_values(name, sides, options)
-        for coins in _coins((1, z.shape[1]), how, "items"):
-            yield _means(*of_items, coins[:, 0])
-        return
-    values: Callable[[Coins], tuple[Array, Array]]
-    if level == "item" and name in _SUMS:
-        values = swapped_items(name, a, b, z)
+    a, b, z = sides
+    if options.pairs is not None:
+        of_a, of_b = (_of_items(outcomes_of(side, z), options.pairs) for side in (a, b))
+        random = np.random.default_rng(how.seed)
+        stays = random.integers(0, 2, (how.draws, len(of_a))).astype(np.float64)
+        value = pair_coefficient(name)
+        yield value(stays @ of_a + (1 - stays) @ of_b), value(stays @ of_b + (1 - stays) @ of_a)
+    elif level == "item" and how.swap == "items":
+        first, second = (_item_values(name, side, z, options) for side in (a, b))
+        for coins in _coins((1, z.shape[1]), how):
+            yield _means(first, second, coins[:, 0]), _means(second, first, coins[:, 0])
     else:
-        values = _materialized(level, name, a, b, z, options)
-    for coins in _coins(z.shape, how, how.swap):
-        yield values(coins)
+        a, b = _standardized(a), _standardized(b)
+        if level == "item" and name in _SUMS:
+            swapped = swapped_items(name, a, b, z)
+        else:
+            swapped = partial(_materialized, level, name, a, b, z, options)
+        for coins in _coins(z.shape, how):
+            yield swapped(coins)
 
 
-def _item_values(
-    name: str, sides: tuple[Array, Array, Array], options: Options
-) -> tuple[Array, Array]:
-    """Each item's coefficient of both metrics; thresholds of tie calibration stay their own."""
-    values = []
-    for side in sides[:2]:
-        x, z = rows_at("item", side, sides[2])
-        epsilon = calibrate(x, z).epsilon if name == "acc_eq_calibrated" else 0.0
-        values.append(coefficient(name).of_rows(x, z, options._replace(epsilon=epsilon), 0.0))
-    return values[0], values[1]
+def _of_items(outcomes: Array, pairs: OutputPairs) -> Array:
+    """The sums of the outcomes (P, 9) of each item's pairs (I, 9)."""
+    sums = np.zeros((len(pairs.items), 9))
+    np.add.at(sums, pairs.item, outcomes)
+    return sums
 
 
-def _means(a: Array, b: Array, coins: Coins) -> tuple[Array, Array]:
-    """The means over items of both metrics whose values changed places."""
-    means = []
-    for own, other in ((a, b), (b, a)):
-        values = np.where(coins, other, own)
-        there = ~np.isnan(values)
-        with np.errstate(invalid="ignore"):
-            means.append(np.where(there, values, 0).sum(1) / there.sum(1))
-    return means[0], means[1]
+def _item_values(name: str, scores: Array, human: Array, options: Options) -> Array:
+    """A metric's coefficient of each item; the threshold of tie calibration stays its own."""
+    x, z = rows_at("item", scores, human)
+    epsilon = calibrate(x, z).epsilon if name == "acc_eq_calibrated" else 0.0
+    return coefficient(name).of_rows(x, z, options._replace(epsilon=epsilon), 0.0)
+
+
+def _means(first: Array, second: Array, coins: Coins) -> Array:
+    """The mean over items, of the first metric's values where the coin is 0."""
+    values = np.where(coins, second, first)
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(defined, values, 0).sum(1) / defined.sum(1))
 
 
 def _materialized(
-    level: str, name: str, a: Array, b: Array, z: Array, options: Options
-) -> Callable[[Coins], tuple[Array, Array]]:
+    level: str, name: str, a: Array, b: Array, z: Array, options: Options, coins: Coins
+) -> tuple[Array, Array]:
     """The values from matrices whose cells changed places, one after the other."""
-
-    def values(coins: Coins) -> tuple[Array, Array]:
-        both = [
-            [value_at(level, name, np.where(c, other, own), z, options).value for c in coins]
-            for own, other in ((a, b), (b, a))
-        ]
-        return np.array(both[0]), np.array(both[1])
-
-    return values
+    first = [value_at(level, name, np.where(c, b, a), z, options).value for c in coins]
+    second = [value_at(level, name, np.where(c, a, b), z, options).value for c in coins]
+    return np.array(first), np.array(second)
 
 
 def swapped_items(
@@ -222,9 +235,8 @@ def swapped_items(
         for part, form in zip(parts, forms, strict=True):
             tossed = np.ascontiguousarray(coins[:, :, part].transpose(2, 0, 1), np.float32)
             for k, coefficients in enumerate(form.values(tossed)):
-                there = ~np.isnan(coefficients)
-                sums[k] += np.where(there, coefficients, 0).sum(0)
-                defined[k] += there.sum(0)
+                sums[k] += np.nansum(coefficients, axis=0)
+                defined[k] += (~np.isnan(coefficients)).sum(0)
         with np.errstate(invalid="ignore"):
             means = sums / defined
         return means[0], means[1]
@@ -237,18 +249,21 @@ class _Forms:
 
     def __init__(self, name: str, a: Array, b: Array, human: Array) -> None:
         self.name = name
-        dz = _differences(human, human)
-        self.there = (~np.isnan(dz)).astype(np.float32)
-        sz = np.sign(np.nan_to_num(dz)).astype(np.float32)
-        self.human = np.abs(sz).sum((1, 2)) / 2
+        present = ~np.isnan(human)
+        both = present[:, :, None] & present[:, None, :]
+        signs_human = _signs(human, human)
+        self.human = np.abs(signs_human).sum((1, 2)) / 2
         # Without a system's pair with itself, which isn't a pair.
-        own = ~np.eye(human.shape[1], dtype=bool)
-        self.pairs = (self.there * own).sum((1, 2)) / 2
-        signs = [_signs(*pair) for pair in ((a, a), (a, b), (b, b))]
+        others = ~np.eye(human.shape[1], dtype=bool)
+        self.pairs = (both & others).sum((1, 2)) / 2
+        signs = [_signs(a, a), _signs(a, b), _signs(b, b)]
         if name == "tau_b":
-            self.terms = [[s * sz * own for s in signs], [np.abs(s) * own for s in signs]]
+            self.terms = [
+                [s * signs_human * others for s in signs],
+                [np.abs(s) * others for s in signs],
+            ]
         else:
-            right = [(s == sz).astype(np.float32) * self.there * own for s in signs]
+            right = [((s == signs_human) & both & others).astype(np.float32) for s in signs]
             self.terms = [right]
 
     def values(self, coins: Single) -> tuple[Array, Array]:
@@ -271,61 +286,48 @@ def _quadratic(terms: list[Single], stays: Single, coins: Single) -> tuple[Singl
     aa, ab, bb = terms
     sums = []
     for of_a, of_b in ((stays, coins), (coins, stays)):
-        whole = (of_a @ aa * of_a).sum(2) + (of_b @ bb * of_b).sum(2)
-        sums.append((whole + 2 * (of_a @ ab * of_b).sum(2)) / 2)
+        unmixed = (of_a @ aa * of_a).sum(2) + (of_b @ bb * of_b).sum(2)
+        sums.append((unmixed + 2 * (of_a @ ab * of_b).sum(2)) / 2)
     return sums[0], sums[1]
 
 
-def _differences(a: Array, b: Array) -> Array:
-    return np.asarray(a[:, :, None] - b[:, None, :])
-
-
 def _signs(a: Array, b: Array) -> Single:
-    return np.sign(np.nan_to_num(_differences(a, b))).astype(np.float32)
+    """The signs of the differences of each item's scores (I, S), 0 where one is missing."""
+    differences = a[:, :, None] - b[:, None, :]
+    return np.sign(np.nan_to_num(differences)).astype(np.float32)
 
 
-def _coins(shape: tuple[int, ...], how: Swapped, swap: str) -> Iterator[Coins]:
+def _coins(shape: tuple[int, ...], how: Swapped) -> Iterator[Coins]:
     """Blocks (b, S, I) of which cells change places."""
     random = np.random.default_rng(how.seed)
     systems, items = shape
     step = max(1, _CELLS // max(systems * items, 1))
     for start in range(0, how.draws, step):
         size = min(step, how.draws - start)
-        if swap == "cells":
+        if how.swap == "cells":
             yield random.random((size, systems, items), np.float32) < 0.5
             continue
         # Drawn for both, so that the blocks' size changes no number.
         tossed = random.random((size, systems + items), np.float32) < 0.5
         of_systems, of_items = tossed[:, :systems, None], tossed[:, None, systems:]
-        if swap == "systems_xor_items":
+        if how.swap == "systems_xor_items":
             yield of_systems ^ of_items
         else:
-            coins = of_items if swap == "items" else of_systems
+            coins = of_items if how.swap == "items" else of_systems
             yield np.broadcast_to(coins, (size, systems, items))
 
 
 def _standardized(values: Array) -> Array:
     """Values over all cells with mean 0 and standard deviation 1."""
     centred = values - np.nanmean(values)
-    scale = float(np.nanstd(centred / (np.nanmax(np.abs(centred)) or 1))) * np.nanmax(
-        np.abs(centred)
-    )
+    largest = np.nanmax(np.abs(centred))
+    scale = float(np.nanstd(centred / (largest or 1))) * largest
     return np.asarray(centred / scale) if scale > 0 else centred
 
 
-def _sign_tail(n: int, sum_: int) -> float:
-    """P(a sum of n signs is at least this)."""
-    least = (n + sum_ + 1) // 2
+def _sign_tail(n: int, total: int) -> float:
+    """The probability that a sum of n signs is at least this."""
     if n > 1000:
-        return _normal_tail(n, sum_)
-    return float(sum(comb(n, k) for k in range(max(least, 0), n + 1)) / 2**n)
-
-
-def _two_sided(n: int, sum_: int) -> float:
-    return min(1.0, 2 * _sign_tail(n, sum_))
-
-
-def _normal_tail(n: int, sum_: int) -> float:
-    from statistics import NormalDist
-
-    return 1 - NormalDist().cdf((sum_ - 1) / n**0.5)
+        return 1 - NormalDist().cdf((total - 1) / n**0.5)
+    least = max((n + total + 1) // 2, 0)
+    return float(sum(comb(n, k) for k in range(least, n + 1)) / 2**n)

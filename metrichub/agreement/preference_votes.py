@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.agreement.layout import ITEMS
+from metrichub.agreement.rating_matrix import ITEMS
+from metrichub.agreement.ratings import Ratings
 from metrichub.errors import InputError, MissingColumn, did_you_mean, what
 
 Array = NDArray[np.float64]
@@ -75,11 +76,15 @@ def read_sides(dimension: str, values: Sequence[Any], names: tuple[Any, Any] = (
     return table
 
 
-def most(sides: Array) -> Array:
-    """What most raters of each pair prefer (P,): 1, -1, 0 where as many prefer either."""
-    there = ~np.isnan(sides)
-    sums = np.sign(np.where(there, sides, 0).sum(1))
-    return np.where(there.any(1), sums, np.nan)
+class Sides(Ratings):
+    """Preferences of P pairs by up to R raters each: 1 for a, -1 for b, 0 for a tie."""
+
+    @property
+    def consensus(self) -> Array:
+        """The side of most raters of each pair (P,), 0 where as many prefer either."""
+        rated = ~np.isnan(self.table)
+        sums = np.sign(np.where(rated, self.table, 0).sum(1))
+        return np.where(rated.any(1), sums, np.nan)
 
 
 _Places = dict[tuple[str, str], int]
@@ -140,14 +145,13 @@ class Votes(NamedTuple):
             InputError: the samples have no items or systems, lack all pairs, or have an output
                 twice.
         """
-        for name, labels in (("item", item), ("system", system)):
-            if labels is None:
-                raise InputError(
-                    f"votes between systems need the {name} of every sample: name its column, "
-                    f"{name}="
-                )
+        if item is None or system is None:
+            name = "item" if item is None else "system"
+            raise InputError(
+                f"votes between systems need the {name} of every sample: name its column, {name}="
+            )
         places: _Places = {}
-        for at, place in enumerate(zip(map(str, item or ()), map(str, system or ()), strict=True)):
+        for at, place in enumerate(zip(map(str, item), map(str, system), strict=True)):
             if places.setdefault(place, at) != at:
                 raise InputError(
                     f"system {place[1]!r} has several samples of item {place[0]!r}; there has to "
@@ -169,12 +173,10 @@ class Votes(NamedTuple):
         Raises:
             InputError: as `check`.
         """
-        places, known = self.check(item, system), np.append(scores, np.nan)
-        a, b = (
-            known[[places.get(output, -1) for output in self._outputs(systems)]]
-            for systems in (self.first, self.second)
-        )
-        return a, b
+        places, padded = self.check(item, system), np.append(scores, np.nan)
+        first = [places.get(output, -1) for output in self._outputs(self.first)]
+        second = [places.get(output, -1) for output in self._outputs(self.second)]
+        return padded[first], padded[second]
 
     def _outputs(self, systems: Sequence[Hashable]) -> Iterator[tuple[str, str]]:
         return zip(map(str, self.item), map(str, systems), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,18 @@ class Ratings(NamedTuple):
     @property
     def mean(self) -> Array:
         """The mean of each sample's raters (N,)."""
-        there = ~np.isnan(self.table)
+        rated = ~np.isnan(self.table)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(there, self.table, 0).sum(1) / there.sum(1))
+            return np.asarray(np.where(rated, self.table, 0).sum(1) / rated.sum(1))
+
+    @property
+    def consensus(self) -> Array:
+        """The mean of each sample's raters (N,); of labels and preferences their majority."""
+        return self.mean
+
+    def without(self, rater: int) -> Self:
+        """The ratings of the other raters."""
+        return self._replace(table=np.delete(self.table, rater, axis=1))
 
     @property
     def raters(self) -> int:
@@ -35,25 +44,30 @@ class Ratings(NamedTuple):
     @property
     def of_labels(self) -> bool:
         """Whether every rating is 0 or 1."""
-        known = self.table[~np.isnan(self.table)]
-        return bool(len(known)) and bool(np.isin(known, (0, 1)).all())
+        ratings = self.table[~np.isnan(self.table)]
+        return bool(len(ratings)) and bool(np.isin(ratings, (0, 1)).all())
 
-    def labels(self, dimension: str, yes_from: float | None) -> Ratings:
-        """The same as yes (1) and no (0): by a rating from which it is a yes, if not so given.
+    def labels(self, dimension: str, yes_from: float | None) -> YesNoLabels:
+        """The same as yes (1) and no (0), by the lowest rating that is a yes, if there is one.
 
         Raises:
             InputError: other numbers than 0 and 1, and no such rating.
         """
         if yes_from is not None:
-            return Ratings(np.where(np.isnan(self.table), np.nan, self.table >= yes_from))
+            return YesNoLabels(np.where(np.isnan(self.table), np.nan, self.table >= yes_from))
         if not self.of_labels:
             raise InputError(
                 f"{dimension} isn't yes or no; set the lowest rating that counts as yes: yes_from=4"
             )
-        return self
+        return YesNoLabels(self.table)
 
-    def majority(self) -> Array:
-        """Whether more than half of the raters said yes (N,)."""
+
+class YesNoLabels(Ratings):
+    """Labels of N samples by up to R raters each: 1 for yes, 0 for no."""
+
+    @property
+    def consensus(self) -> Array:
+        """Whether more than half of a sample's raters say yes (N,)."""
         mean = self.mean
         return np.where(np.isnan(mean), np.nan, mean > 0.5)
 

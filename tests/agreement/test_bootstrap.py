@@ -45,7 +45,7 @@ def test_sums_over_weighted_pairs_equal_drawn_matrices(
     # Some scores are exactly epsilon apart.
     x = np.round(8 * x) / 8
     drawn, options = Drawn(draw, 40, 5), Options(epsilon=epsilon)
-    slow = [_materialized("item", name, x, z, b, options) for b in _blocks(x.shape, drawn)]
+    slow = [_materialized("item", name, x, z, options, b) for b in _blocks(x.shape, 54, drawn)]
     assert resampled("item", name, x, z, drawn, options) == pytest.approx(
         np.concatenate(slow), abs=1e-12, nan_ok=True
     )
@@ -96,7 +96,7 @@ def test_a_block_holds_as_many_draws_as_fit_and_one_at_least(
     cells: int, sizes: list[int], draw: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CELLS", cells)
-    blocks = list(_blocks((6, 9), Drawn(draw, 10)))
+    blocks = list(_blocks((6, 9), 54, Drawn(draw, 10)))
     assert [block.size for block in blocks] == sizes
     for of, width in (("systems", 6), ("items", 9)):
         shapes = [(size, width) for size in sizes] if draw in (of, "both") else []
@@ -112,7 +112,7 @@ def test_a_draw_s_soft_accuracy_is_that_of_its_pairs_of_different_systems(draw: 
     x = z + random.normal(size=z.shape)
     drawn = Drawn(draw, 8, seed=2)
     values = resampled("system", "soft_pairwise_accuracy", x, z, drawn)
-    (block,) = _blocks(z.shape, drawn)
+    (block,) = _blocks(z.shape, 48, drawn)
     for k in range(8):
         items = np.arange(12) if block.items is None else block.items[k]
         p, q = pairwise_p(x[:, items]), pairwise_p(z[:, items])
@@ -124,7 +124,7 @@ def test_a_draw_s_soft_accuracy_is_that_of_its_pairs_of_different_systems(draw: 
 
 def test_the_draws_of_a_seed_are_two_streams_of_numpy_s_generator() -> None:
     # On record, so that another version draws the same: published intervals can be made again.
-    (block,) = _blocks((8, 8), Drawn("both", 9, seed=7))
+    (block,) = _blocks((8, 8), 64, Drawn("both", 9, seed=7))
     for drawn, stream in ((block.systems, 0), (block.items, 1)):
         expected = np.random.default_rng([7, stream]).integers(0, 8, (9, 8))
         np.testing.assert_array_equal(drawn, expected)

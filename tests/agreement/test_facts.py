@@ -13,17 +13,22 @@ from metrichub import Hub
 from metrichub.agreement import correlate, correlate_preferences, protocols
 from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
-from metrichub.agreement.layout import ITEMS, Layout
 from metrichub.agreement.of_report import judges_of, scores_by_label, sources_of, usual_labels
-from metrichub.agreement.preference_votes import Votes, most, read_sides
+from metrichub.agreement.preference_votes import Sides, Votes, read_sides
+from metrichub.agreement.rating_matrix import ITEMS, RatingMatrix
 from metrichub.agreement.ratings import read_ratings
-from metrichub.agreement.report_votes import of_preferences
 from metrichub.authoring import Metric
 from metrichub.errors import InputError, MissingColumn, ParameterError
 
 NAN = float("nan")
 ITEM, SYSTEM = list("aaabbb"), list("xyzxyz")
 SCORES, HUMAN = [0.1, 0.4, 0.3, 0.9, 0.8, 0.7], [1, 3, 2, 5, 3, 4]
+
+
+VOTED = [
+    {"item": 1, "system": by, "prediction": text, "reference": "x y"}
+    for by, text in (("p", "x"), ("q", "x y"))
+]
 
 
 def sha256(*cells: list[Any]) -> str:
@@ -202,8 +207,9 @@ def test_sides_are_a_table_of_raters() -> None:
     np.testing.assert_array_equal(table, [[1, -1], [0, NAN], [NAN, NAN], [-1, NAN]])
     assert read_sides("good", []).shape == (0, 1)
     assert read_sides("good", ["a"]).shape == (1, 1)
-    np.testing.assert_array_equal(most(table), [0, 0, NAN, -1])
-    np.testing.assert_array_equal(most(np.array([[1, 1, -1], [-1, NAN, -1]])), [1, -1])
+    np.testing.assert_array_equal(Sides(table).consensus, [0, 0, NAN, -1])
+    majority = Sides(np.array([[1, 1, -1], [-1, NAN, -1]])).consensus
+    np.testing.assert_array_equal(majority, [1, -1])
 
 
 def test_votes_are_said_in_words_and_joined_to_samples() -> None:
@@ -219,10 +225,13 @@ def test_votes_are_said_in_words_and_joined_to_samples() -> None:
 
 @pytest.mark.parametrize("name", ["level", "cut", "yes_from", "threshold"])
 def test_preferences_take_no_options_of_ratings(name: str) -> None:
-    assert of_preferences({name: None, "draws": 3}) == {"draws": 3}
+    report = Hub("token_f1").evaluate(VOTED)
+    votes = {"item": [1], "system_a": ["p"], "system_b": ["q"], "winner": ["q"]}
+    told: dict[str, Any] = {"preferences": votes, "draws": 0}
+    assert report.agreement(**told, **{name: None}).row(coefficient="accuracy").value == 1
     for value in ("item", 0):
         with pytest.raises(ParameterError, match=f"{name}=.* applies to ratings only"):
-            of_preferences({name: value})
+            report.agreement(**told, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -243,13 +252,13 @@ def test_ratings_have_as_many_raters_as_the_most_of_a_sample(values: Any, table:
 
 
 def test_a_layout_has_a_cell_a_sample() -> None:
-    layout = Layout.of(3, ["i", "j", "i"], ["x", "x", "y"])
-    assert (layout.systems, layout.items, layout.size) == (("x", "y"), ("i", "j"), 3)
-    np.testing.assert_array_equal(layout.matrix(np.array([1.0, 2, 3])), [[1, 2], [3, NAN]])
-    assert Layout.of(0).matrix(np.empty(0)).shape == (0, 0)
-    unnamed = Layout.of(3, ["i", "j", "i"])
+    matrix = RatingMatrix.of(3, ["i", "j", "i"], ["x", "x", "y"])
+    assert (matrix.systems, matrix.items) == (("x", "y"), ("i", "j"))
+    np.testing.assert_array_equal(matrix.arranged(np.array([1.0, 2, 3])), [[1, 2], [3, NAN]])
+    assert RatingMatrix.of(0).arranged(np.empty(0)).shape == (0, 0)
+    unnamed = RatingMatrix.of(3, ["i", "j", "i"])
     assert (unnamed.systems, unnamed.named_systems) == ((0, 1), False)
-    assert Layout.of(4, None, list("xyxy")).items == (0, 1)
+    assert RatingMatrix.of(4, None, list("xyxy")).items == (0, 1)
 
 
 WORDS = [

@@ -1,4 +1,4 @@
-"""Ends of intervals by hand: of shares and correlations, of labels, of averages and preferences."""
+"""Intervals by hand: of shares and correlations, of labels, of averages and preferences."""
 
 from math import atanh, sqrt, tanh
 from typing import Any
@@ -8,11 +8,11 @@ import pytest
 import scipy.stats
 
 from metrichub.agreement import correlate, correlate_preferences, wilson
+from metrichub.agreement.agreement_inputs import Inputs
 from metrichub.agreement.bootstrap import Drawn, _blocks, interval_of, resampled
-from metrichub.agreement.interval_rules import DrawnUnits, Ends, ends_of, ends_of_labels
+from metrichub.agreement.coefficients import Options
+from metrichub.agreement.interval_rules import Bounds, DrawnUnits, bounds_of, bounds_of_labels
 from metrichub.agreement.levels import value_at
-from metrichub.agreement.pair_coefficients import COEFFICIENTS
-from metrichub.agreement.preference_inputs import PairInputs
 from metrichub.agreement.shares import agresti_coull, weighted_sum
 
 NAN = float("nan")
@@ -28,7 +28,7 @@ FROM_MINUS_ONE = ("pearson", "spearman", "tau_b", "tau_c", "tau_23", "tau_wmt", 
 @pytest.mark.parametrize("name", [*OF_ONE, *FROM_MINUS_ONE])
 def test_few_units_have_student_s_t_on_fisher_s_scale(name: str, confidence: float) -> None:
     drawn = np.array([0.5, NAN, 0.6, 0.7, 0.8])
-    ends = ends_of(drawn, 0.65, "pooled", name, FEW, confidence)
+    bounds = bounds_of(drawn, 0.65, "pooled", name, FEW, confidence)
     # A share from 0 to 1 lies on the scale of correlations by twice its distance from a half.
     scale, value = (2, 0.3) if name in OF_ONE else (1, 0.65)
     error = scale * sqrt(0.0125 * 20 / 19)
@@ -36,7 +36,7 @@ def test_few_units_have_student_s_t_on_fisher_s_scale(name: str, confidence: flo
     low, high = (tanh(atanh(value) + sign * half) for sign in (-1, 1))
     if name in OF_ONE:
         low, high = (low + 1) / 2, (high + 1) / 2
-    assert ends == pytest.approx(Ends(low, high))
+    assert bounds == pytest.approx(Bounds(low, high))
 
 
 ALIKE, AT_END = "all draws are alike", "the value is at the end of its range"
@@ -58,8 +58,8 @@ ALIKE, AT_END = "all draws are alike", "the value is at the end of its range"
 def test_values_without_spread_have_no_interval(
     drawn: list[float], value: float, name: str, why: str
 ) -> None:
-    ends = ends_of(np.array(drawn), value, "pooled", name, FEW, 0.95)
-    assert repr(ends) == repr(Ends(NAN, NAN, f"no interval: {why}" if why else ""))
+    bounds = bounds_of(np.array(drawn), value, "pooled", name, FEW, 0.95)
+    assert repr(bounds) == repr(Bounds(NAN, NAN, f"no interval: {why}" if why else ""))
 
 
 @pytest.mark.parametrize(
@@ -79,22 +79,32 @@ def test_values_without_spread_have_no_interval(
 def test_an_interval_takes_enough_of_what_was_drawn(
     level: str, units: tuple[str, int, int, int], why: str
 ) -> None:
-    ends = ends_of(np.array([0.3, 0.4, 0.5]), 0.4, level, "pearson", DrawnUnits(*units), 0.95)
+    bounds = bounds_of(np.array([0.3, 0.4, 0.5]), 0.4, level, "pearson", DrawnUnits(*units), 0.95)
     if why:
-        assert repr(ends) == repr(Ends(NAN, NAN, f"no interval: {why}"))
+        assert repr(bounds) == repr(Bounds(NAN, NAN, f"no interval: {why}"))
     else:
-        assert ends.low < 0.4 < ends.high
+        assert bounds.low < 0.4 < bounds.high
 
 
 def test_of_many_units_an_interval_is_the_percentiles() -> None:
     drawn = np.array([0.3, 0.4, 0.5])
-    many = ends_of(drawn, 0.4, "pooled", "tau_b", DrawnUnits("items", 100, 1, 1), 0.5)
-    assert many == pytest.approx(Ends(0.35, 0.45))
+    many = bounds_of(drawn, 0.4, "pooled", "tau_b", DrawnUnits("items", 100, 1, 1), 0.5)
+    assert many == pytest.approx(Bounds(0.35, 0.45))
 
 
 def test_units_count_where_both_sides_have_a_value() -> None:
-    there = np.array([[True, False, True], [False, False, True], [False] * 3])
-    assert DrawnUnits.of("both", 2, there) == DrawnUnits("both", 2, 2, 2)
+    matrix = Inputs.of_ratings(
+        np.ones((3, 3)), np.ones((3, 3)), (None, None), "higher", Options(), 4
+    )
+    scored = np.array([[True, False, True], [False, False, True], [False] * 3])
+    assert matrix.units("both", 2, scored) == DrawnUnits("both", 2, 2, 2)
+    systems = list("vwxy"), list("wzvv")
+    pairs = Inputs.of_preferences(["a"] * 4, ["a"] * 4, list("iijk"), systems, "higher")
+    # The first and the last pair: of items i and k, and of v with w and y with v.
+    scored = np.array([True, False, False, True])
+    assert pairs.units("both", 2, scored) == DrawnUnits("both", 2, 3, 2)
+    alone = Inputs.of_preferences(["a"] * 4, ["a"] * 4, None, None, "higher")
+    assert alone.units("items", 2, scored) == DrawnUnits("items", 2, 0, 2)
 
 
 LABELS = np.array([1.0] * 9 + [0.0] * 7 + [NAN, 1])
@@ -118,14 +128,14 @@ def test_labels_of_items_of_their_own_have_the_ends_of_two_shares(
     name: str, cut: float | None, times: int, units: tuple[str, int], shares: bool
 ) -> None:
     scores, labels = np.tile(SCORES, times), np.tile(LABELS, times)
-    ends = ends_of_labels(scores, labels, name, cut, DrawnUnits(*units, 16, 1), 0.9)
+    bounds = bounds_of_labels(scores, labels, name, cut, DrawnUnits(*units, 16, 1), 0.9)
     if shares:
         # From 2 on is yes: 6 of 9 yes and 5 of 7 no are right.
         counts = np.array([[6, 9], [5, 7]]) * times
         parts = [(0.5, agresti_coull(*part, 0.9)) for part in counts.tolist()]
-        assert ends == pytest.approx(Ends(*weighted_sum(parts)[1:]))
+        assert bounds == pytest.approx(Bounds(*weighted_sum(parts)[1:]))
     else:
-        assert ends is None
+        assert bounds is None
 
 
 @pytest.mark.parametrize(("yes", "no", "rarer"), [(4, 9, 4), (9, 4, 4), (0, 9, 0), (5, 5, None)])
@@ -134,9 +144,9 @@ def test_the_rarer_label_decides_whether_there_is_an_interval(
 ) -> None:
     labels = np.array([1.0] * yes + [0.0] * no)
     units = DrawnUnits("items", yes + no, 1, 1)
-    ends = ends_of_labels(labels, labels, "auc", None, units, 0.95)
+    bounds = bounds_of_labels(labels, labels, "auc", None, units, 0.95)
     why = f"no interval: {rarer} of the rarer label, and it takes 5"
-    assert repr(ends) == repr(None if rarer is None else Ends(NAN, NAN, why))
+    assert repr(bounds) == repr(None if rarer is None else Bounds(NAN, NAN, why))
 
 
 def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
@@ -152,7 +162,7 @@ def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
     )
     units = DrawnUnits("items", 12, 4, 2)
     told = (row.value, "average", "acc_eq_calibrated", units, 0.95)
-    assert (row.low, row.high) == ends_of(np.mean(drawn, axis=0), *told)[:2]
+    assert (row.low, row.high) == bounds_of(np.mean(drawn, axis=0), *told)[:2]
     assert row.coefficient == "soft_pairwise_accuracy+acc_eq_calibrated"
     assert (row.used, row.undefined, row.unscored) == (2, 0, 0)
     few = correlate(scores[:, :4], human[:, :4], protocol="wmt25", draws=9)
@@ -167,7 +177,7 @@ def test_draws_of_other_numbers_of_cells_are_each_of_their_own(level: str, draw:
     scores[1, 2] = human[3, 0] = np.nan
     for seed in range(12):
         how = Drawn(draw, 2, seed)
-        (block,) = _blocks((4, 5), how)
+        (block,) = _blocks((4, 5), 20, how)
         drawn = resampled(level, "spearman", scores, human, how)
         for k in range(2):
             systems = range(4) if block.systems is None else block.systems[k]
@@ -192,11 +202,14 @@ def test_an_interval_of_pairs_is_wilson_s_or_of_draws(draw: str) -> None:
     names = ("accuracy", "tau_ties_left_out")
     told: dict[str, Any] = {"systems": systems, "draw": draw, "draws": 50, "coefficient": names}
     agreement = correlate_preferences({"mine": (lead, np.zeros(30))}, ["a"] * 30, **told)
-    tables = agreement._inputs.resampled("preferred", agreement.drawn)["mine"]
+    inputs = agreement._inputs
+    assert inputs
     for name in names:
         row = agreement.row("mine", coefficient=name)
         units = DrawnUnits(draw, 30, 19, 30)
-        expected = ends_of(COEFFICIENTS[name](tables), row.value, "pairs", name, units, 0.95)[:2]
+        sides = inputs.sides("mine", "preferred", name)
+        drawn = resampled("pairs", name, *sides, agreement.drawn, inputs.options)
+        expected = bounds_of(drawn, row.value, "pairs", name, units, 0.95)[:2]
         if draw == "items" and name == "accuracy":
             expected = wilson(int((lead > 0).sum()), 30)[1:]
         assert (row.low, row.high) == pytest.approx(expected)
@@ -236,19 +249,6 @@ def test_two_pairs_may_have_two_verdicts_or_two_scores() -> None:
     for scores, value in (({"m": ["a", "b"]}, 1), ({"m": ([2, 1], [1, 2])}, 1)):
         row = correlate_preferences(scores, "ab", coefficient="accuracy", draws=0).row()
         assert (row.value, row.used) == (value, 2)
-
-
-def test_units_of_pairs_are_those_of_pairs_that_have_an_outcome() -> None:
-    inputs = PairInputs.of(
-        {"m": ([1, 2, NAN, 1], [2, 1, 1, 1])}, ["a", None, "b", "tie"], list("iijk"),
-        (list("vwxy"), list("wzvv")), "higher",
-    )  # fmt: skip
-    outcomes = inputs.outcomes("m", "preferred")
-    # The first and the last pair: of items i and k, and of v with w and y with v.
-    assert inputs.units(outcomes, "both") == DrawnUnits("both", 2, 3, 2)
-    assert inputs.unscored("m", "preferred") == 1
-    alone = PairInputs.of({"m": ["a", "b"]}, ["a", "b"], None, None, "higher")
-    assert alone.units(alone.outcomes("m", "preferred"), "items") == DrawnUnits("items", 2, 0, 2)
 
 
 def rated(seed: int, size: int, relation: float = 0.6) -> tuple[np.ndarray, np.ndarray]:

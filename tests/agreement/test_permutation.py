@@ -111,10 +111,10 @@ def test_a_sign_test_is_binomial(signs: int, total: int) -> None:
 def test_a_block_of_coins_holds_as_many_draws_as_fit_and_one_at_least(
     cells: int, sizes: list[int], swap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (whole,) = _coins((3, 4), Swapped(draws=5), swap)
+    (whole,) = _coins((3, 4), Swapped(swap, 5))
     # A draw has twelve cells.
     monkeypatch.setattr(permutation, "_CELLS", cells)
-    blocks = list(_coins((3, 4), Swapped(draws=5), swap))
+    blocks = list(_coins((3, 4), Swapped(swap, 5)))
     assert [len(block) for block in blocks] == sizes
     assert (np.concatenate(blocks) == whole).all()
 
@@ -161,7 +161,7 @@ def test_a_swap_gives_each_metric_what_the_other_had(level: str, name: str, swap
     # Whole items of a mean over items change places as they are; all else by standard scores.
     kept = (level, swap) == ("item", "items")
     own, other = (side if kept else (side - np.nanmean(side)) / np.nanstd(side) for side in (a, b))
-    (coins,) = _coins((1, 6) if kept else human.shape, how, swap)
+    (coins,) = _coins((1, 6) if kept else human.shape, how)
     drawn = [
         difference(level, name, np.where(c, other, own), np.where(c, own, other), human)
         for c in coins
@@ -177,7 +177,7 @@ def test_draws_that_leave_no_value_do_not_count(name: str) -> None:
     # both or none do, the metrics are as far apart as before.
     a, b, human = np.array([[0.0], [1.0]]), np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]])
     how = Swapped("systems", 40)
-    (coins,) = _coins((2, 1), how, "systems")
+    (coins,) = _coins((2, 1), how)
     alike = int((coins[:, 0, 0] == coins[:, 1, 0]).sum())
     assert 0 < alike < 40
     test = permutation_test("item", name, a, b, human, how)
@@ -260,7 +260,6 @@ def test_items_are_swapped_in_parts_of_as_many_as_fit(
 
 def test_coins_are_one_stream_of_numpy_s_generator() -> None:
     # On record, so that another version draws the same: published tests can be made again.
-    how = Swapped(draws=6, seed=7)
     tossed = np.random.default_rng(7).random((6, 7), np.float32) < 0.5
     of_systems, of_items = tossed[:, :3, None], tossed[:, None, 3:]
     ones = np.ones((6, 3, 4), bool)
@@ -271,7 +270,7 @@ def test_coins_are_one_stream_of_numpy_s_generator() -> None:
         "cells": np.random.default_rng(7).random((6, 3, 4), np.float32) < 0.5,
     }
     for swap, coins in expected.items():
-        (block,) = _coins((3, 4), how, swap)
+        (block,) = _coins((3, 4), Swapped(swap, 6, seed=7))
         np.testing.assert_array_equal(block, coins, err_msg=swap)
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from metrichub.agreement import Votes, correlate_preferences
-from metrichub.agreement import preference_inputs as module
-from metrichub.agreement.bootstrap import Drawn
-from metrichub.agreement.preference_inputs import PairInputs
+from metrichub.agreement import bootstrap as module
+from metrichub.agreement.bootstrap import Drawn, resampled
+from metrichub.agreement.coefficients import Options
 from metrichub.agreement.preference_votes import are_preferences, side_of
 from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError, MissingColumn, ParameterError
 from tests.agreement.vectors import starting
@@ -104,48 +105,38 @@ def test_verdicts_of_a_judge_that_compares_are_taken_as_they_are() -> None:
     assert correlated({"judge": verdicts}, coefficient="accuracy").row().unscored == 1
 
 
-def test_a_pair_of_systems_is_drawn_as_often_as_both_together() -> None:
-    scores, preferred = {"mine": ([2, 2], [1, 1])}, ["a", "a"]
-    systems = ["x", "x"], ["y", "z"]
-    agreement = correlated(scores, preferred, item=["i", "i"], systems=systems, draws=300)
+def test_a_pair_is_drawn_as_often_as_its_item_and_both_systems() -> None:
+    # The metric is right about the first of three pairs, so that a draw's accuracy says how often
+    # the first was drawn of all; each pair is of an item of its own, and two share a system.
+    pairs = OutputPairs.of(list("ijk"), (list("xxy"), list("yzz")))
+    sides, options = (np.array([1.0, -1, -1]), np.ones(3)), Options(pairs=pairs)
+    # On record, so that another version draws the same: two streams of numpy's generator.
+    systems, items = (np.random.default_rng([5, k]).integers(0, 3, (40, 3)) for k in (0, 1))
+    for draw in ("items", "systems", "both"):
+        weights = np.ones((40, 3))
+        if draw != "items":
+            x, y, z = ((systems == k).sum(1) for k in range(3))
+            weights = weights * np.stack([x * y, x * z, y * z], 1)
+        if draw != "systems":
+            weights = weights * np.stack([(items == k).sum(1) for k in range(3)], 1)
+        with np.errstate(invalid="ignore"):
+            expected = weights[:, 0] / weights.sum(1)
+        drawn = resampled("pairs", "accuracy", *sides, Drawn(draw, 40, 5), options)
+        np.testing.assert_array_equal(drawn, expected)
+    agreement = correlated(item=list("ijklm"), systems=(["x"] * 5, list("yyzzz")))
     assert agreement.drawn.draw == "both"
-    tables = agreement._inputs.resampled("preferred", agreement.drawn)
-    # Three systems are drawn three times: x k times and y l times weigh k · l, at most 2.
-    assert {float(n) for n in tables["mine"].sum(1)} == {0.0, 2.0}
     with pytest.raises(ParameterError, match="there are no systems to resample"):
         correlated(draw="systems")
 
 
-@pytest.mark.parametrize("draw", ["items", "systems", "both"])
-@pytest.mark.parametrize(
-    # Four draws of five pairs fit into 20 numbers, and one fewer into one less.
-    ("cells", "sizes"),
-    [(20, [4, 4, 2]), (19, [3, 3, 3, 1]), (4, [1] * 10)],
-)
-def test_a_block_weighs_as_many_draws_as_fit_and_one_at_least(
-    cells: int, sizes: list[int], draw: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    systems = ["x"] * 5, ["y", "y", "z", "z", "z"]
-    inputs = PairInputs.of(PAIRS, PREFERRED, list("ijklm"), systems, "higher")
-    whole = np.concatenate(list(inputs._weights(Drawn(draw, 10))))
-    monkeypatch.setattr(module, "_CELLS", cells)
-    blocks = list(inputs._weights(Drawn(draw, 10)))
-    assert [block.shape for block in blocks] == [(size, 5) for size in sizes]
-    np.testing.assert_array_equal(np.concatenate(blocks), whole)
-
-
-def test_items_and_systems_are_drawn_by_numbers_of_their_own() -> None:
-    # Each pair is of an item and a system of its own; the other side is always the same one.
-    systems = list("vwxyz"), list("vwxyz")
-    inputs = PairInputs.of(PAIRS, PREFERRED, list("ijklm"), systems, "higher")
-    items, both = (next(inputs._weights(Drawn(draw, 40))) for draw in ("items", "both"))
-    (of_systems,) = inputs._weights(Drawn("systems", 40))
-    np.testing.assert_array_equal(both, items * of_systems)
-    # On record, so that another version draws the same.
-    for weights, stream in ((of_systems**0.5, 0), (items, 1)):
-        drawn = np.random.default_rng([Drawn().seed, stream]).integers(0, 5, (40, 5))
-        expected = [np.bincount(row, minlength=5) for row in drawn]
-        np.testing.assert_array_equal(weights, expected)
+def test_the_size_of_blocks_changes_no_draw_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = OutputPairs.of(list("iijk"), (list("xxyz"), list("yzzx")))
+    sides, how = (np.array([1.0, -1, 0, 1]), np.array([1.0, 1, -1, 1])), Drawn("both", 10)
+    whole = resampled("pairs", "kappa", *sides, how, Options(pairs=pairs))
+    for cells in (8, 1):
+        monkeypatch.setattr(module, "_CELLS", cells)
+        parts = resampled("pairs", "kappa", *sides, how, Options(pairs=pairs))
+        np.testing.assert_array_equal(parts, whole)
 
 
 def test_pairs_of_an_item_count_in_either_order_from_the_threshold_on() -> None:

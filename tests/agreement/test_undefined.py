@@ -21,7 +21,7 @@ from metrichub.agreement import (
     tau_c,
 )
 from metrichub.agreement.coefficients import COEFFICIENTS, Options
-from metrichub.agreement.levels import LEVELS, ceiling, chance, value_at
+from metrichub.agreement.levels import LEVELS, chance, value_at
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
@@ -63,8 +63,6 @@ def test_without_a_score_of_any_output_there_is_no_value(
     for scores, ratings in ((none, human), (human, none)):
         value, used, *_ = value_at(level, name, scores, ratings, CUT)
         assert (np.isnan(value), used) == (True, 0)
-    for raters in ([none, none], [human]):
-        assert np.isnan(ceiling(level, name, raters, CUT))
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

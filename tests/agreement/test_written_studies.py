@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.agreement_inputs import DataFacts
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.measured_studies import add_study, studies_text, study_of
-from metrichub.agreement.rating_inputs import DataFacts
 from metrichub.catalog.studies import FILE, Study, StudyValue, read_studies
 
 NAN = float("nan")
