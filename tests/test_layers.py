@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 29_187, 9_148
+CORE, OPTIONAL = 28_534, 8_956
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 
 
@@ -260,7 +260,7 @@ def test_a_small_module_that_one_other_imports_is_part_of_that() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "files", "calls"), [("score", 34, 526), ("judge", 39, 878), ("compare", 68, 13_530)]
+    ("call", "files", "calls"), [("score", 34, 530), ("judge", 39, 878), ("compare", 68, 13_530)]
 )
 def test_a_call_enters_few_files(call: str, files: int, calls: int) -> None:
     found = entered(call)

@@ -1,6 +1,5 @@
 """Parameters: read from fields and docstring, and every value checked against its annotation."""
 
-import ast
 import dataclasses
 import pickle
 from collections.abc import Mapping
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import metrichub
 from metrichub.authoring import OMIT_DEFAULT
 from metrichub.catalog.parameters import (
     Address,
@@ -258,21 +256,3 @@ def test_marks_and_classes_are_found_wherever_they_are(
     hint: Any, marks: list[type[Mark]], objects: list[type]
 ) -> None:
     assert (marks_of(hint), object_types(hint)) == (marks, objects)
-
-
-def test_type_hints_are_interpreted_in_one_module() -> None:
-    readers = {"get_origin", "get_args", "__origin__", "__args__", "__metadata__"}
-    interpret, ask = set(), set()
-    for path in Path(metrichub.__file__).parent.rglob("*.py"):
-        named = {
-            getattr(node, key, None)
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            for key in ("id", "attr", "name")
-        }
-        if readers & named:
-            interpret.add(path.name)
-        if "get_type_hints" in named:
-            ask.add(path.name)
-    assert interpret == {"parameters.py"}
-    # To ask for the hints of a class isn't to interpret them.
-    assert ask == {"parameters.py"}
