@@ -11,16 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    Field,
-    Strict,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Strict, ValidationError
 
 from metrichub.catalog.parameters import choices_of
 from metrichub.catalog.requirements import is_requirement
@@ -190,16 +181,6 @@ class FrontMatter(BaseModel, extra="forbid"):
     presets: dict[str, Parameters] = {}
     unranked: str = ""
 
-    @field_validator("headline")
-    @classmethod
-    def _names_outputs(cls, headline: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        outputs = info.data.get("scores", headline)
-        for name in headline:
-            if name not in outputs and pattern_of(name) not in outputs:
-                hint = did_you_mean(name, outputs)
-                raise ValueError(f"names {name}, which isn't an output{hint}")
-        return headline
-
 
 @cache
 def pattern_of(output: str) -> str:
@@ -236,6 +217,13 @@ def read_front_matter(path: Path) -> tuple[dict[str, Any], str]:
         mark = getattr(error, "problem_mark", None)
         line, reason = mark.line + 2 if mark else 1, " ".join(str(error).split())
         raise CardError(f"{path}:{line}: the front matter isn't valid YAML: {reason}") from error
+    for name in front.headline:
+        if name not in front.scores and pattern_of(name) not in front.scores:
+            line, hint = (
+                _line(yaml.compose(match[1]), ["headline"]),
+                did_you_mean(name, front.scores),
+            )
+            raise CardError(f"{path}:{line}: headline names {name}, which isn't an output{hint}")
     fields = {key: getattr(front, key) for key in values}
     return {**fields, "keys": tuple(values)}, text[match.end() :]
 

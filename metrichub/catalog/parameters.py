@@ -10,22 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
 from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from metrichub.errors import MissingParameter, ParameterError, UnknownParameter, listed
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, TypeAdapter
 
 RESERVED = ("name", "extraction", "reference_extraction")
 """Fields that every metric has: not parameters of its own."""
@@ -64,7 +51,7 @@ class Range(NamedTuple):
             return f"of at least {self.low}"
         return "" if self.high is None else f"of at most {self.high}"
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """The schema of the annotated number with its bounds."""
         from pydantic import Field
 
@@ -156,7 +143,7 @@ def described_values(hint: Any) -> list[str]:
 
 
 @cache
-def _adapter(hint: Any) -> TypeAdapter[Any]:
+def _adapter(hint: Any) -> Any:
     from pydantic import TypeAdapter
 
     # In a tuple, as a dataclass takes no configuration but its own.
@@ -193,15 +180,20 @@ class Parameter(NamedTuple):
 @cache
 def _parameters(metric: Any) -> tuple[Parameter, ...]:
     hints, meanings = get_type_hints(metric, include_extras=True), _meanings(metric)
+    # By their type: a class that travels to another process by value has a MISSING of its own.
+    missing = type(dataclasses.MISSING)
     parameters = []
     for field in dataclasses.fields(metric):
         if field.init and field.name not in RESERVED:
-            hint, meaning = hints[field.name], meanings.get(field.name, "")
-            default, required = _default(field)
+            hint: Any = hints[field.name]
+            factory: Any = field.default_factory
+            default = field.default if isinstance(factory, missing) else factory()
+            required = isinstance(default, missing)
             if field.metadata.get("required"):
                 # Its None isn't a value: it says that none is chosen yet.
                 values = tuple(member for member in members(hint) if member is not NoneType)
                 hint, required = Union[values], True  # noqa: UP007  # as many as there are
+            default, meaning = None if required else default, meanings.get(field.name, "")
             secret = Secret in marks_of(hint)
             parameters.append(Parameter(field.name, hint, default, required, meaning, secret))
     return tuple(parameters)
@@ -210,17 +202,6 @@ def _parameters(metric: Any) -> tuple[Parameter, ...]:
 def parameters_of(metric: type) -> tuple[Parameter, ...]:
     """The parameters of a metric class in the order of its fields, without those that all have."""
     return _parameters(metric)
-
-
-def _default(field: dataclasses.Field[Any]) -> tuple[Any, bool]:
-    """The default of a field, and whether it has none."""
-    # By their type: a class that travels to another process by value has a MISSING of its own.
-    missing = type(dataclasses.MISSING)
-    factory: Any = field.default_factory
-    if not isinstance(factory, missing):
-        return factory(), False
-    required = isinstance(field.default, missing)
-    return None if required else field.default, required
 
 
 def off_default(metric: object) -> dict[str, object]:

@@ -84,15 +84,12 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         # "invalid decimal literal" is what Python says of tokenize=13a.
         hint = "; quote text, as in tokenize='13a'" if "literal" in cause else ""
         raise SpecError(f"{text!r} can't be parsed: {cause}{hint}") from error
-    preset: str | None = None
-    parameters: dict[str, object] = {}
     match call:
-        case ast.Call(ast.Name(), [], keywords):
-            pass
-        case ast.Call(ast.Name(), [ast.Constant(str(preset))], keywords):
-            pass
+        case ast.Call(ast.Name(), [] | [ast.Constant(str())], keywords):
+            preset = ast.literal_eval(call.args[0]) if call.args else None
         case _:
             raise _not_by_name(text)
+    parameters: dict[str, object] = {}
     for keyword in keywords:
         if keyword.arg is None:
             raise _not_by_name(text)
