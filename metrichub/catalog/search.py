@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from metrichub.catalog.card import Card
-from metrichub.catalog.guides import Guide, guides
+from metrichub.catalog.guides import guides
 from metrichub.catalog.known_plugins import bare_name, known_plugins
 from metrichub.catalog.registry import Entry, Registry, registry
 
@@ -179,9 +178,19 @@ def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage
     """The pages of some cards, given by title, address and entry, and those of the guides."""
     named = set()
     for title, address, entry in cards:
-        named.add(re.sub(r"[\W_]+", "", entry.name).lower())
-        yield page_of_metric(title, address, entry)
-    yield from map(page_of_guide, guides())
+        card = entry.card
+        named.add(bare_name(entry.name))
+        tags = (*card.tags.task, *card.tags.dimension, card.tags.family)
+        parts = [card.lead, *(text for head, text in card.sections.items() if head not in _ASIDE)]
+        yield SearchPage(
+            title, address, METRIC, entry.name, card.summary, card.keywords, tags,
+            _words_of("\n".join(parts)), names=[*map(bare_name, (entry.name, *card.keywords))],
+        )  # fmt: skip
+    for guide in guides():
+        yield SearchPage(
+            guide.title, f"docs/{guide.name}.html", GUIDE, "", guide.summary, guide.keywords, (),
+            _words_of(guide.body),
+        )  # fmt: skip
     for plugin in known_plugins():
         if plugin.letters not in named:
             where = plugin.where[0].upper() + plugin.where[1:]
@@ -191,27 +200,7 @@ def search_pages(cards: Iterable[tuple[str, str, Entry]]) -> Iterator[SearchPage
             )  # fmt: skip
 
 
-def page_of_metric(title: str, address: str, entry: Entry) -> SearchPage:
-    """A card as a page to be found."""
-    card: Card = entry.card
-    tags = (*card.tags.task, *card.tags.dimension, card.tags.family)
-    parts = [card.lead, *(text for head, text in card.sections.items() if head not in _ASIDE)]
-    text = words_of("\n".join(parts))
-    names = [*map(bare_name, (entry.name, *card.keywords))]
-    return SearchPage(
-        title, address, METRIC, entry.name, card.summary, card.keywords, tags, text, names=names
-    )
-
-
-def page_of_guide(guide: Guide) -> SearchPage:
-    """A guide as a page to be found."""
-    address = f"docs/{guide.name}.html"
-    return SearchPage(
-        guide.title, address, GUIDE, "", guide.summary, guide.keywords, (), words_of(guide.body)
-    )
-
-
-def words_of(markdown: str) -> str:
+def _words_of(markdown: str) -> str:
     """The words of a Markdown text, without its code, bounds and addresses."""
     return _MARKUP.sub(" ", _CODE.sub(" ", markdown))
 

@@ -70,35 +70,23 @@ def card_is_complete(under_test: MetricUnderTest) -> None:
     headings = [name for name in card.sections if name in order]
     absent = [repr(name) for name in order if name not in {*headings, *OPTIONAL}]
     hold(not absent, f"the card lacks the heading {', '.join(absent)}")
-    hold(
-        headings == [name for name in order if name in headings],
-        f"the headings are in another order than {list(order)}",
-    )
-    hold(
-        former or bool(card.lead),
-        "the card has no paragraph above its first heading: what to use the metric for, what not, "
-        "and how to report it",
-    )
+    ordered = headings == [name for name in order if name in headings]
+    hold(ordered, f"the headings are in another order than {list(order)}")
+    lead = "what to use the metric for, what not, and how to report it"
+    hold(former or bool(card.lead), f"the card has no paragraph above its first heading: {lead}")
     for name, text in card.sections.items():
         hold(bool(text.strip()), f"the section {name!r} is empty")
-    hold(
-        card.body.count("```bibtex") == 1,
-        "a card has exactly one bibtex block; without a paper, cite the software",
-    )
+    cite = "a card has exactly one bibtex block; without a paper, cite the software"
+    hold(card.body.count("```bibtex") == 1, cite)
     hold(card.bibtex.startswith("@"), "the bibtex block has no entry")
-    expected = generated(under_test)
-    blocks = card.blocks()
-    for name in expected.keys() - blocks.keys():
-        lines = f"<!-- generated: {name} --> and <!-- end -->"
-        raise Broken(f"the card lacks the generated block {name!r}: add {lines} to it")
-    for name in blocks.keys() - expected.keys():
-        raise Broken(f"the generated block {name!r} has nothing to show: delete it")
+    expected, blocks = generated(under_test), card.blocks()
     for name, text in expected.items():
-        hold(
-            blocks[name] == text,
-            f"the generated block {name!r} is old: "
-            f"metrichub check {under_test.entry.name} --update",
-        )
+        lines = f"<!-- generated: {name} --> and <!-- end -->"
+        hold(name in blocks, f"the card lacks the generated block {name!r}: add {lines} to it")
+        update = f"metrichub check {under_test.entry.name} --update"
+        hold(blocks[name] == text, f"the generated block {name!r} is old: {update}")
+    for name in blocks:
+        hold(name in expected, f"the generated block {name!r} has nothing to show: delete it")
     for name, parameters in card.presets.items():
         try:
             make(under_test.entry.load(), parameters, card.name)
@@ -145,26 +133,22 @@ def inputs_agree(under_test: MetricUnderTest) -> None:
     hold(set(card) == set(code), f"the card asks for {list(card)}, the code for {list(code)}")
     for kind in ("judge", "embedder"):
         asks, declared = hasattr(under_test.metric, kind), getattr(under_test.entry.card, kind)
-        hold(
-            asks == (declared is not None),
-            f"the card says {kind}: {declared}, the code has {'one' if asks else 'none'}",
-        )
+        problem = f"the card says {kind}: {declared}, the code has {'one' if asks else 'none'}"
+        hold(asks == (declared is not None), problem)
     if under_test.entry.card.judge == "model":
         with suppress(JudgeUnavailable):
             under_test.evaluate(under_test.columns, judge="offline")
             raise Broken("the card says judge: model, but the offline judge serves it")
-    if isinstance(under_test.metric, JudgeMetric):
-        _asks_what_it_declares(under_test, under_test.metric)
-
-
-def _asks_what_it_declares(under_test: MetricUnderTest, metric: JudgeMetric) -> None:
-    declared = {(kind, name) for kind, names in metric.questions().items() for name in names}
-    hold(bool(declared), "it has a judge, but `asks` is empty")
-    for _, name in declared:
+    metric = under_test.metric
+    if not isinstance(metric, JudgeMetric):
+        return
+    questions = {(kind, name) for kind, names in metric.questions().items() for name in names}
+    hold(bool(questions), "it has a judge, but `asks` is empty")
+    for _, name in questions:
         metric.prompt(name)
     spy = JudgeSpy(judge_of(metric.judge))
     under_test.evaluate(under_test.columns, judge=spy)
-    for kind, name in sorted(spy.questions - declared):
+    for kind, name in sorted(spy.questions - questions):
         raise Broken(f"it asks its judge to {kind} ({name}), which `asks` doesn't declare")
 
 
@@ -241,10 +225,9 @@ def examples_run(under_test: MetricUnderTest) -> None:
         if parameter.name in shared:
             continue
         values = re.findall(rf"\b{parameter.name}=(\"[^\"]*\"|'[^']*'|[^,)\s\"]+)", code)
-        hold(
-            any(parameter.required or value != repr(parameter.default) for value in values),
-            f"no example gives {parameter.name} another value than {parameter.default!r}",
-        )
+        off_default = parameter.required or set(values) - {repr(parameter.default)}
+        problem = f"no example gives {parameter.name} another value than {parameter.default!r}"
+        hold(bool(values and off_default), problem)
 
 
 def generated(under_test: MetricUnderTest) -> dict[str, str]:
@@ -254,11 +237,8 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
     """
     blocks = {"bounds": bounds_table(under_test.entry.card) + _gathered(under_test.metric)}
     studies = read_studies(under_test.entry.folder)
-    unknown = [
-        study
-        for study in studies
-        if _PROMPTS not in study.signature and load_metric(study.spec).templates()
-    ]
+    without_prompts = [study for study in studies if _PROMPTS not in study.signature]
+    unknown = [study for study in without_prompts if load_metric(study.spec).templates()]
     if agreement := agreement_block(studies, under_test.entry.card.tags.task, unknown):
         blocks["agreement"] = agreement
     if parameters := parameters_of(under_test.entry.load()):
@@ -270,13 +250,11 @@ def generated(under_test: MetricUnderTest) -> dict[str, str]:
 
 def _presets(card: Card) -> str:
     """A table of the presets and what each sets, as in the code."""
-    rows = [
-        f"| `{card.name}({name})` | "
-        + ", ".join(f"`{key}={value!r}`" for key, value in parameters.items())
-        + " |\n"
-        for name, parameters in card.presets.items()
-    ]
-    return "\n| preset | sets |\n| --- | --- |\n" + "".join(rows) if rows else ""
+    table = "\n| preset | sets |\n| --- | --- |\n" if card.presets else ""
+    for name, parameters in card.presets.items():
+        settings = ", ".join(f"`{key}={value!r}`" for key, value in parameters.items())
+        table += f"| `{card.name}({name})` | {settings} |\n"
+    return table
 
 
 def _gathered(metric: Metric) -> str:
