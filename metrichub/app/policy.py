@@ -165,12 +165,11 @@ def _check_allowed(metric: str, kind: type, parameter: Parameter, value: object)
     """Raise `Forbidden` unless a client may give a parameter this value."""
     for hint in _declared(kind, parameter):
         free, reason = open_members(hint), _reason(hint)
-        values = tuple(value) if isinstance(value, list) else value
-        if reason and not any(
-            is_valid(given, member) for given in (value, values) for member in free
-        ):
+        values = [value, tuple(value)] if isinstance(value, list) else [value]
+        if reason and not any(is_valid(value, member) for value in values for member in free):
             words = " or ".join(word for member in free for word in described_values(member))
-            raise Forbidden(metric, parameter.name, f"{reason}{f'; give {words}' if free else ''}")
+            advice = f"; give {words}" if free else ""
+            raise Forbidden(metric, parameter.name, f"{reason}{advice}")
 
 
 def _declared(metric: type, parameter: Parameter) -> list[Any]:
