@@ -346,7 +346,8 @@ class Hub:
             data, by_name = self.by_task(by_name if data is None else data, tries, columns), {}
         reduction = self.reduce if reduce is None else reduce
         budget = Budget(Limits(max_errors, max_calls, max_tokens, max_cost))
-        metrics, judged = self.metrics, self._judged(repeats)
+        metrics = self.metrics
+        judged = self._judged(repeats) if repeats != 1 else ()
         key = names_of("key", key)
         flags = {"samples": samples, "texts": texts}
         check_run(more, progress, key, flags, repeats if judged else 1)
@@ -364,7 +365,7 @@ class Hub:
         )
         unreduced = metrics if reduction is None else ()
         batches: Iterable[Batch] = self._batches(data, columns, by_name, keep, key, unreduced)
-        if repeats == 1 or not judged:
+        if not judged:
             report = Report.of(run(measure, batches))
         else:
             from metrichub.evaluation.repeats import measured_again

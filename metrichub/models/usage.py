@@ -237,7 +237,7 @@ class Budget:
         self._count(answer, prices, 1)
 
     def settle(self, held: Answer, took: Answer, prices: Prices | None) -> None:
-        """Count a request in place of the room that was held for it."""
+        """Count the usage of a request in place of the usage that was held for it."""
         self._count(held, prices, -1)
         self._count(took, prices, 1)
         self.in_flight -= 1
