@@ -95,18 +95,22 @@ def verdict_groupings(
     groupings = []
     for system, report in systems.items():
         for metric, trace in report.traces.items():
-            verdicts_of = {
-                sample: _worst(verdicts) if metric in claims else " and ".join(sorted(verdicts))
-                for sample, steps in trace.steps.items()
-                for verdicts in [{*_verdicts(steps)}]
-            }
-            values = [text for text, _ in Counter(filter(None, verdicts_of.values())).most_common()]
-            if values:
-                name = verdict_key(metric, system if len(systems) > 1 else "")
-                place = {text: k for k, text in enumerate(values[:MOST_VALUES])}
-                of = [place.get(verdicts_of.get(i, ""), -1) for i in range(report.size)]
-                groupings.append(Grouping(name, name, values[:MOST_VALUES], np.array(of, np.int64)))
+            words: list[str | None] = [None] * report.size
+            for sample, steps in trace.steps.items():
+                verdicts = {*_verdicts(steps)}
+                of_claims = metric in claims
+                words[sample] = _worst(verdicts) if of_claims else " and ".join(sorted(verdicts))
+            name = verdict_key(metric, system if len(systems) > 1 else "")
+            if any(words):
+                groupings.append(_by_words(name, words, MOST_VALUES))
     return groupings
+
+
+def _by_words(name: str, words: Sequence[str | None], most: int | None = None) -> Grouping:
+    """The samples by what is said of each, the most frequent words first, `most` at most."""
+    values = [word for word, _ in Counter(filter(None, words)).most_common(most)]
+    place = {word: k for k, word in enumerate(values)}
+    return Grouping(name, name, values, np.array([place.get(w or "", -1) for w in words], np.int64))
 
 
 def _worst(verdicts: Collection[str]) -> str:
@@ -115,17 +119,12 @@ def _worst(verdicts: Collection[str]) -> str:
 
 def cell_groupings(systems: Mapping[str, Measurement]) -> list[Grouping]:
     """By the cell of each system's tables that counts a sample, as of a confusion matrix."""
-    groupings = []
-    for system, report in systems.items():
-        for metric, result in report.results.items():
-            for heading, cells in result.cells().items():
-                key = cell_key(system, metric, heading)
-                cell_names = [cell and " → ".join(cell) for cell in cells]
-                values = [text for text, _ in Counter(filter(None, cell_names)).most_common()]
-                place = {text: k for k, text in enumerate(values)}
-                of = [place.get(text or "", -1) for text in cell_names]
-                groupings.append(Grouping(key, key, values, np.array(of, np.int64)))
-    return groupings
+    return [
+        _by_words(cell_key(system, metric, heading), [cell and " → ".join(cell) for cell in cells])
+        for system, report in systems.items()
+        for metric, result in report.results.items()
+        for heading, cells in result.cells().items()
+    ]
 
 
 def cell_key(system: str, metric: str, heading: str) -> str:
