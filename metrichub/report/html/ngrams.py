@@ -145,15 +145,11 @@ def log_odds(first: Reals, second: Reals, first_words: int, second_words: int) -
 
 
 class _Candidate(NamedTuple):
-    """An n-gram by the place of its first token, with what `Ngram` says of it."""
+    """An n-gram, yet without its text, by the place of its first token and its order."""
 
     place: int
     order: int
-    first: int
-    second: int
-    z: float
-    alone: int
-    samples: Sequence[int]
+    ngram: Ngram
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,15 +182,9 @@ class _OrderCounts:
         limits = np.searchsorted(self.gram, np.stack((best, best + 1)))
         for gram, start, end in zip(best.tolist(), *limits.tolist(), strict=True):
             alone = self.sample[start:end][mine[start:end] & ~theirs[start:end]]
-            yield _Candidate(
-                int(self.place[gram]),
-                self.order,
-                int(first[gram]),
-                int(second[gram]),
-                float(z[gram]),
-                len(alone),
-                alone[:MOST_SAMPLES].tolist(),
-            )
+            counts = int(first[gram]), int(second[gram])
+            ngram = Ngram("", *counts, float(z[gram]), len(alone), alone[:MOST_SAMPLES].tolist())
+            yield _Candidate(int(self.place[gram]), self.order, ngram)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,24 +299,23 @@ def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _listed(candidates: Iterable[_Candidate], corpus: _Corpus, every: int) -> Sequence[Ngram]:
     """Those that matter most; of two that are always said together, the longer one."""
-    listed: list[tuple[list[str], _Candidate]] = []
-    for candidate in sorted(candidates, key=lambda c: (-c.z, c.place)):
-        words = corpus.words(candidate.place, candidate.order)
-        new = words, candidate
+    listed: list[tuple[list[str], Ngram]] = []
+    for place, order, ngram in sorted(candidates, key=lambda c: (-c.ngram.z, c.place)):
+        new = corpus.words(place, order), ngram
         twin = next((k for k, earlier in enumerate(listed) if _same(new, earlier)), None)
         if twin is not None:
             listed[twin] = max(listed[twin], new, key=lambda pair: len(pair[0]))
         elif len(listed) < LISTED:
             listed.append(new)
     return [
-        Ngram(_joined(words), c.first, c.second, c.z, c.alone, [s * every for s in c.samples])
-        for words, c in listed
+        ngram._replace(text=_joined(words), samples=[s * every for s in ngram.samples])
+        for words, ngram in listed
     ]
 
 
-def _same(first: tuple[list[str], _Candidate], second: tuple[list[str], _Candidate]) -> bool:
+def _same(first: tuple[list[str], Ngram], second: tuple[list[str], Ngram]) -> bool:
     """Whether one is a part of the other, in the same samples as far as their numbers tell."""
-    if first[1][2:4] + first[1][5:] != second[1][2:4] + second[1][5:]:
+    if first[1]._replace(z=0) != second[1]._replace(z=0):
         return False
     short, long = sorted((first[0], second[0]), key=len)
     starts = range(len(long) - len(short) + 1)
