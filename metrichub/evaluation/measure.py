@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,7 +76,8 @@ class Measure:
         for characters, metrics in self._groups(batch).items():
             for block in batch.blocks(characters or self.block_characters):
                 observed = self._observed(metrics, block, progress)
-                usage += observed.usage
+                if observed.rows:
+                    usage += observed.usage
                 for metric in metrics:
                     parts[metric.name].append(self._part(metric, block, observed, progress))
         facts: dict[str, Any] = {"usage": usage, "script_coverage": {}, "mixed_forms": {}}
@@ -85,7 +85,8 @@ class Measure:
         for metric in self.metrics:
             of_metric = parts.pop(metric.name)
             results[metric.name] = self._result(metric, of_metric, batch.size)
-            facts = reduce(united, (part.facts for part in of_metric), facts)
+            for part in of_metric:
+                facts = united(facts, part.facts)
             if of_blocks := [(part.start, part.trace) for part in of_metric if part.trace]:
                 traces[metric.name] = Trace.joined(of_blocks)
         counts = {name: column.counts for name, column in batch.columns.items()}

@@ -32,9 +32,9 @@ from metrichub.evaluation.significance import (
     Pair,
     PairTests,
     SignificanceOptions,
+    beats,
     compare_pairs,
     p_text,
-    verdict_of,
     withheld,
 )
 
@@ -294,8 +294,7 @@ class RankedOutput:
 
     def beats(self, system: str, other: str) -> bool:
         """Whether one system is significantly better than another."""
-        test = self.tests.get((system, other)) or self.tests[other, system].turned()
-        return verdict_of(test, self.better, self.confidence) == "better"
+        return beats(self.tests, (system, other), self.better, self.confidence)
 
     def ranked(self, pair: Pair, test: Comparison, about: Sequence[str] = ()) -> Comparison:
         """The test with the ranks of both systems, and what it says in words."""

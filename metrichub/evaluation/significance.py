@@ -153,6 +153,13 @@ def verdict_of(test: Comparison | None, better: str, confidence: float) -> str:
     return "better" if (test.difference > 0) == (better == "higher") else "worse"
 
 
+def beats(tests: Mapping[Pair, Comparison], pair: Pair, better: str, confidence: float) -> bool:
+    """Whether the first of a pair is significantly better, whichever was named first in a test."""
+    if pair in tests:
+        return verdict_of(tests[pair], better, confidence) == "better"
+    return verdict_of(tests.get((pair[1], pair[0])), better, confidence) == "worse"
+
+
 MID_P, RANDOMIZATION = "McNemar's mid-p", "approximate randomization"
 _OTHERS = "the systems have scores of different samples, which weren't kept"
 MOSTLY_UNREAD = "over half of the samples are unscored, as their letters are dropped"
@@ -362,18 +369,18 @@ class _Test(NamedTuple):
         confidence: float,
     ) -> dict[str, Comparison]:
         """The comparison of every output by the draws and swaps."""
-        mine, theirs = self.mine.scores(), self.theirs.scores()
-        resampled = self._resampled_differences(drawn, units, confidence)
+        mine, theirs, scale_of = self.mine.scores(), self.theirs.scores(), self.mine.scale
+        observed = {name: score - theirs[name] for name, score in mine.items()}
+        resampled = self._resampled_differences(observed, drawn, units, confidence)
         number = _unit_count(self.mine, units(self.mine)).number if self._is_drawn(drawn) else 0
         comparisons = {}
-        for name, score in mine.items():
-            difference = score - theirs[name]
+        for name, difference in observed.items():
             differences, interval = resampled[name]
             if name in counts:
                 p, possible, test = mcnemar_mid_p(*counts[name]), True, MID_P
                 se, tested = se_of_shares(*counts[name], self.samples), self.samples
             else:
-                scale = self.mine.scale(name)
+                scale = scale_of(name)
                 ties = 0.5 if scale and scale.share else 1.0
                 p = resample.randomization_p(swapped[name], difference, ties=ties)
                 # Few trials have no p that is small enough to be significant.
@@ -382,7 +389,7 @@ class _Test(NamedTuple):
             if possible and not (isnan(p) or is_significant(p, confidence)):
                 interval = interval.with_zero()
             comparisons[name] = Comparison(
-                score=score,
+                score=mine[name],
                 other=theirs[name],
                 difference=difference,
                 interval=interval,
@@ -402,15 +409,19 @@ class _Test(NamedTuple):
         return bool(drawn) and self.made and self.mine.resamples
 
     def _resampled_differences(
-        self, drawn: Mapping[int, Outputs], units: UnitsOf, confidence: float
+        self,
+        observed: Mapping[str, float],
+        drawn: Mapping[int, Outputs],
+        units: UnitsOf,
+        confidence: float,
     ) -> dict[str, tuple[NDArray[np.float64], Interval]]:
         """The differences of every output in the resamples, and their interval; `nan` of none."""
-        mine, theirs = self.mine.scores(), self.theirs.scores()
         if not self._is_drawn(drawn):
             copies = drawn and self.made
             none = replace(NO_INTERVAL, why=NO_COPIES) if copies else NO_INTERVAL
-            return dict.fromkeys(mine, (np.full(1, np.nan), none))
-        scales = {name: self.mine.scale(name) for name in mine}
+            return dict.fromkeys(observed, (np.full(1, np.nan), none))
+        scale_of = self.mine.scale
+        scales = {name: scale_of(name) for name in observed}
         drawn_units = _unit_counts(self.mine, units(self.mine))
         paired: Outputs = {}
         if not self.mine.pooled and any(scale and scale.share for scale in scales.values()):
@@ -422,14 +433,14 @@ class _Test(NamedTuple):
                 differences[name],
                 difference_interval(
                     differences[name],
-                    score - theirs[name],
+                    difference,
                     drawn_units[name],
                     scales[name],
                     confidence,
                     paired.get(name),
                 ),
             )
-            for name, score in mine.items()
+            for name, difference in observed.items()
         }
 
 

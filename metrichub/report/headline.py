@@ -15,7 +15,7 @@ from math import inf, isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from metrichub.errors import listed
-from metrichub.evaluation.significance import Comparison, p_text, verdict_of
+from metrichub.evaluation.significance import Comparison, beats, p_text, verdict_of
 from metrichub.report.rows import (
     EQUAL,
     OutputColumn,
@@ -177,7 +177,7 @@ class Standing:
 
     def beats(self, system: str, other: str) -> bool:
         """Whether a system is significantly better than another."""
-        return self.verdict(system, other) == "better"
+        return beats(self._tests, (system, other), self.column.better, self._level)
 
     def mark(self, name: str) -> str:
         """How a system stands: "best", "worse" than the best, or "close"; "" if nothing is known.
