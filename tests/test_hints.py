@@ -61,16 +61,6 @@ def test_what_a_hint_says_to_install_can_be_installed() -> None:
             assert named <= project.get("optional-dependencies", {}).keys(), (path, wanted)
 
 
-def test_a_metric_of_a_plugin_names_the_plugin_s_folder() -> None:
-    said = {known.where for known in known_plugins.known_plugins() if "pip install" in known.where}
-    assert said
-    for where in said:
-        wanted = where.rpartition("pip install ")[2]
-        home = HOMES[wanted] if known_plugins.RELEASED else ROOT / wanted
-        assert project_of(home)["name"] == home.name
-        assert ("in a clone of metrichub" in where) is not known_plugins.RELEASED
-
-
 def test_after_a_release_it_names_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_plugins, "RELEASED", True)
     known_plugins.known_plugins.cache_clear()
