@@ -460,6 +460,9 @@ def _check(report: Measurement) -> None:
             raise ValueError(f"it doesn't have {BUCKETS} buckets")
     if not report.results:
         raise ValueError("it has no results")
+    votes = chain.from_iterable(trace.votes for trace in report.traces.values())
+    if not all(isinstance(json.loads(pattern), list) for pattern in votes):
+        raise ValueError("its votes aren't lists")
     for name, runs in report.runs.items():
         if len(runs) != report.results[name].signature.repeats:
             raise ValueError(f"it has {len(runs)} runs of {name}")

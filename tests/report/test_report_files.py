@@ -176,7 +176,7 @@ def test_every_part_of_a_trace_comes_back(path: Path) -> None:
         {1: "gone"},
         Counter({"gone": 2}),
         {0: ["key", "other"]},
-        Counter({"yes, yes": 3}),
+        Counter({'["yes", "yes"]': 3}),
         {1: "a batch"},
         Counter({"a batch": 4}),
         {"contexts": 5},
