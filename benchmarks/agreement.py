@@ -47,14 +47,14 @@ def scored(spec: str, data: RatedData, texts: Texts) -> Scored:
         return _report(spec, texts.predictions, {})._replace(references="no reference")
     if data.references != EACH:
         return _report(spec, texts.predictions, columns)._replace(references=data.references)
-    found = [
+    results = [
         _report(spec, texts.predictions, {"references": column})
         for column in zip(*columns["references"], strict=True)
     ]
-    labels = found[0].scores
-    means = {name: np.mean([one.scores[name] for one in found], axis=0) for name in labels}
-    signatures = {key: f"{line}|mean of each" for key, line in found[0].signatures.items()}
-    return found[0]._replace(scores=means, signatures=signatures, references=EACH)
+    labels = results[0].scores
+    means = {name: np.mean([entry.scores[name] for entry in results], axis=0) for name in labels}
+    signatures = {key: f"{line}|mean of each" for key, line in results[0].signatures.items()}
+    return results[0]._replace(scores=means, signatures=signatures, references=EACH)
 
 
 def _report(spec: str, predictions: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> Scored:
@@ -64,36 +64,36 @@ def _report(spec: str, predictions: Sequence[str], columns: Mapping[str, Sequenc
     return Scored(scores, better, signatures, "")
 
 
-def agreement_of(found: Scored, data: RatedData, texts: Texts, **more: Any) -> Agreement:
+def agreement_of(scored: Scored, data: RatedData, texts: Texts, **more: Any) -> Agreement:
     """How far the scores agree with the ratings or preferences."""
     how = {**data.how, **more}
     if texts.pairs is None:
         labels: dict[str, Any] = {"item": texts.item, "system": texts.system}
-        agreement = correlate(found.scores, texts.human, better=found.better, **labels, **how)
+        agreement = correlate(scored.scores, texts.human, better=scored.better, **labels, **how)
     else:
         a, b = map(list, texts.pairs)
         systems = texts.system
         agreement = correlate_preferences(
-            {name: (one[a], one[b]) for name, one in found.scores.items()},
+            {name: (pair[a], pair[b]) for name, pair in scored.scores.items()},
             texts.human,
             item=texts.item,
             systems=([systems[i] for i in a], [systems[i] for i in b]) if systems else None,
-            better=found.better,
+            better=scored.better,
             **how,
         )
-    return with_sources(agreement, found.signatures, ())
+    return with_sources(agreement, scored.signatures, ())
 
 
 def measure(spec: str, data: RatedData, texts: Texts) -> bool:
     """Measure a metric, and put the study beside its card; whether anything changed."""
     name = spec_of(spec).metric
-    found = scored(spec, data, texts)
+    scores = scored(spec, data, texts)
     study = study_of(
-        agreement_of(found, data, texts),
+        agreement_of(scores, data, texts),
         name,
         spec=spec,
         data=data.facts,
-        references=found.references,
+        references=scores.references,
         date=datetime.now(UTC).date().isoformat(),
         shown=data.shown,
     )
@@ -109,8 +109,8 @@ def _mark(card: Path) -> None:
     """Give a card the lines between which the block stands, if it has none."""
     text = card.read_text(encoding="utf-8")
     if _START not in text:
-        head, title, rest = text.partition("\n## Agreement with people\n")
-        section, following, tail = rest.partition("\n## ")
+        head, title, remainder = text.partition("\n## Agreement with people\n")
+        section, following, tail = remainder.partition("\n## ")
         section = f"{section.rstrip()}\n\n{_START}{_END}"
         card.write_text(f"{head}{title}{section}{following}{tail}", encoding="utf-8")
 

@@ -43,14 +43,14 @@ def rows() -> list[tuple[str, float, float]]:
     """The cases, the official seconds, and ours."""
     random = np.random.default_rng(0)
     human = np.round(random.normal(size=(SYSTEMS, ITEMS)))
-    one, other = (human + random.normal(size=human.shape) for _ in range(2))
-    assert abs(item_tau(one, human) - value_at("item", "tau_b", one, human).value) < 1e-9
+    first, other = (human + random.normal(size=human.shape) for _ in range(2))
+    assert abs(item_tau(first, human) - value_at("item", "tau_b", first, human).value) < 1e-9
     long = random.normal(size=(2, 100_000))
-    found = [
+    results = [
         (
             "item tau-b",
-            timed(lambda: item_tau(one, human)),
-            timed(lambda: value_at("item", "tau_b", one, human)),
+            timed(lambda: item_tau(first, human)),
+            timed(lambda: value_at("item", "tau_b", first, human)),
         ),
         (
             "pooled tau-b of 100,000",
@@ -59,22 +59,22 @@ def rows() -> list[tuple[str, float, float]]:
         ),
         (
             f"{DRAWS} permutations of cells, item tau-b (scipy's loop, twice a draw)",
-            timed(lambda: item_tau(one, human), 2 * DRAWS),
+            timed(lambda: item_tau(first, human), 2 * DRAWS),
             timed(
                 lambda: permutation_test(
-                    "item", "tau_b", one, other, human, Swapped("cells", DRAWS)
+                    "item", "tau_b", first, other, human, Swapped("cells", DRAWS)
                 )
             ),
         ),
     ]
-    ours = timed(lambda: resampled("item", "tau_b", one, human, Drawn("both", DRAWS)))
+    ours = timed(lambda: resampled("item", "tau_b", first, human, Drawn("both", DRAWS)))
     try:
         from nlpstats.correlations import bootstrap
     except ImportError:
-        found.append(
+        results.append(
             (
                 f"{DRAWS} draws of both, item tau-b (scipy's loop)",
-                timed(lambda: item_tau(one, human), DRAWS),
+                timed(lambda: item_tau(first, human), DRAWS),
                 ours,
             )
         )
@@ -83,12 +83,12 @@ def rows() -> list[tuple[str, float, float]]:
         def official() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                bootstrap(one, human, "input", "kendall", "both", n_resamples=FEW)
+                bootstrap(first, human, "input", "kendall", "both", n_resamples=FEW)
 
-        found.append(
+        results.append(
             (f"{DRAWS} draws of both, item tau-b (nlpstats)", timed(official, DRAWS / FEW), ours)
         )
-    return found
+    return results
 
 
 def main() -> None:

@@ -72,12 +72,12 @@ class Found(NamedTuple):
 @click.option("--seed", default=1, show_default=True)
 def main(samples: int, sets: int, resamples: int, seed: int) -> None:
     """Print one row a way of drawing."""
-    found = simulate(samples, sets, resamples, seed)
+    result = simulate(samples, sets, resamples, seed)
     table = Table(
         *("drawn", "width", "± sd", "holds the truth", "size at .05", "power"),
         title=f"{sets} sets of {samples} samples, {resamples} resamples and swaps, seed {seed}",
     )
-    for way, of in found.items():
+    for way, of in result.items():
         shares = (f"{100 * np.mean(values):.1f}%" for values in (of.covered, of.false, of.true))
         table.add_row(way, f"{np.mean(of.widths):.4f}", f"{np.std(of.widths):.4f}", *shares)
     Console(width=100).print(table)
@@ -87,16 +87,16 @@ def simulate(samples: int, sets: int, resamples: int, seed: int) -> dict[str, Fo
     """The results of every way on the same sets."""
     generator = np.random.default_rng(seed)
     truth = _truth(np.random.default_rng(seed + 1))
-    found = {way: Found([], [], [], []) for way in WAYS}
+    result = {way: Found([], [], [], []) for way in WAYS}
     for _ in range(sets):
         words, ease = _texts(generator, samples)
-        one, same, better = (_system(generator, words, ease, gain) for gain in (0.0, 0.0, GAIN))
+        first, same, better = (_system(generator, words, ease, gain) for gain in (0.0, 0.0, GAIN))
         # A key's hash: any place is as likely as any other, and the same for all systems.
         place = generator.integers(0, 1000, samples)
         for way, buckets in WAYS.items():
-            summed = [_result(stats, place, buckets) for stats in (one, same, better)]
+            summed = [_result(stats, place, buckets) for stats in (first, same, better)]
             units = _units(place, buckets, samples)
-            of = found[way]
+            of = result[way]
             seen = UnitCount(units.number, samples, "bucket" if buckets else "sample")
             score = summed[0].scores()["score"]
             drawn = score_interval(_drawn(summed[0], units, resamples), score, seen, None, 0.95)
@@ -104,7 +104,7 @@ def simulate(samples: int, sets: int, resamples: int, seed: int) -> dict[str, Fo
             of.covered.append(drawn.low <= truth <= drawn.high)
             of.false.append(_p(summed[0], summed[1], units, resamples) <= 0.05)
             of.true.append(_p(summed[0], summed[2], units, resamples) <= 0.05)
-    return found
+    return result
 
 
 def _texts(
@@ -134,13 +134,13 @@ def _truth(generator: np.random.Generator) -> float:
 
 
 def _result(stats: Stats, place: NDArray[np.int64], buckets: int | None) -> SumResult:
-    whole = SumResult.of(Share(), SIGNATURE, stats)
+    result = SumResult.of(Share(), SIGNATURE, stats)
     if buckets is None:
-        return whole
+        return result
     sums = stats.grouped(place % buckets, buckets)
-    kept = BucketSums(sums.arrays, sums.counts, by_position=False)
-    head = (whole.metric, SIGNATURE, whole.count, 0, Counter[str](), Counter[str]())
-    return SumResult(*head, None, whole.totals, kept)
+    without_positions = BucketSums(sums.arrays, sums.counts, by_position=False)
+    head = (result.metric, SIGNATURE, result.count, 0, Counter[str](), Counter[str]())
+    return SumResult(*head, None, result.totals, without_positions)
 
 
 def _units(place: NDArray[np.int64], buckets: int | None, samples: int) -> Units:
@@ -156,14 +156,14 @@ def _drawn(result: SumResult, units: Units, resamples: int) -> NDArray[np.float6
     return np.concatenate(blocks)
 
 
-def _p(one: SumResult, other: SumResult, units: Units, trials: int) -> float:
-    swap = one.against(other, units)
-    found = []
+def _p(first: SumResult, other: SumResult, units: Units, trials: int) -> float:
+    swap = first.against(other, units)
+    results = []
     for mask in swaps(units.number, trials, SEED):
         mine, its = swap(mask)
-        found.append(mine["score"] - its["score"])
-    observed = one.scores()["score"] - other.scores()["score"]
-    return randomization_p(np.concatenate(found), observed)
+        results.append(mine["score"] - its["score"])
+    observed = first.scores()["score"] - other.scores()["score"]
+    return randomization_p(np.concatenate(results), observed)
 
 
 if __name__ == "__main__":

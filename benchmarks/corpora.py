@@ -95,15 +95,15 @@ def _vocabulary(source: random.Random, size: int) -> list[str]:
 
 
 def _noisy(source: random.Random, words: list[str], vocabulary: list[str]) -> list[str]:
-    kept = [word for word in words if source.random() > 0.06]
-    kept = [source.choice(vocabulary) if source.random() < 0.12 else word for word in kept]
-    kept = [f"{word}s" if source.random() < 0.04 else word for word in kept]
-    if source.random() < 0.4 and len(kept) > 8:
-        start, length = source.randrange(len(kept) - 5), source.randint(2, 4)
-        phrase, rest = kept[start : start + length], kept[:start] + kept[start + length :]
-        place = source.randrange(len(rest) + 1)
-        kept = rest[:place] + phrase + rest[place:]
-    return kept or ["the"]
+    noisy = [word for word in words if source.random() > 0.06]
+    noisy = [source.choice(vocabulary) if source.random() < 0.12 else word for word in noisy]
+    noisy = [f"{word}s" if source.random() < 0.04 else word for word in noisy]
+    if source.random() < 0.4 and len(noisy) > 8:
+        start, length = source.randrange(len(noisy) - 5), source.randint(2, 4)
+        phrase, others = noisy[start : start + length], noisy[:start] + noisy[start + length :]
+        place = source.randrange(len(others) + 1)
+        noisy = others[:place] + phrase + others[place:]
+    return noisy or ["the"]
 
 
 def _sentence(source: random.Random, words: list[str]) -> str:

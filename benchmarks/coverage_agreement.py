@@ -64,11 +64,11 @@ def _coverage(
     }
     for _ in range(sets):
         x, z = _pair(random, relation, rounded, (systems, items))
-        found = correlate(
+        agreement = correlate(
             x, z, level=level, coefficient=COEFFICIENTS, draw="items", draws=draws, seed=SEED
         )
         for name in COEFFICIENTS:
-            row = found.row("score", coefficient=name)
+            row = agreement.row("score", coefficient=name)
             have[name] += not np.isnan(row.low)
             held[name] += row.low <= true[name] <= row.high
     title = f"{relation:g}, {'of five values' if rounded else 'no ties'}, {level}"
@@ -94,10 +94,10 @@ def main(sets: int, draws: int) -> None:
     """Print coverage by the number of items, and the share without an interval below 1."""
     table = Table("correlation", "coefficient", *map(str, ITEMS), title=f"{sets:,} sets of a cell")
     cells: dict[tuple[str, str], list[str]] = {}
-    for one in agreement(sets, draws):
-        none = f" ({one.none:.2f} none)" if one.none else ""
-        held = f"{one.held:.3f}{none}" if one.none < 1 else "–"
-        cells.setdefault((one.drawn, one.coefficient), []).append(held)
+    for coverage in agreement(sets, draws):
+        none = f" ({coverage.none:.2f} none)" if coverage.none else ""
+        held = f"{coverage.held:.3f}{none}" if coverage.none < 1 else "–"
+        cells.setdefault((coverage.drawn, coverage.coefficient), []).append(held)
     for titles, row in cells.items():
         table.add_row(*titles, *row)
     Console(width=160).print(table)

@@ -68,10 +68,10 @@ def coverage(drawn: Drawn, labels: int, sets: int) -> Coverage:
     for _ in range(sets):
         human, judge = drawn.draw(random, labels + OTHERS)
         human[labels:] = np.nan
-        found = calibrated_mean(judge, human)
-        if found.why is None:
-            held += found.low <= drawn.mean <= found.high
-            widths.append(found.high - found.low)
+        mean = calibrated_mean(judge, human)
+        if mean.why is None:
+            held += mean.low <= drawn.mean <= mean.high
+            widths.append(mean.high - mean.low)
     have = len(widths)
     none, width = 1 - have / sets, float(np.mean(widths)) if have else float("nan")
     return Coverage(drawn.title, labels, held / have if have else float("nan"), none, width)
@@ -82,8 +82,8 @@ def yes_no(rate: float, right: float) -> Drawn:
 
     def draw(random: np.random.Generator, size: int) -> tuple[Array, Array]:
         true = random.random(size) < rate
-        said = np.where(random.random(size) < right, true, ~true)
-        return true.astype(np.float64), said.astype(np.float64)
+        message = np.where(random.random(size) < right, true, ~true)
+        return true.astype(np.float64), message.astype(np.float64)
 
     return Drawn(f"{rate:g} yes, right {right:g}", rate, draw)
 
@@ -127,13 +127,13 @@ def differences(kind: str, labels: int, sets: int) -> dict[str, Coverage]:
         both = np.full((2, PAIRED), np.nan)
         both[:, order[:labels]] = people[:, order[:labels]]
         apart = np.full((2, PAIRED), np.nan)
-        for k, own in enumerate(apart):
+        for k, grades in enumerate(apart):
             chosen = order[k * labels : (k + 1) * labels]
-            own[chosen] = people[k, chosen]
-        for way, known in (("calibrated difference", both), ("two calibrated means", apart)):
+            grades[chosen] = people[k, chosen]
+        for way, labelled in (("calibrated difference", both), ("two calibrated means", apart)):
             reports = [
-                hub.evaluate({"grade": own.tolist(), "good": rated.tolist()})
-                for own, rated in zip(judge, known, strict=True)
+                hub.evaluate({"grade": values.tolist(), "good": rated.tolist()})
+                for values, rated in zip(judge, labelled, strict=True)
             ]
             test = reports[0].compare(reports[1], calibrate="good", resamples=1, trials=1)
             ends[way].append(test["grade"]["score"].interval.ends)
@@ -170,20 +170,23 @@ def main(sets: int) -> None:
     """Print coverage by the number of labels, and the share without an interval below 1."""
     table = Table("true mean and judge", *map(str, LABELS), title=f"{sets:,} sets of a cell")
     cells: dict[str, list[str]] = {}
-    for one in calibrated(sets):
-        none = f" ({one.none:.2f} none)" if one.none else ""
-        held = f"{one.held:.3f} ±{one.width / 2:.2f}{none}" if one.none < 1 else "–"
-        cells.setdefault(one.drawn, []).append(held)
+    for coverage in calibrated(sets):
+        none = f" ({coverage.none:.2f} none)" if coverage.none else ""
+        held = f"{coverage.held:.3f} ±{coverage.width / 2:.2f}{none}" if coverage.none < 1 else "–"
+        cells.setdefault(coverage.drawn, []).append(held)
     for title, row in cells.items():
         table.add_row(title, *row)
     Console(width=160).print(table)
     of_two = Table("difference of two equal systems", *map(str, COUNTS))
     for kind in ("1 to 5", "yes/no"):
-        found = [differences(kind, labels, sets) for labels in COUNTS]
+        results = [differences(kind, labels, sets) for labels in COUNTS]
         for way in WAYS:
-            own = [by_way[way] for by_way in found]
-            shown = [f"{one.held:.3f} width {one.width:.2f} ({one.none:.2f} none)" for one in own]
-            of_two.add_row(own[0].drawn, *shown)
+            rows = [by_way[way] for by_way in results]
+            shown = [
+                f"{entry.held:.3f} width {entry.width:.2f} ({entry.none:.2f} none)"
+                for entry in rows
+            ]
+            of_two.add_row(rows[0].drawn, *shown)
     Console(width=160).print(of_two)
 
 

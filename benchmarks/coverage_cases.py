@@ -69,9 +69,9 @@ def _drawn_labels(cells: Array, random: np.random.Generator, size: int) -> Colum
 
 def _marks(full: float, steps: int, top: float = 1.0) -> Case:
     """A share of full marks, and others: uniform without steps, or lower grades of so many."""
-    rest = 0.5 if not steps else (steps - 2) / (steps - 1) / 2
+    chance = 0.5 if not steps else (steps - 2) / (steps - 1) / 2
     low, name = (1, f"grades 1 to {steps}") if top > 1 else (0, f"{steps} grades")
-    true = low + (top - low) * (full + (1 - full) * rest)
+    true = low + (top - low) * (full + (1 - full) * chance)
     spec = f"recorded(column='s', better='higher', range=[{low}, {top:g}])"
     draw = partial(_drawn_marks, full, steps, low, top)
     of = f"{full:.0%} full marks, {name if steps else 'others uniform'}"

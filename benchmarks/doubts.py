@@ -58,22 +58,22 @@ def doubts(metrics: Sequence[str], columns: Columns, *, unscored: bool = False) 
 
     So does why there is no score, where `unscored` is asked for: what isn't said misleads nobody.
     """
-    given: Any = columns
+    inputs: Any = columns
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            report = Hub([*metrics]).evaluate(**given)
+            report = Hub([*metrics]).evaluate(**inputs)
         except MetrichubError as error:
             return [Doubt(f"refused: {error}", UNSCORED)]
-    found = []
+    results = []
     for name, notes in report.notes().items():
         without = unscored and isnan(report.scores()[name].get("score", nan))
-        found += [
+        results += [
             note if isinstance(note, Doubt) else Doubt(note, UNSCORED)
             for note in notes
             if without or isinstance(note, Doubt)
         ]
-    return [*dict.fromkeys(found)]
+    return [*dict.fromkeys(results)]
 
 
 def alarms(chosen: Iterable[Corpus], console: Console) -> None:
@@ -82,10 +82,10 @@ def alarms(chosen: Iterable[Corpus], console: Console) -> None:
     checks: Counter[str] = Counter()
     number = doubted = 0
     for corpus in chosen:
-        found = doubts(corpus.metrics, corpus.columns)
-        checks.update(doubt.check for doubt in found)
-        number, doubted = number + 1, doubted + bool(found)
-        first, *more = [(doubt.check, escape(doubt)) for doubt in found] or [("", "")]
+        result = doubts(corpus.metrics, corpus.columns)
+        checks.update(doubt.check for doubt in result)
+        number, doubted = number + 1, doubted + bool(result)
+        first, *more = [(doubt.check, escape(doubt)) for doubt in result] or [("", "")]
         table.add_row(escape(corpus.name), corpus.kind, str(corpus.size), *first)
         for row in more:
             table.add_row("", "", "", *row)
@@ -127,7 +127,7 @@ def damaged(chosen: Sequence[Corpus], console: Console, verbose: bool) -> None:
         cells = [str(tried[share]) if share in tried else "-" for share in (0.05, 0.2, 1)]
         decisive = tried.get(0.2) or tried[way.shares[-1]]
         caught += decisive.caught
-        table.add_row(escape(way.name), *cells, _said(decisive))
+        table.add_row(escape(way.name), *cells, _listing(decisive))
         if verbose and decisive.right and decisive.missed:
             table.add_row("", "", "", "", f"[dim]missed in {escape(', '.join(decisive.missed))}[/]")
     console.print(table)
@@ -166,8 +166,8 @@ def _tried(
         if any(_right(way, doubt) for doubt in before[key]):
             continue
         tried.fits += 1
-        known = {*before[key]}
-        new = [doubt for doubt in doubts(metrics, hurt, unscored=True) if doubt not in known]
+        earlier = {*before[key]}
+        new = [doubt for doubt in doubts(metrics, hurt, unscored=True) if doubt not in earlier]
         right = [doubt for doubt in new if _right(way, doubt)]
         tried.right += right[:1]
         tried.missed += [] if right else [corpus.name]
@@ -178,13 +178,13 @@ def _tried(
 def _hurt(way: Way, share: float, corpus: Corpus, random: Random) -> Columns | None:
     """The damaged columns, unless the way changes too few rows to hit such a share."""
     rows = list(range(corpus.size))
-    whole = way.damage(corpus.columns, rows, Random(0))
-    if len(next(iter(whole.values()))) == corpus.size:
-        rows = [i for i in rows if any(whole[name][i] != corpus.columns[name][i] for name in whole)]
-    wanted = ceil(share * corpus.size)
-    if len(way.shares) > 1 and len(rows) < min(wanted, corpus.size / 2):
+    table = way.damage(corpus.columns, rows, Random(0))
+    if len(next(iter(table.values()))) == corpus.size:
+        rows = [i for i in rows if any(table[name][i] != corpus.columns[name][i] for name in table)]
+    size = ceil(share * corpus.size)
+    if len(way.shares) > 1 and len(rows) < min(size, corpus.size / 2):
         return None
-    hit = sorted(random.sample(rows, min(wanted, len(rows))))
+    hit = sorted(random.sample(rows, min(size, len(rows))))
     return way.damage(corpus.columns, hit, random)
 
 
@@ -192,7 +192,7 @@ def _right(way: Way, doubt: Doubt) -> bool:
     return doubt.check in (*way.checks, UNSCORED) and re.search(way.words, doubt) is not None
 
 
-def _said(tried: Tried) -> str:
+def _listing(tried: Tried) -> str:
     """The commonest right sentence, or else the commonest wrong one."""
     if tried.right:
         return escape(Counter(tried.right).most_common(1)[0][0])
@@ -213,13 +213,13 @@ def unchecked() -> Iterator[None]:
         (run, "findings_of", lambda *_: {}),
         (hub, "warn_of", lambda *_: None),
     ]
-    kept = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
+    originals = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
     for owner, name, nothing in places:
         setattr(owner, name, nothing)
     try:
         yield
     finally:
-        for owner, name, value in kept:
+        for owner, name, value in originals:
             setattr(owner, name, value)
 
 
@@ -241,8 +241,8 @@ def cost(data: Path, console: Console) -> None:
         hub.evaluate(predictions=predictions, references=references).notes()
 
     def single_calls() -> None:
-        for text, known in both[:1000]:
-            calls(predictions=[text], references=[known])
+        for text, expected in both[:1000]:
+            calls(predictions=[text], references=[expected])
 
     table = Table("", "with", "without", "ratio", title="cost, medians")
     for name, work, times in (
@@ -250,7 +250,7 @@ def cost(data: Path, console: Console) -> None:
         ("a thousand single calls of bleu, s (ten times)", single_calls, 10),
     ):
         checked, bare = _in_turn(work, times)
-        ratios = [one / other for one, other in zip(checked, bare, strict=True)]
+        ratios = [first / other for first, other in zip(checked, bare, strict=True)]
         table.add_row(
             name, f"{median(checked):.3f}", f"{median(bare):.3f}", f"{median(ratios):.3f}"
         )

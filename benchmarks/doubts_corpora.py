@@ -71,25 +71,25 @@ def _answers() -> Iterator[Corpus]:
     rows = read(TESTS / "nq301.jsonl")
     answers = [[*row["answers"].items()] for row in rows]
     for number, named in enumerate(("first", "second", "third", "fourth")):
-        own = [
-            {**row, "answer": given[number][0]}
-            for row, given in zip(rows, answers, strict=True)
-            if number < len(given)
+        table = [
+            {**row, "answer": answer[number][0]}
+            for row, answer in zip(rows, answers, strict=True)
+            if number < len(answer)
         ]
-        columns = fields(own, questions="question", predictions="answer", references="references")
+        columns = fields(table, questions="question", predictions="answer", references="references")
         yield Corpus(f"NQ301, {named} answers", "nq301", "answers", columns)
-    pairs = [(row, *item) for row, given in zip(rows, answers, strict=True) for item in given]
+    pairs = [(row, *item) for row, answer in zip(rows, answers, strict=True) for item in answer]
     columns = {
         "questions": [row["question"] for row, *_ in pairs],
         "predictions": [text for _, text, _ in pairs],
         "references": [row["references"] for row, *_ in pairs],
     }
     yield Corpus("NQ301, all answers", "nq301", "answers", columns)
-    whole = [
+    is_answer = [
         any(ref.lower() in text.lower() for ref in row["references"]) for row, text, _ in pairs
     ]
     columns = {
-        "predictions": ["right" if found else "wrong" for found in whole],
+        "predictions": ["right" if result else "wrong" for result in is_answer],
         "references": ["right" if accepted else "wrong" for *_, accepted in pairs],
     }
     yield Corpus("NQ301, right or wrong", "nq301 labels", "labels", columns)
@@ -114,29 +114,31 @@ def _official_answers() -> Iterator[Corpus]:
     }
     rows = read(TESTS / "answers.jsonl")
     for metric, kind in kinds.items():
-        own = [row["inputs"] for row in rows if row["metric"] == metric]
+        table = [row["inputs"] for row in rows if row["metric"] == metric]
         columns = {
-            "predictions": [row["prediction"] for row in own],
-            "references": [row.get("references", row.get("reference")) for row in own],
+            "predictions": [row["prediction"] for row in table],
+            "references": [row.get("references", row.get("reference")) for row in table],
         }
         yield Corpus(f"official {metric}", f"official {kind}", kind, columns)
     for metric, kind in (("classification", "labels"), ("multi_label", "many labels")):
-        own = [row["inputs"] for row in rows if row["metric"] == metric]
-        for number, row in enumerate(own, start=1):
+        table = [row["inputs"] for row in rows if row["metric"] == metric]
+        for number, row in enumerate(table, start=1):
             columns = {name: _labels(row[name]) for name in ("predictions", "references")}
             yield Corpus(f"official {metric} {number}", f"official {kind}", kind, columns)
-    own = [row["inputs"] for row in rows if row["metric"].startswith("ranking")]
-    asked = [(run, row["qrels"].get(query, {})) for row in own for query, run in row["run"].items()]
+    table = [row["inputs"] for row in rows if row["metric"].startswith("ranking")]
+    asked = [
+        (run, row["qrels"].get(query, {})) for row in table for query, run in row["run"].items()
+    ]
     columns = {
         "retrieved": [sorted(run, key=run.__getitem__, reverse=True) for run, _ in asked],
-        "relevant": [{name: max(0, grade) for name, grade in known.items()} for _, known in asked],
+        "relevant": [{name: max(0, grade) for name, grade in run.items()} for _, run in asked],
     }
     yield Corpus("official ranking", "official ranking", "ranking", columns)
-    own = [row["inputs"] for row in rows if row["metric"] == "ifeval"]
+    table = [row["inputs"] for row in rows if row["metric"] == "ifeval"]
     columns = fields(
-        own, questions="prompt", predictions="prediction", instruction_ids="instruction_ids"
+        table, questions="prompt", predictions="prediction", instruction_ids="instruction_ids"
     )
-    columns["kwargs"] = [row["kwargs"] for row in own]
+    columns["kwargs"] = [row["kwargs"] for row in table]
     yield Corpus("official ifeval", "ifeval", "instructions", columns)
 
 
@@ -176,18 +178,18 @@ def _made_up() -> Iterator[Corpus]:
     for name in ("Romanian topics", "Romanian columns"):
         random = Random(name)
         right = [random.choice(topics) for _ in range(200)]
-        given = [label if random.random() < 0.8 else random.choice(topics) for label in right]
-        yield Corpus(name, name, "labels", {"predictions": given, "references": right})
+        labels = [label if random.random() < 0.8 else random.choice(topics) for label in right]
+        yield Corpus(name, name, "labels", {"predictions": labels, "references": right})
     for name in ("sums", "products"):
         random = Random(name)
         pairs = [(random.randrange(10, 99), random.randrange(10, 99)) for _ in range(200)]
         right = [str(a + b if name == "sums" else a * b) for a, b in pairs]
-        given = [
+        labels = [
             text if random.random() < 0.7 else str(int(text) + random.choice((-10, 1, 10)))
             for text in right
         ]
         asked = [f"What is {a} {'+' if name == 'sums' else '*'} {b}?" for a, b in pairs]
-        columns = {"questions": asked, "predictions": given, "references": right}
+        columns = {"questions": asked, "predictions": labels, "references": right}
         yield Corpus(f"made-up {name}", name, "numbers", columns)
 
 
@@ -197,15 +199,15 @@ def _vectors() -> Iterator[Corpus]:
         for row in read(path):
             if "references" not in row:
                 continue
-            for text, known in zip_longest(row.get("predictions") or (), row["references"] or ()):
+            for text, gold in zip_longest(row.get("predictions") or (), row["references"] or ()):
                 if isinstance(text, str):
-                    pairs.setdefault(f"{text}\n{known}", (text, known))
-        without = [text for text, known in pairs.values() if not known]
+                    pairs.setdefault(f"{text}\n{gold}", (text, gold))
+        without = [text for text, expected in pairs.values() if not expected]
         if len(without) > 4:
             yield Corpus(
                 f"vectors {path.stem}, texts", "vectors", "texts", {"predictions": without}
             )
-        both = [(text, known) for text, known in pairs.values() if known]
+        both = [(text, expected) for text, expected in pairs.values() if expected]
         if len(both) > 4:
             predictions, references = zip(*both, strict=True)
             columns = {"predictions": predictions, "references": references}

@@ -100,7 +100,7 @@ def retrieval(name: str, pairs: list[tuple[Any, ...]]) -> Corpus:
     retrieved, queries = [], [query for query, _ in pairs]
     for query in queries:
         words = {*re.findall(r"\w+", query.lower())}
-        scores = [sum(1 / held[word] for word in words & own) for own in documents]
+        scores = [sum(1 / held[word] for word in words & document) for document in documents]
         best = sorted(range(len(pairs)), key=scores.__getitem__, reverse=True)[:10]
         retrieved.append([f"doc-{i:04}" for i in best])
     columns = {

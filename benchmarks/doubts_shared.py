@@ -17,8 +17,8 @@ def _translations(data: Path) -> Iterator[Corpus]:
     systems: dict[str, dict[str, dict[str, Any]]] = {}
     for row in read(data / "mt_wmt19_lten_darr.jsonl"):
         for side in ("better", "worse"):
-            own = {"src": row["src"], "ref": row["ref"], "hyp": row[side]}
-            systems.setdefault(row[f"{side}_system"], {})[row["src"]] = own
+            texts = {"src": row["src"], "ref": row["ref"], "hyp": row[side]}
+            systems.setdefault(row[f"{side}_system"], {})[row["src"]] = texts
     for system, own_rows in sorted(systems.items()):
         columns = fields([*own_rows.values()], sources="src", predictions="hyp", references="ref")
         yield Corpus(f"lt-en {system}", "wmt19", "mt", columns)
@@ -55,8 +55,8 @@ def _summaries(data: Path) -> Iterator[Corpus]:
         columns = fields(rows, sources="src", predictions="hyp", references="refs")
         yield Corpus(f"SummEval {system}", "summeval", "summarization", columns, OF_SOURCES)
         names = [_names(row["ref"]) for row in rows]
-        kept = [i for i, found in enumerate(names) if found]
-        keywords = Corpus("", "", "keywords", {**columns, "keywords": names}).rows(kept)
+        places = [i for i, name in enumerate(names) if name]
+        keywords = Corpus("", "", "keywords", {**columns, "keywords": names}).rows(places)
         yield keywords._replace(name=f"SummEval {system}, names", data="summeval names")
     articles = [*documents.values()]
     yield retrieval("SummEval, summaries", [(row["ref"], row["src"]) for row in articles])
@@ -77,8 +77,8 @@ def _simplifications(data: Path) -> Iterator[Corpus]:
 
 def _names(text: str) -> list[str]:
     """Up to four capitalised words within sentences, as a user would ask a summary for."""
-    found = re.findall(r"(?<=[a-z,] )[A-Z][a-z]{2,}", text)
-    return [*dict.fromkeys(found)][:4]
+    matches = re.findall(r"(?<=[a-z,] )[A-Z][a-z]{2,}", text)
+    return [*dict.fromkeys(matches)][:4]
 
 
 READERS = (_translations, _data_to_text, _dialogues, _summaries, _simplifications)

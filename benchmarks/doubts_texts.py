@@ -119,7 +119,7 @@ def in_pieces(text: str, begin: str = "", within: str = "", after: str = "") -> 
     pieces = []
     for word in text.split():
         parts = [word[i : i + 4] for i in range(0, len(word), 4)] if len(word) > 5 else [word]
-        first, *rest = parts
-        own = [begin + first, *(within + part for part in rest)]
-        pieces += [piece + after for piece in own[:-1]] + own[-1:]
+        first, *later = parts
+        sentences = [begin + first, *(within + part for part in later)]
+        pieces += [piece + after for piece in sentences[:-1]] + sentences[-1:]
     return " ".join(pieces)

@@ -182,7 +182,7 @@ def measured(metrics: tuple[str, ...]) -> dict[str, Any]:
     from metrichub.catalog.registry import registry
     from metrichub.testing.under_test import MetricUnderTest
 
-    found = {}
+    result = {}
     for entry in registry().entries:
         if entry.distribution != "metrichub" or (metrics and entry.name not in metrics):
             continue
@@ -190,9 +190,9 @@ def measured(metrics: tuple[str, ...]) -> dict[str, Any]:
         corpora = {"samples": under_test.columns, **_corpora()}
         for corpus, columns in corpora.items():
             if columns.keys() >= set(under_test.needed):
-                own = {name: columns[name] for name in under_test.needed}
-                found[f"{entry.name} on {corpus}"] = _measured(under_test.spec, own)
-    return found
+                needed = {name: columns[name] for name in under_test.needed}
+                result[f"{entry.name} on {corpus}"] = _measured(under_test.spec, needed)
+    return result
 
 
 def _corpora() -> dict[str, dict[str, list[Any]]]:
@@ -239,7 +239,7 @@ def _measured(spec: str, columns: dict[str, list[Any]]) -> Any:
         output: [float(value).hex() for value in values]
         for output, values in report.samples()["m"].items()
     }
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "scores": {name: float(value).hex() for name, value in report["m"].items()},
         "samples": samples,
         "signature": report.signatures(),
@@ -255,10 +255,10 @@ def _measured(spec: str, columns: dict[str, list[Any]]) -> Any:
         statistics["comparison"] = lambda: report.compare(worse, resamples=50, trials=50)["m"]
     for name, statistic in statistics.items():
         try:
-            found[name] = {output: repr(value) for output, value in statistic().items()}
+            result[name] = {output: repr(value) for output, value in statistic().items()}
         except MetrichubError as error:
-            found[name] = {"refused": str(error)}
-    return found
+            result[name] = {"refused": str(error)}
+    return result
 
 
 def _worse(predictions: list[Any]) -> list[Any]:

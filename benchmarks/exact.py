@@ -83,12 +83,12 @@ def main(
     texts = [corpus.part(most or len(corpus.predictions)) for corpus in corpora(data)]
     sizes = (f"{text.letter}: {text.name} ({len(text.predictions):,})" for text in texts)
     click.echo(f"metrichub {version('metrichub')} on {', '.join(sizes)}")
-    for found in (defaults(),) if first else (defaults(), [*presets(), *rows()]):
+    for comparison in (defaults(),) if first else (defaults(), [*presets(), *rows()]):
         click.echo(f"\n{_line(HEAD)}\n{_line(['---'] * len(HEAD))}")
-        for row in found:
+        for row in comparison:
             if not only or row.metric in only:
                 click.echo(_line(cells(row, samples_of(row, texts, slow), folder)))
-        if found[0].spec == "bleu" and not only:
+        if comparison[0].spec == "bleu" and not only:
             click.echo("\n".join(("", *without())))
 
 
@@ -106,16 +106,16 @@ def cells(row: Comparison, texts: Sequence[Corpus], folder: Path | None = None) 
         official = row.make(folder)
     except (ModuleNotFoundError, LookupError):
         return [name, package, *["–"] * 5, f"not compared here; needs {_needed(row)}"]
-    found = Difference()
+    result = Difference()
     for corpus in texts:
-        found = found.plus(difference(row, official, corpus))
-    causes = [row.cause] if row.cause and (found.rows or found.corpus > row.limit) else []
-    if found.one_sided:
-        causes.append(f"{found.one_sided:,} with a score on one side only")
+        result = result.plus(difference(row, official, corpus))
+    causes = [row.cause] if row.cause and (result.rows or result.corpus > row.limit) else []
+    if result.one_sided:
+        causes.append(f"{result.one_sided:,} with a score on one side only")
     return [
-        *(name, package, " ".join(corpus.letter for corpus in texts), f"{found.pairs:,}"),
-        *(_shown(found.samples), _shown(found.corpus)),
-        *("–" if np.isnan(found.samples) else f"{found.rows:,}", "; ".join(causes)),
+        *(name, package, " ".join(corpus.letter for corpus in texts), f"{result.pairs:,}"),
+        *(_shown(result.samples), _shown(result.corpus)),
+        *("–" if np.isnan(result.samples) else f"{result.rows:,}", "; ".join(causes)),
     ]
 
 
@@ -139,12 +139,12 @@ def difference(row: Comparison, official: Official, corpus: Corpus) -> Differenc
         references=corpus.first if row.first else corpus.references,
         sources=corpus.sources,
     )
-    samples, whole = report.samples()[row.metric], report.scores()[row.metric]
+    samples, score = report.samples()[row.metric], report.scores()[row.metric]
     theirs = official(corpus)
     apart = [_apart(samples[name], values) for name, values in _chosen(row, theirs).items()]
     each = np.max(apart, axis=0) if apart else np.empty(0)
     totals = [
-        _apart(np.array([whole[name]]), [value])[0]
+        _apart(np.array([score[name]]), [value])[0]
         for name, value in theirs.corpus.items()
         if not row.outputs or name in row.outputs
     ]
@@ -160,9 +160,9 @@ def difference(row: Comparison, official: Official, corpus: Corpus) -> Differenc
 def _apart(ours: NDArray[np.float64], theirs: Sequence[float]) -> NDArray[np.float64]:
     """The differences; infinite where one side has no number, 0 where neither has one."""
     other = np.asarray(theirs, np.float64)
-    one, two = np.isnan(ours), np.isnan(other)
+    first, two = np.isnan(ours), np.isnan(other)
     apart = np.abs(ours - other)
-    return np.where(one & two, 0.0, np.where(one | two, np.inf, apart))
+    return np.where(first & two, 0.0, np.where(first | two, np.inf, apart))
 
 
 def _largest(apart: NDArray[np.float64]) -> float:

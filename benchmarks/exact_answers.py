@@ -98,17 +98,17 @@ def helm(folder: Path | None, function: str) -> Official:
     from nltk.metrics.scores import f_measure
 
     path = "evaluate_reference_metrics.py"
-    known: dict[str, Any] = {"re": re, "string": string, "f_measure": f_measure}
-    known["normalize_text"] = excerpt(folder, path, "normalize_text", known)
-    compare = excerpt(folder, path, function, known)
+    names: dict[str, Any] = {"re": re, "string": string, "f_measure": f_measure}
+    names["normalize_text"] = excerpt(folder, path, "normalize_text", names)
+    compare = excerpt(folder, path, function, names)
     return _best(lambda p, r: compare(r, p))
 
 
 def inspect(folder: Path | None) -> Official:
     """The text comparison of inspect's `match()`."""
     text = program(folder, "inspect_ai/_util/text.py")
-    known = {"Literal": Literal, "strip_punctuation": text.strip_punctuation}
-    match = excerpt(folder, "inspect_ai/scorer/_common.py", "match_str", known)
+    names = {"Literal": Literal, "strip_punctuation": text.strip_punctuation}
+    match = excerpt(folder, "inspect_ai/scorer/_common.py", "match_str", names)
     return _best(lambda p, r: match(p, r)[1])
 
 
@@ -120,8 +120,8 @@ def squad_v2(folder: Path | None) -> Official:
         rows = []
         for text, group in zip(corpus.predictions, corpus.references, strict=True):
             question = {"id": "q", "answers": {"text": group}}
-            found = module.get_raw_scores([{"paragraphs": [{"qas": [question]}]}], {"q": text})
-            rows.append({"score": float(found[1]["q"]), "exact": float(found[0]["q"])})
+            raw_scores = module.get_raw_scores([{"paragraphs": [{"qas": [question]}]}], {"q": text})
+            rows.append({"score": float(raw_scores[1]["q"]), "exact": float(raw_scores[0]["q"])})
         return averaged(rows)
 
     return official
@@ -134,8 +134,8 @@ def drop(folder: Path | None) -> Official:
     def official(corpus: Corpus) -> Found:
         rows = []
         for text, group in zip(corpus.predictions, corpus.references, strict=True):
-            found = module.process_results({"answers": [(answer,) for answer in group]}, [text])
-            rows.append({"score": float(found["f1"]), "exact": float(found["em"])})
+            result = module.process_results({"answers": [(answer,) for answer in group]}, [text])
+            rows.append({"score": float(result["f1"]), "exact": float(result["em"])})
         return averaged(rows)
 
     return official
@@ -151,9 +151,9 @@ def anls_star() -> Official:
 def trivia(folder: Path | None, function: str) -> Official:
     """A function of TriviaQA's script."""
     path = "triviaqa_evaluation.py"
-    known: dict[str, Any] = {"re": re, "string": string, "Counter": Counter}
-    known["normalize_answer"] = excerpt(folder, path, "normalize_answer", known)
-    return _best(excerpt(folder, path, function, known))
+    names: dict[str, Any] = {"re": re, "string": string, "Counter": Counter}
+    names["normalize_answer"] = excerpt(folder, path, "normalize_answer", names)
+    return _best(excerpt(folder, path, function, names))
 
 
 def _best(score: Callable[[str, str], Any]) -> Official:

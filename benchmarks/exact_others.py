@@ -52,8 +52,8 @@ def _simplified(
     score: Callable[[str, str, list[str]], float], prepare: Callable[[str], str], corpus: Corpus
 ) -> Found:
     rows = zip(corpus.sources, corpus.predictions, corpus.references, strict=True)
-    found = [score(prepare(s), prepare(p), [prepare(r) for r in group]) for s, p, group in rows]
-    return averaged([{"score": float(value)} for value in found])
+    scores = [score(prepare(s), prepare(p), [prepare(r) for r in group]) for s, p, group in rows]
+    return averaged([{"score": float(value)} for value in scores])
 
 
 def eed_cpp(folder: Path | None) -> Official:
@@ -76,10 +76,10 @@ def eed_python() -> Official:
 
     def official(corpus: Corpus) -> Found:
         with _double_precision():
-            whole, each = extended_edit_distance(
+            total, each = extended_edit_distance(
                 corpus.predictions, corpus.first, return_sentence_level_score=True
             )
-        return Found({"score": each.tolist()}, {"score": float(whole)})
+        return Found({"score": each.tolist()}, {"score": float(total)})
 
     return official
 
@@ -89,12 +89,12 @@ def _double_precision() -> Iterator[None]:
     """Numbers of torch in double precision."""
     import torch
 
-    kept = torch.get_default_dtype()
+    before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
         yield
     finally:
-        torch.set_default_dtype(kept)
+        torch.set_default_dtype(before)
 
 
 def squad(folder: Path | None, measure: str) -> Official:
@@ -131,8 +131,8 @@ def fragments(folder: Path | None, measure: str, tokenize: bool) -> Official:
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(corpus.predictions, corpus.sources, strict=True)
-        found = [module.Fragments(*pair, tokenize=tokenize) for pair in pairs]
-        return averaged([{"score": float(getattr(one, measure)())} for one in found])
+        results = [module.Fragments(*pair, tokenize=tokenize) for pair in pairs]
+        return averaged([{"score": float(getattr(entry, measure)())} for entry in results])
 
     return official
 
@@ -152,12 +152,12 @@ def distinct() -> Official:
     """Python's sets of the n-grams of all texts."""
 
     def official(corpus: Corpus) -> Found:
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         texts = [text.split() for text in corpus.predictions]
         for n in range(1, 5):
             grams = [tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1)]
-            found[f"distinct_{n}"] = len(set(grams)) / len(grams)
-        return Found({}, found)
+            scores[f"distinct_{n}"] = len(set(grams)) / len(grams)
+        return Found({}, scores)
 
     return official
 
@@ -166,14 +166,14 @@ def lexicalrichness() -> Official:
     """The indices of lexicalrichness, for texts of more than 50 words."""
     from lexicalrichness import LexicalRichness
 
-    def one(text: str) -> dict[str, float]:
-        found = LexicalRichness(text.lower(), preprocessor=None, tokenizer=str.split)
-        named = {"score": found.ttr, "root_ttr": found.rttr, "corrected_ttr": found.cttr}
-        named |= {"log_ttr": found.Herdan, "maas": found.Maas, "msttr": found.msttr(50)}
-        named |= {"mattr": found.mattr(50), "mtld": found.mtld(0.72), "hdd": found.hdd(42)}
-        return named | {"yule_k": found.yulek, "yule_i": found.yulei, "simpson_d": found.simpsond}
+    def scores_of(text: str) -> dict[str, float]:
+        value = LexicalRichness(text.lower(), preprocessor=None, tokenizer=str.split)
+        named = {"score": value.ttr, "root_ttr": value.rttr, "corrected_ttr": value.cttr}
+        named |= {"log_ttr": value.Herdan, "maas": value.Maas, "msttr": value.msttr(50)}
+        named |= {"mattr": value.mattr(50), "mtld": value.mtld(0.72), "hdd": value.hdd(42)}
+        return named | {"yule_k": value.yulek, "yule_i": value.yulei, "simpson_d": value.simpsond}
 
-    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+    return lambda corpus: averaged([scores_of(text) for text in corpus.predictions])
 
 
 def lexical_diversity(mtld: str) -> Official:
@@ -183,11 +183,11 @@ def lexical_diversity(mtld: str) -> Official:
     names = {"score": "ttr", "root_ttr": "root_ttr", "log_ttr": "log_ttr", "maas": "maas_ttr"}
     names |= {"msttr": "msttr", "mattr": "mattr", "hdd": "hdd", "mtld": mtld}
 
-    def one(text: str) -> dict[str, float]:
+    def scores_of(text: str) -> dict[str, float]:
         words = text.lower().split()
         return {ours: float(getattr(lex_div, name)(words)) for ours, name in names.items()}
 
-    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+    return lambda corpus: averaged([scores_of(text) for text in corpus.predictions])
 
 
 def textstat() -> Official:
@@ -197,12 +197,12 @@ def textstat() -> Official:
     names = {"coleman_liau": "coleman_liau_index", "ari": "automated_readability_index"}
     names |= {"lix": "lix", "rix": "rix"}
 
-    def one(text: str) -> dict[str, float]:
+    def scores_of(text: str) -> dict[str, float]:
         return {ours: float(getattr(metrics, name)(text)) for ours, name in names.items()}
 
     def official(corpus: Corpus) -> Found:
         # Ours of a corpus are those of all its words and sentences together.
-        return Found(averaged([one(text) for text in corpus.predictions]).samples, {})
+        return Found(averaged([scores_of(text) for text in corpus.predictions]).samples, {})
 
     return official
 
@@ -216,8 +216,8 @@ def codebleu() -> Official:
     names |= {"syntax_match": "syntax_match_score", "dataflow_match": "dataflow_match_score"}
 
     def numbers(references: list[Any], predictions: list[str]) -> dict[str, float]:
-        found = calc_codebleu(references, predictions, "python")
-        return {ours: float(found[theirs]) for ours, theirs in names.items()}
+        scores = calc_codebleu(references, predictions, "python")
+        return {ours: float(scores[theirs]) for ours, theirs in names.items()}
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(corpus.first, corpus.predictions, strict=True)

@@ -36,15 +36,15 @@ def sacrebleu(metric: str, **parameters: Any) -> Official:
     of_sentences = getattr(package, metric)(**{**parameters, **sentence})
 
     def numbers(score: Any) -> dict[str, float]:
-        found = {"score": score.score / 100}
+        result = {"score": score.score / 100}
         if metric == "BLEU":
-            found |= {f"precision_{n}": p / 100 for n, p in enumerate(score.precisions, start=1)}
-            found |= {"brevity_penalty": score.bp, "length_ratio": score.ratio}
-        return found
+            result |= {f"precision_{n}": p / 100 for n, p in enumerate(score.precisions, start=1)}
+            result |= {"brevity_penalty": score.bp, "length_ratio": score.ratio}
+        return result
 
     def official(corpus: Corpus) -> Found:
         pairs = list(zip(corpus.predictions, corpus.references, strict=True))
-        rows = [numbers(of_sentences.sentence_score(one, group)) for one, group in pairs]
+        rows = [numbers(of_sentences.sentence_score(text, group)) for text, group in pairs]
         most = max(map(len, corpus.references))
         streams = [
             [group[i] if i < len(group) else None for group in corpus.references]
@@ -60,7 +60,7 @@ def nltk_bleu(method: int) -> Official:
     """Sentences smoothed by one of nltk's methods; `nan` where it raises an error."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    def one(prediction: str, references: list[str]) -> float:
+    def score_of(prediction: str, references: list[str]) -> float:
         smooth = getattr(SmoothingFunction(), f"method{method}")
         groups = [reference.split() for reference in references]
         try:
@@ -70,7 +70,7 @@ def nltk_bleu(method: int) -> Official:
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(corpus.predictions, corpus.references, strict=True)
-        return Found({"score": [one(*pair) for pair in pairs]}, {})
+        return Found({"score": [score_of(*pair) for pair in pairs]}, {})
 
     return official
 
@@ -94,8 +94,8 @@ def nltk_gleu(least: int, most: int) -> Official:
         predictions, references = _split(corpus)
         pairs = zip(references, predictions, strict=True)
         rows = [float(sentence_gleu(*pair, least, most)) for pair in pairs]
-        whole = corpus_gleu(references, predictions, least, most)
-        return Found({"score": rows}, {"score": float(whole)})
+        total = corpus_gleu(references, predictions, least, most)
+        return Found({"score": rows}, {"score": float(total)})
 
     return official
 
@@ -122,8 +122,8 @@ def nltk_meteor(synonyms: bool = False, **parameters: float) -> Official:
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(*reversed(_split(corpus)), strict=True)
-        found = [meteor_score(*pair, wordnet=reader, **parameters) for pair in pairs]
-        return averaged([{"score": float(score)} for score in found])
+        results = [meteor_score(*pair, wordnet=reader, **parameters) for pair in pairs]
+        return averaged([{"score": float(score)} for score in results])
 
     return official
 
@@ -148,9 +148,9 @@ def jiwer(kind: str) -> Official:
     words = ("mer", "wil", "wip") if kind == "words" else ()
     counts = ("hits", "substitutions", "deletions", "insertions")
 
-    def numbers(found: Any) -> dict[str, float]:
-        named = {name: float(getattr(found, name)) for name in (*words, *counts)}
-        return {"score": float(getattr(found, rate)), **named}
+    def numbers(result: Any) -> dict[str, float]:
+        named = {name: float(getattr(result, name)) for name in (*words, *counts)}
+        return {"score": float(getattr(result, rate)), **named}
 
     def official(corpus: Corpus) -> Found:
         pairs = zip(corpus.first, corpus.predictions, strict=True)
@@ -168,11 +168,11 @@ def rouge_score(types: Sequence[str], stemmer: bool) -> Official:
     scorer = rouge_scorer.RougeScorer(list(types), use_stemmer=stemmer)
     single = len(types) == 1
 
-    def numbers(found: Any) -> dict[str, float]:
+    def numbers(result: Any) -> dict[str, float]:
         row: dict[str, float] = {}
         for name in types:
             names = ("score", "precision", "recall") if single else (name, *_parts(name))
-            score = found[name]
+            score = result[name]
             row |= zip(names, (score.fmeasure, score.precision, score.recall), strict=True)
         return row
 
@@ -188,8 +188,8 @@ def ptb_tokens(groups: list[list[str]]) -> list[list[str]]:
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     captions = {i: [{"caption": text} for text in group] for i, group in enumerate(groups)}
-    found: dict[int, list[str]] = PTBTokenizer().tokenize(captions)
-    return [found[i] for i in range(len(groups))]
+    result: dict[int, list[str]] = PTBTokenizer().tokenize(captions)
+    return [result[i] for i in range(len(groups))]
 
 
 def cider_d() -> Official:
@@ -200,8 +200,8 @@ def cider_d() -> Official:
         scorer = CiderScorer()
         for pair in zip(corpus.predictions, corpus.references, strict=True):
             scorer += pair
-        whole, each = scorer.compute_score()
-        return Found({"score": [float(score) for score in each]}, {"score": float(whole)})
+        total, each = scorer.compute_score()
+        return Found({"score": [float(score) for score in each]}, {"score": float(total)})
 
     return official
 
@@ -218,8 +218,8 @@ def self_bleu(order: int) -> Official:
         smooth = SmoothingFunction().method1
         return averaged(
             [
-                {"score": float(sentence_bleu(rest, text, weights, smoothing_function=smooth))}
-                for rest, text in zip(others, texts, strict=True)
+                {"score": float(sentence_bleu(other, text, weights, smoothing_function=smooth))}
+                for other, text in zip(others, texts, strict=True)
             ]
         )
 

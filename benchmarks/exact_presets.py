@@ -65,8 +65,8 @@ def bleu_evaluate(folder: Path | None) -> Official:
         references = [[tokens(text) for text in group] for group in corpus.references]
         bleu, precisions, penalty, ratio, *_ = compute(references, predictions, max_order=4)
         orders = {f"precision_{n}": float(p) for n, p in enumerate(precisions, 1)}
-        whole = {"score": bleu, "brevity_penalty": penalty, "length_ratio": ratio, **orders}
-        return Found({}, whole)
+        scores = {"score": bleu, "brevity_penalty": penalty, "length_ratio": ratio, **orders}
+        return Found({}, scores)
 
     return official
 

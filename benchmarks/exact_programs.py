@@ -48,10 +48,10 @@ def evaluates(folder: Path | None, name: str, output: str, pooled: bool = False)
         single = name == "exact_match"
         references = corpus.first if single else corpus.references
         pairs = list(zip(corpus.predictions, references, strict=True))
-        found = averaged([{"score": score([one], [other])} for one, other in pairs])
+        result = averaged([{"score": score([first], [other])} for first, other in pairs])
         if pooled:
-            found = found._replace(corpus={"score": score(corpus.predictions, references)})
-        return found
+            result = result._replace(corpus={"score": score(corpus.predictions, references)})
+        return result
 
     return official
 
@@ -77,10 +77,10 @@ def sari_easse(folder: Path | None) -> Official:
             sizes[len(row[2])].append(row)
         if len(sizes) == 1:
             streams = [list(stream) for stream in zip(*corpus.references, strict=True)]
-            whole = module.corpus_sari(corpus.sources, corpus.predictions, streams) / 100
+            total = module.corpus_sari(corpus.sources, corpus.predictions, streams) / 100
         else:
-            whole = sum(module.compute_macro_sari(*sum(map(stats, sizes.values())))) / 3
-        return Found({"score": each}, {"score": float(whole)})
+            total = sum(module.compute_macro_sari(*sum(map(stats, sizes.values())))) / 3
+        return Found({"score": each}, {"score": float(total)})
 
     return official
 
@@ -92,8 +92,8 @@ def cider_coco() -> Official:
     def official(corpus: Corpus) -> Found:
         predictions = dict(enumerate(ptb_tokens([[text] for text in corpus.predictions])))
         references = dict(enumerate(ptb_tokens(corpus.references)))
-        whole, each = Cider().compute_score(references, predictions)
-        return Found({"score": [float(score) for score in each]}, {"score": float(whole)})
+        total, each = Cider().compute_score(references, predictions)
+        return Found({"score": [float(score) for score in each]}, {"score": float(total)})
 
     return official
 
@@ -122,10 +122,10 @@ def mteval(folder: Path | None) -> Official:
             int(number): float(score)
             for score, number in re.findall(r"using 5-grams = (\S+) .* on segment (\d+)", printed)
         }
-        whole = re.search(r"^NIST score = (\S+)", printed, re.MULTILINE)
-        assert whole is not None, printed
+        total = re.search(r"^NIST score = (\S+)", printed, re.MULTILINE)
+        assert total is not None, printed
         each = [named[number + 1] for number in range(len(corpus.predictions))]
-        return Found({"score": each}, {"score": float(whole[1])})
+        return Found({"score": each}, {"score": float(total[1])})
 
     return official
 
@@ -164,10 +164,10 @@ def redundancy(folder: Path | None, outputs: Sequence[str]) -> Official:
     from scipy.stats import entropy
 
     vectorizer = import_module("sklearn.feature_extraction.text").CountVectorizer
-    known = {"ngrams": ngrams, "word_tokenize": word_tokenize, "stopwords": stopwords}
-    known |= {"entropy": entropy, "CountVectorizer": vectorizer, "np": np}
+    symbols = {"ngrams": ngrams, "word_tokenize": word_tokenize, "stopwords": stopwords}
+    symbols |= {"entropy": entropy, "CountVectorizer": vectorizer, "np": np}
     score = excerpt(
-        folder, "redundancy/utils.py", "get_redundancy_scores", known | {"print": _silent}
+        folder, "redundancy/utils.py", "get_redundancy_scores", symbols | {"print": _silent}
     )
     names = ("unr_1", "unr_2", "unr_3", "score")
 
@@ -178,10 +178,10 @@ def redundancy(folder: Path | None, outputs: Sequence[str]) -> Official:
             for text in corpus.predictions:
                 path.write_text(text, encoding="utf-8")
                 try:
-                    found = score([str(path)])
+                    result = score([str(path)])
                 except ValueError:  # no word that counts
-                    found = [[]] * len(names)
-                rows.append([values[0] if values else np.nan for values in found])
+                    result = [[]] * len(names)
+                rows.append([values[0] if values else np.nan for values in result])
         table = dict(zip(names, zip(*rows, strict=True), strict=True))
         return Found({name: table[name] for name in outputs}, {})
 
@@ -192,12 +192,12 @@ def repetition(folder: Path | None) -> Official:
     """Three of the ratios of Fu et al.'s script, of words between spaces as it takes them."""
     module = program(folder, "eval_metrics.py")
 
-    def one(text: str) -> dict[str, float]:
+    def scores_of(text: str) -> dict[str, float]:
         words = text.split()
-        found = {"rep_w": module.get_rep(words) / len(words), "rep_r": module.get_repc(words)}
-        return {**found, "seq_rep": module.get_seq_rep_n(words)}
+        result = {"rep_w": module.get_rep(words) / len(words), "rep_r": module.get_repc(words)}
+        return {**result, "seq_rep": module.get_seq_rep_n(words)}
 
-    return lambda corpus: averaged([one(text) for text in corpus.predictions])
+    return lambda corpus: averaged([scores_of(text) for text in corpus.predictions])
 
 
 def metricverse_aun(folder: Path | None) -> Official:
@@ -237,8 +237,8 @@ def carburacy(folder: Path | None) -> Official:
     path = "carburacy.py"
     part = excerpt(folder, path, "compute_carburacy_train_test", {"math": __import__("math")})
     merge = excerpt(folder, path, "compute_carburacy_from_train_test", {})
-    known = {"compute_carburacy_train_test": part, "compute_carburacy_from_train_test": merge}
-    score = excerpt(folder, path, "compute_carburacy", known)
+    names = {"compute_carburacy_train_test": part, "compute_carburacy_from_train_test": merge}
+    score = excerpt(folder, path, "compute_carburacy", names)
     types = ("rouge1", "rouge2", "rougeL")
     rouge = rouge_score(types, stemmer=False)
 
@@ -247,10 +247,10 @@ def carburacy(folder: Path | None) -> Official:
         return float(score(effectiveness, 0, 0, 10, 1, 100)[0]) if effectiveness else 0.0
 
     def official(corpus: Corpus) -> Found:
-        found = rouge(corpus._replace(references=[[text] for text in corpus.first]))
-        rows = zip(*(found.samples[name] for name in types), strict=True)
-        whole = numbers([found.corpus[name] for name in types])
-        return Found({"score": [numbers(row) for row in rows]}, {"score": whole})
+        result = rouge(corpus._replace(references=[[text] for text in corpus.first]))
+        rows = zip(*(result.samples[name] for name in types), strict=True)
+        totals = numbers([result.corpus[name] for name in types])
+        return Found({"score": [numbers(row) for row in rows]}, {"score": totals})
 
     return official
 
@@ -259,16 +259,16 @@ def lexicalrichness() -> Official:
     """The indices of lexicalrichness with its own preprocessing and tokenizer."""
     from lexicalrichness import LexicalRichness
 
-    def one(text: str) -> dict[str, float]:
-        found = LexicalRichness(text)
-        named = {"score": found.ttr, "root_ttr": found.rttr, "corrected_ttr": found.cttr}
-        enough = found.words >= 42
-        named |= {"log_ttr": found.Herdan, "mtld": found.mtld()}
-        named["hdd"] = found.hdd() if enough else np.nan
-        return named | {"yule_k": found.yulek, "yule_i": found.yulei, "simpson_d": found.simpsond}
+    def scores_of(text: str) -> dict[str, float]:
+        value = LexicalRichness(text)
+        named = {"score": value.ttr, "root_ttr": value.rttr, "corrected_ttr": value.cttr}
+        enough = value.words >= 42
+        named |= {"log_ttr": value.Herdan, "mtld": value.mtld()}
+        named["hdd"] = value.hdd() if enough else np.nan
+        return named | {"yule_k": value.yulek, "yule_i": value.yulei, "simpson_d": value.simpsond}
 
     def official(corpus: Corpus) -> Found:
-        samples = averaged([one(text) for text in corpus.predictions]).samples
+        samples = averaged([scores_of(text) for text in corpus.predictions]).samples
         return Found(samples, {name: float(np.nanmean(samples[name])) for name in samples})
 
     return official
@@ -283,17 +283,17 @@ def textstat() -> Official:
     names |= {"ari": "automated_readability_index", "smog": "smog_index", "lix": "lix"}
     names |= {"rix": "rix", "dale_chall": "dale_chall_readability_score"}
 
-    def one(text: str) -> dict[str, float]:
+    def scores_of(text: str) -> dict[str, float]:
         return {ours: float(getattr(package, name)(text)) for ours, name in names.items()}
 
     def official(corpus: Corpus) -> Found:
-        return Found(averaged([one(text) for text in corpus.predictions]).samples, {})
+        return Found(averaged([scores_of(text) for text in corpus.predictions]).samples, {})
 
     return official
 
 
 def excerpt(
-    folder: Path | None, path: str, function: str, known: dict[str, Any]
+    folder: Path | None, path: str, function: str, available: dict[str, Any]
 ) -> Callable[..., Any]:
     """One function of a program whose other imports aren't needed, with the names that it uses.
 
@@ -307,10 +307,10 @@ def excerpt(
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     node = next(node for node in nodes if node.name == function)
     node.decorator_list = []
-    names = dict(known)
+    names = dict(available)
     exec(compile(ast.Module([node], []), str(place), "exec"), names)
-    found: Callable[..., Any] = names[function]
-    return found
+    called: Callable[..., Any] = names[function]
+    return called
 
 
 def package_of(folder: Path | None, name: str, module: str = "") -> Any:
@@ -332,7 +332,7 @@ def remembered(make: Callable[[Path | None], Official]) -> Callable[[Path | None
     """The same official program for several rows, which scores each corpus once."""
     scores: dict[tuple[str, int], Found] = {}
 
-    def made(folder: Path | None) -> Official:
+    def measured(folder: Path | None) -> Official:
         official = make(folder)
 
         def score(corpus: Corpus) -> Found:
@@ -343,7 +343,7 @@ def remembered(make: Callable[[Path | None], Official]) -> Callable[[Path | None
 
         return score
 
-    return made
+    return measured
 
 
 meteor = remembered(partial(evaluates, name="meteor", output="meteor"))

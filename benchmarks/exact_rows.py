@@ -103,10 +103,10 @@ def _sacrebleu() -> list[Comparison]:
     ]
     return [
         Comparison(
-            spec, "sacrebleu", partial(packaged, partial(overlap.sacrebleu, kind, **given)),
+            spec, "sacrebleu", partial(packaged, partial(overlap.sacrebleu, kind, **options)),
             texts="sentences" if kind == "TER" else "pairs",
         )
-        for spec, kind, given in settings
+        for spec, kind, options in settings
     ]  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def _nltk() -> list[Comparison]:
         for n in range(8)
     ]
     chrf = row("chrf(eps_smoothing=True, beta=3)", overlap.nltk_chrf)._replace(first=True)
-    given: dict[str, Any] = {"alpha": 0.8, "beta": 1.5, "gamma": 0.3}
+    options: dict[str, Any] = {"alpha": 0.8, "beta": 1.5, "gamma": 0.3}
     return [
         *methods,
         chrf,
@@ -129,7 +129,7 @@ def _nltk() -> list[Comparison]:
         row("meteor(tokenizer='whitespace')", overlap.nltk_meteor, slow=True),
         row(
             "meteor(tokenizer='whitespace', alpha=0.8, beta=1.5, gamma=0.3)",
-            partial(overlap.nltk_meteor, **given),
+            partial(overlap.nltk_meteor, **options),
             slow=True,
         ),
         Comparison(

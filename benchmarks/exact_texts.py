@@ -79,7 +79,7 @@ def distinct(corpora: Sequence[Corpus], most: int) -> Corpus:
         for prediction, group, source in rows:
             if number < len(group):
                 taken.setdefault((prediction, group[number]), (corpus.name, source))
-    rows_taken = [(*pair, *rest) for pair, rest in islice(taken.items(), most)]
+    rows_taken = [(*pair, *others) for pair, others in islice(taken.items(), most)]
     predictions, references, names, sources = map(list, zip(*rows_taken, strict=True))
     name = ", ".join(dict.fromkeys(names))
     return Corpus(name, predictions, [[reference] for reference in references], sources)
@@ -87,14 +87,14 @@ def distinct(corpora: Sequence[Corpus], most: int) -> Corpus:
 
 def programs() -> Corpus:
     """The functions of four modules of Python, each beside the one that follows it."""
-    found: list[str] = []
+    results: list[str] = []
     for name in ("argparse", "statistics", "textwrap", "fractions"):
         source = Path(str(__import__(name).__file__)).read_text(encoding="utf-8")
         nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
-        found += [ast.get_source_segment(source, node) or "" for node in nodes]
-    pairs = pairwise(found)
+        results += [ast.get_source_segment(source, node) or "" for node in nodes]
+    pairs = pairwise(results)
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return _corpus(f"Python {version}", [{"hyp": one, "ref": other} for one, other in pairs])
+    return _corpus(f"Python {version}", [{"hyp": first, "ref": other} for first, other in pairs])
 
 
 def _corpus(name: str, rows: list[dict[str, Any]]) -> Corpus:
@@ -104,8 +104,8 @@ def _corpus(name: str, rows: list[dict[str, Any]]) -> Corpus:
 
 
 def _with_documents(documents: Path, outputs: Path) -> list[dict[str, Any]]:
-    known = {row["doc_id"]: row for row in _rows(documents)}
-    return [known[row["doc_id"]] | {"hyp": row["hyp"]} for row in _rows(outputs)]
+    data = {row["doc_id"]: row for row in _rows(documents)}
+    return [data[row["doc_id"]] | {"hyp": row["hyp"]} for row in _rows(outputs)]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -131,9 +131,9 @@ class Vectors:
         return np.array([self.vectors[0 if t == QUESTION else 1 + int(t[0])] for t in texts])
 
 
-def ours(case: Case, spec: str, output: str = "score", **said: Any) -> float:
+def ours(case: Case, spec: str, output: str = "score", **message: Any) -> float:
     """Our number; `said` are answers that stand in for those of the case."""
-    judge = Scripted({**answers(case), **said})
+    judge = Scripted({**answers(case), **message})
     hub = Hub(spec, judge=judge, embedder=Vectors(case.vectors))
     summarizes = "summarization" in spec
     [scores] = hub(
@@ -150,7 +150,7 @@ class Given:
     """Objects by the name of their type, each given once, in order."""
 
     def __init__(self, objects: Objects) -> None:
-        self.left = {name: list(found) for name, found in objects.items()}
+        self.left = {name: list(result) for name, result in objects.items()}
 
     def next(self, kind: Any) -> Any:
         """The next object of this type."""
@@ -163,14 +163,14 @@ def ragas(metric: str, case: Case, objects: Objects, /, *inputs: str, **paramete
     from ragas.llms.base import InstructorBaseRagasLLM
     from ragas.metrics import collections
 
-    given = Given(objects)
+    judged = Given(objects)
 
     class Model(InstructorBaseRagasLLM):  # type: ignore[misc]  # mypy runs without ragas
         def generate(self, prompt: str, response_model: Any) -> Any:
-            return given.next(response_model)
+            return judged.next(response_model)
 
         async def agenerate(self, prompt: str, response_model: Any) -> Any:
-            return given.next(response_model)
+            return judged.next(response_model)
 
     class Embeddings(BaseRagasEmbedding):  # type: ignore[misc]  # mypy runs without ragas
         def embed_text(self, text: str, **_: Any) -> list[float]:
@@ -192,8 +192,8 @@ def ragas(metric: str, case: Case, objects: Objects, /, *inputs: str, **paramete
     if metric == "AnswerRelevancy":
         parameters["embeddings"] = Embeddings()
     scorer = getattr(collections, metric)(llm=Model(), **parameters)
-    found = asyncio.run(scorer.ascore(**{name: columns[name] for name in inputs}))
-    return float(found.value)
+    result = asyncio.run(scorer.ascore(**{name: columns[name] for name in inputs}))
+    return float(result.value)
 
 
 def deepeval(metric: str, case: Case, objects: Objects, read: Callable[[Any], float]) -> float:
@@ -202,17 +202,17 @@ def deepeval(metric: str, case: Case, objects: Objects, read: Callable[[Any], fl
     from deepeval.models import DeepEvalBaseLLM
     from deepeval.test_case import LLMTestCase
 
-    given = Given(objects)
+    judged = Given(objects)
 
     class Model(DeepEvalBaseLLM):  # type: ignore[misc]  # mypy runs without deepeval
         def load_model(self) -> Any:
             return self
 
         def generate(self, prompt: str, schema: Any = None) -> Any:
-            return given.next(schema)
+            return judged.next(schema)
 
         async def a_generate(self, prompt: str, schema: Any = None) -> Any:
-            return given.next(schema)
+            return judged.next(schema)
 
         def get_model_name(self) -> str:
             return "given"

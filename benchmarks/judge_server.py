@@ -48,9 +48,9 @@ class Server:
                     if name.lower() == b"content-length":
                         length = int(value)
                 body = json.loads(await reader.readexactly(length) or b"{}")
-                said = json.dumps(await self.reply(path, body)).encode()
+                content = json.dumps(await self.reply(path, body)).encode()
                 head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                writer.write(f"{head}Content-Length: {len(said)}\r\n\r\n".encode() + said)
+                writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -101,20 +101,20 @@ def _embeddings(body: Mapping[str, Any]) -> object:
 
 def _schema(body: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of the reply: in the request, or else the last one in the text of a message."""
-    given = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    if given:
-        found: dict[str, Any] = given
-        return found
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    if schema:
+        result: dict[str, Any] = schema
+        return result
     for message in body["messages"]:
         text, start = message["content"], message["content"].find("{")
         while start >= 0:
             try:
-                found, length = json.JSONDecoder().raw_decode(text[start:])
+                result, length = json.JSONDecoder().raw_decode(text[start:])
             except ValueError:
                 start = text.find("{", start + 1)
                 continue
-            if "properties" in found:
-                return found
+            if "properties" in result:
+                return result
             start = text.find("{", start + length)
     raise ValueError("no schema was sent")
 
@@ -141,8 +141,8 @@ def _value(schema: Mapping[str, Any], asked: list[int]) -> object:
             return of(part["anyOf"][0], index)
         match part.get("type"):
             case "object":
-                given = part["properties"].items()
-                return {n: index if n == "index" else of(p, index) for n, p in given}
+                properties = part["properties"].items()
+                return {n: index if n == "index" else of(p, index) for n, p in properties}
             case "array":
                 return [of(part["items"], i) for i in asked]
             case "integer" | "number":
@@ -163,8 +163,8 @@ def main(delay: float, slots: int) -> None:
 
 
 async def _run(delay: float, slots: int) -> None:
-    found = Server(delay, asyncio.Semaphore(slots))
-    server = await asyncio.start_server(found.serve, "127.0.0.1", 0, backlog=1024)
+    result = Server(delay, asyncio.Semaphore(slots))
+    server = await asyncio.start_server(result.serve, "127.0.0.1", 0, backlog=1024)
     port = server.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

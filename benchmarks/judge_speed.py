@@ -69,7 +69,7 @@ def samples(run: Run, what: str = "bridge") -> list[Sample]:
     ]
 
 
-def metrichub(run: Run, given: list[Sample]) -> list[float]:
+def metrichub(run: Run, rows: list[Sample]) -> list[float]:
     """Ours, in one hub; judge and embedder together ask as much at a time as is allowed."""
     from metrichub import Hub
 
@@ -80,14 +80,14 @@ def metrichub(run: Run, given: list[Sample]) -> list[float]:
         embedder=f"openai(model='{EMBEDDER}', {server}, concurrency={vectors})",
     )
     scores = hub(
-        questions=[sample.question for sample in given],
-        predictions=[sample.answer for sample in given],
-        contexts=[sample.passages for sample in given],
+        questions=[sample.question for sample in rows],
+        predictions=[sample.answer for sample in rows],
+        contexts=[sample.passages for sample in rows],
     )
     return [scores[metric.name]["score"] for metric in hub.metrics]
 
 
-def ragas(run: Run, given: list[Sample]) -> list[float]:
+def ragas(run: Run, rows: list[Sample]) -> list[float]:
     """Its collections; as many jobs at a time, a job being one metric on one sample.
 
     That is the limit that its own executor sets; the collections have none of their own.
@@ -119,7 +119,7 @@ def ragas(run: Run, given: list[Sample]) -> list[float]:
                     response=sample.answer,
                     **({} if alone else {"retrieved_contexts": sample.passages}),
                 )
-                for sample in given
+                for sample in rows
             ]
             for metric, alone in (
                 (Faithfulness(llm=llm), False),
@@ -127,14 +127,14 @@ def ragas(run: Run, given: list[Sample]) -> list[float]:
                 (AnswerRelevancy(llm=llm, embeddings=vectors), True),
             )
         ]
-        found = await asyncio.gather(*(asyncio.gather(*jobs) for jobs in asked))
+        result = await asyncio.gather(*(asyncio.gather(*jobs) for jobs in asked))
         await client.close()
-        return [sum(values) / len(values) for values in found]
+        return [sum(values) / len(values) for values in result]
 
     return asyncio.run(scored())
 
 
-def deepeval(run: Run, given: list[Sample], reasons: bool = True) -> list[float]:
+def deepeval(run: Run, inputs: list[Sample], reasons: bool = True) -> list[float]:
     """Its `evaluate`, with the metrics nearest to ours; as many test cases at a time.
 
     It ranks passages by a reference only, which the answer stands in for; its answer relevancy
@@ -160,7 +160,7 @@ def deepeval(run: Run, given: list[Sample], reasons: bool = True) -> list[float]
                 expected_output=sample.answer,
                 retrieval_context=sample.passages,
             )
-            for sample in given
+            for sample in inputs
         ],
         [kind(model=model, include_reason=reasons) for kind in kinds],
         async_config=AsyncConfig(max_concurrent=run.workers),
@@ -173,9 +173,9 @@ def deepeval(run: Run, given: list[Sample], reasons: bool = True) -> list[float]
     return [sum(column) / len(column) for column in zip(*rows, strict=True)]
 
 
-def deepeval_without_reasons(run: Run, given: list[Sample]) -> list[float]:
+def deepeval_without_reasons(run: Run, rows: list[Sample]) -> list[float]:
     """The same without the call that words a reason for each score."""
-    return deepeval(run, given, reasons=False)
+    return deepeval(run, rows, reasons=False)
 
 
 TOOLS: dict[str, Callable[[Run, list[Sample]], list[float]]] = {
@@ -191,13 +191,13 @@ def measure(run: Run) -> Cost:
     tool = TOOLS[run.tool]
     tool(run, samples(run._replace(samples=2), "tunnel"))
     urllib.request.urlopen(f"{run.url}/reset", b"{}").read()
-    given = samples(run)
+    rows = samples(run)
     start, computing = time.perf_counter(), time.process_time()
-    found = tool(run, given)
+    values = tool(run, rows)
     cost = time.perf_counter() - start, time.process_time() - computing
     # A number that isn't one means that calls failed, and then the time means nothing.
-    if not all(0 <= value <= 1 for value in found):
-        raise SystemExit(f"{run.tool} gave {found}")
+    if not all(0 <= value <= 1 for value in values):
+        raise SystemExit(f"{run.tool} gave {values}")
     counts = json.loads(urllib.request.urlopen(f"{run.url}/counts").read())
     return Cost(*cost, **counts)
 

@@ -21,10 +21,10 @@ class Twin(NamedTuple):
     remark: str = ""
 
 
-def _verdicts(found: Sequence[str]) -> list[dict[str, Any]]:
+def _verdicts(facts: Sequence[str]) -> list[dict[str, Any]]:
     """Verdicts in deepeval's form and words; its schemas ask for more than they use."""
     more = {"reason": "", "statement": "", "expected_output": ""}
-    return [{"verdict": "borderline" if word == "idk" else word, **more} for word in found]
+    return [{"verdict": "borderline" if word == "idk" else word, **more} for word in facts]
 
 
 def _numbers(flags: Sequence[bool]) -> list[int]:
@@ -52,8 +52,8 @@ def _ranked(case: Case) -> Objects:
 
 def _relevancy(case: Case) -> Objects:
     pairs = enumerate(_numbers(case.evaded))
-    found = [{"question": f"{i}?", "noncommittal": n} for i, n in pairs]
-    return {"AnswerRelevanceOutput": found}
+    results = [{"question": f"{i}?", "noncommittal": n} for i, n in pairs]
+    return {"AnswerRelevanceOutput": results}
 
 
 def _summary(case: Case) -> Objects:
@@ -65,8 +65,8 @@ def _summary(case: Case) -> Objects:
 
 
 def _recall(case: Case) -> Objects:
-    found = _stated(case.facts, "attributed")
-    return {"ContextRecallOutput": [{"classifications": found}]}
+    rows = _stated(case.facts, "attributed")
+    return {"ContextRecallOutput": [{"classifications": rows}]}
 
 
 def _entities(case: Case) -> Objects:
@@ -84,8 +84,8 @@ def _aligned(case: Case) -> Objects:
     }
 
 
-def _judged(found: Callable[[Case], Sequence[str]]) -> Callable[[Case], Objects]:
-    return lambda case: {"Verdicts": [{"verdicts": _verdicts(found(case))}]}
+def _judged(result: Callable[[Case], Sequence[str]]) -> Callable[[Case], Objects]:
+    return lambda case: {"Verdicts": [{"verdicts": _verdicts(result(case))}]}
 
 
 def _relevant(case: Case) -> Objects:
@@ -99,12 +99,12 @@ def _ragas(
     objects: Callable[[Case], Objects],
     inputs: str,
     remark: str = "",
-    said: Callable[[Case], dict[str, Any]] = lambda case: {},
+    message: Callable[[Case], dict[str, Any]] = lambda case: {},
     **parameters: Any,
 ) -> Twin:
     return Twin(
         *(spec, "ragas", _called(metric, parameters)),
-        lambda case: ours(case, spec, **said(case)),
+        lambda case: ours(case, spec, **message(case)),
         lambda case: ragas(metric, case, objects(case), *inputs.split(), **parameters),
         remark,
     )
@@ -116,26 +116,26 @@ def _deepeval(
     objects: Callable[[Case], Objects],
     output: str = "score",
     part: str = "",
-    said: Callable[[Case], dict[str, Any]] = lambda case: {},
+    message: Callable[[Case], dict[str, Any]] = lambda case: {},
     remark: str = "",
     turned: bool = False,
 ) -> Twin:
     def read(scorer: Any) -> float:
-        found = float(scorer.score_breakdown[part] if part else scorer.score)
-        return 1 - found if turned else found
+        value = float(scorer.score_breakdown[part] if part else scorer.score)
+        return 1 - value if turned else value
 
     return Twin(
         f"{spec}: {output}" if part else spec,
         *("deepeval", f"{metric}: {part}" if part else metric),
-        lambda case: ours(case, spec, output, **said(case)),
+        lambda case: ours(case, spec, output, **message(case)),
         lambda case: deepeval(metric, case, objects(case), read),
         remark,
     )
 
 
 def _called(metric: str, parameters: dict[str, Any]) -> str:
-    said = ", ".join(f"{name}={value}" for name, value in parameters.items())
-    return f"{metric}({said})" if said else metric
+    message = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return f"{metric}({message})" if message else metric
 
 
 def _facts(case: Case) -> dict[str, Any]:
@@ -169,7 +169,7 @@ TWINS = (
     _ragas("answer_relevancy(noncommittal='all')", *_QUESTION),
     _ragas(
         *("context_recall", "ContextRecall", _recall, "user_input retrieved_contexts reference"),
-        said=_facts,
+        message=_facts,
     ),
     _ragas(
         *("context_entity_recall", "ContextEntityRecall", _entities),
@@ -184,9 +184,9 @@ TWINS = (
     ),
     _deepeval(
         *("context_recall", "ContextualRecallMetric", _judged(lambda case: words(case.facts))),
-        said=_facts,
+        message=_facts,
     ),
-    _deepeval("contextual_relevancy", "ContextualRelevancyMetric", _relevant, said=_of_passages),
+    _deepeval("contextual_relevancy", "ContextualRelevancyMetric", _relevant, message=_of_passages),
     _deepeval(
         *("hallucination(unit='contexts')", "HallucinationMetric"),
         _judged(lambda case: words([not clash for clash in case.clashes])),

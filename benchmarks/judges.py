@@ -77,9 +77,9 @@ def main(
             }
             # In turn, as other work on the machine would else meet one tool and not the other.
             costs = [{name: _in_process(run) for name, run in runs.items()} for _ in range(repeats)]
-        found = {name: min(cost[name] for cost in costs) for name in runs}
-        for name, cost in found.items():
-            mine = found.get("metrichub", cost)
+        lowest = {name: min(cost[name] for cost in costs) for name in runs}
+        for name, cost in lowest.items():
+            mine = lowest.get("metrichub", cost)
             table.add_row(
                 *(name, str(cost.calls), str(cost.embeddings), f"{cost.seconds:.1f}"),
                 *(f"{cost.computing:.1f}", str(cost.most)),

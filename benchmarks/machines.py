@@ -187,12 +187,12 @@ def _write(folder: Path, number: int) -> None:
     for name, total in (("few", 16), ("all", number)):
         (folder / name).mkdir()
         for file in range(FILES):
-            found = list(islice(pairs, total // FILES))
-            ids = [f"{file}-{i}" for i in range(len(found))]
+            result = list(islice(pairs, total // FILES))
+            ids = [f"{file}-{i}" for i in range(len(result))]
             columns = {
                 "id": ids,
-                "prediction": [p for p, _ in found],
-                "reference": [r for _, r in found],
+                "prediction": [p for p, _ in result],
+                "reference": [r for _, r in result],
             }
             parquet.write_table(pa.table(columns), folder / name / f"{file}.parquet")
 
@@ -206,18 +206,18 @@ def _part(folder: str, metrics: list[str]) -> Part:
 
     parts = Parts.of(metrics, "id", None, 10**9, pickle.dumps)
     batches = parquet.read_table(Path(folder, "all", "0.parquet")).to_batches()
-    found = parts.measure(batches)
+    measurement = parts.measure(batches)
     start = time.perf_counter()
-    parts.merge([found] * WIDTH)
-    return Part(len(found), (time.perf_counter() - start) / WIDTH)
+    parts.merge([measurement] * WIDTH)
+    return Part(len(measurement), (time.perf_counter() - start) / WIDTH)
 
 
 def _in_process(run: Run) -> Cost:
     command = [sys.executable, "-m", "benchmarks.machines", json.dumps(run)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = f"{done.stderr[-2000:]}\n{run.engine} with {run.workers} workers"
-        raise SystemExit(f"{said} ended with {_why(done.returncode)}")
+        message = f"{done.stderr[-2000:]}\n{run.engine} with {run.workers} workers"
+        raise SystemExit(f"{message} ended with {_why(done.returncode)}")
     return Cost(*json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -72,20 +72,20 @@ class MutatedModule(MetaPathFinder, Loader):
         """Give the functions that were imported from the file the code of the tree, if it fits."""
         codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes_in(self._code)}
         same = set(codes.values())
-        for one in functions[self._path]:
-            code = one.__code__
+        for function in functions[self._path]:
+            code = function.__code__
             new = code if code in same else codes[code.co_qualname, code.co_firstlineno]
             if new.co_freevars != code.co_freevars:
                 return False
-            one.__code__ = new
+            function.__code__ = new
         return True
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _codes_in(one)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes_in(constant)
 
 
 class Chosen:
@@ -122,7 +122,9 @@ class Runner:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the mutants, and then without any the tests that killed one."""
-        for function in (one for one in gc.get_objects() if isinstance(one, FunctionType)):
+        for function in (
+            candidate for candidate in gc.get_objects() if isinstance(candidate, FunctionType)
+        ):
             self._functions[function.__code__.co_filename].append(function)
         # The forked processes needn't look for garbage among all that was imported.
         gc.freeze()
@@ -131,15 +133,15 @@ class Runner:
                 tests = self._survey.tests(mutant, self._seconds)
                 self.killers[mutant] = self._failing(session, tests, mutant)
                 if not self.killers[mutant]:
-                    _, one = mutant.parsed()
-                    text = getline(str(ROOT / mutant.file), one.line).strip()
-                    print(f"\n{mutant.file}:{one.line}, {len(tests)} tests: {text}", flush=True)
-                    print(one.described(), flush=True)
+                    _, change = mutant.parsed()
+                    text = getline(str(ROOT / mutant.file), change.line).strip()
+                    print(f"\n{mutant.file}:{change.line}, {len(tests)} tests: {text}", flush=True)
+                    print(change.described(), flush=True)
         killers = set().union(*self.killers.values()) & self._survey.seconds.keys()
         for broken in self._failing(session, sorted(killers), None):
             print(f"{broken} fails without a mutant")
-            for found in self.killers.values():
-                found.discard(broken)
+            for killer in self.killers.values():
+                killer.discard(broken)
         return True
 
     def _failing(
@@ -181,8 +183,8 @@ class Runner:
             module = MutatedModule(mutant)
             sys.meta_path.insert(0, module)
             if anew or not module.put_into(self._functions):
-                for name, one in list(sys.modules.items()):
-                    if str(getattr(one, "__file__", "")).startswith(f"{ROOT}{os.sep}"):
+                for name, loaded in list(sys.modules.items()):
+                    if str(getattr(loaded, "__file__", "")).startswith(f"{ROOT}{os.sep}"):
                         del sys.modules[name]
                 return pytest.main([*QUIET, *_files_of(chosen.places)], [chosen])
         session.config.pluginmanager.register(chosen)
@@ -228,7 +230,7 @@ def run(count: int, seed: int, only: str, seconds: float, data: Path) -> None:
     killed, ran = sum(map(bool, runner.killers.values())), len(runner.killers)
     share = wilson(killed, ran)
     print(f"{killed} of {ran} killed, {share.value:.1%} ({share.low:.1%} to {share.high:.1%})")
-    others = Counter(how for found in runner.killers.values() for how in found if "::" not in how)
+    others = Counter(how for names in runner.killers.values() for how in names if "::" not in how)
     print(f"{len(mutants)} mutants in all; killed without a failing test: {dict(others)}")
 
 

@@ -48,12 +48,12 @@ class Mutant(NamedTuple):
 
 def sources() -> list[str]:
     """The files that are mutated."""
-    found = [
+    results = [
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
         for path in sorted((ROOT / "metrichub" / package).rglob("*.py"))
     ]
-    return [file for file in found if "report/html/" not in file]
+    return [file for file in results if "report/html/" not in file]
 
 
 def all_mutants(only: str = "") -> list[Mutant]:
@@ -76,10 +76,10 @@ class Survey:
         self._coverage.load()
         self._times = path.with_name(f"{path.name}.json")
         self._code = sha256(b"".join((ROOT / file).read_bytes() for file in sources())).hexdigest()
-        kept = json.loads(self._times.read_text()) if self._times.exists() else {}
-        if kept.get("code", self._code) != self._code:
+        times = json.loads(self._times.read_text()) if self._times.exists() else {}
+        if times.get("code", self._code) != self._code:
             raise click.ClickException(f"{path} is a survey of other code; delete it")
-        self.seconds: dict[str, float] = kept.get("seconds", {})
+        self.seconds: dict[str, float] = times.get("seconds", {})
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run tests, and keep what was found."""
@@ -118,15 +118,15 @@ class Survey:
         lines: list[Iterable[int]] = [[mutation.line], mutation.lines] if mutation.lines else []
         # Whatever runs a line of a file has imported it.
         lines += [list(reached)] if self.at_import(mutant) else []
-        own = f"tests/{Path(mutant.file).parts[1]}/"
+        folder = f"tests/{Path(mutant.file).parts[1]}/"
         for places in lines:
             tests = {test for line in places for test in reached[line]}
-            if found := [test for test in tests if self.seconds.get(test, inf) <= LONGEST]:
-                found.sort(key=lambda test: (not test.startswith(own), self.seconds[test], test))
+            if quick := [test for test in tests if self.seconds.get(test, inf) <= LONGEST]:
+                quick.sort(key=lambda test: (not test.startswith(folder), self.seconds[test], test))
                 if mutation.imported:
-                    found[:0] = [test for test in self.seconds if test.startswith(LOOKING)]
-                sums = accumulate(self.seconds[test] for test in found)
-                return found[: max(1, sum(one <= seconds for one in sums))]
+                    quick[:0] = [test for test in self.seconds if test.startswith(LOOKING)]
+                sums = accumulate(self.seconds[test] for test in quick)
+                return quick[: max(1, sum(value <= seconds for value in sums))]
         return []
 
     def at_import(self, mutant: Mutant) -> bool:
@@ -154,6 +154,6 @@ def _refuse_process(*_: object, **__: object) -> None:
 _start = subprocess.Popen.__init__
 
 
-def _start_program(popen: subprocess.Popen[Any], args: Any, *rest: Any, **options: Any) -> None:
+def _start_program(popen: subprocess.Popen[Any], args: Any, *others: Any, **options: Any) -> None:
     # The client of openai asks the machine for its name; that runs no mutant.
-    (_start if list(args)[:1] == ["uname"] else _refuse_process)(popen, args, *rest, **options)
+    (_start if list(args)[:1] == ["uname"] else _refuse_process)(popen, args, *others, **options)

@@ -37,7 +37,7 @@ _PAIRS = (
     *(("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")),
     *(("any", "all"), ("zeros", "ones"), ("startswith", "endswith"), ("lstrip", "rstrip")),
 )
-_NAMES = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}, "abs": "positive"}
+_NAMES = {**dict(_PAIRS), **{other: first for first, other in _PAIRS}, "abs": "positive"}
 """Functions and methods, and others that take the same."""
 _TYPING = {"cast", "TypeVar", "NewType", "ParamSpec"}
 _KEPT_KEYWORDS = {"strict", "repr"}
@@ -93,9 +93,9 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     """The parts of a node that may be changed."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            overloaded = any(ast.unparse(one) == "overload" for one in node.decorator_list)
+            overloaded = any(ast.unparse(part) == "overload" for part in node.decorator_list)
             if node.name != "__repr__" and not overloaded:
-                yield from (one for one in node.args.defaults + node.args.kw_defaults if one)
+                yield from (part for part in node.args.defaults + node.args.kw_defaults if part)
                 yield from node.body
         case ast.ClassDef(body=body):
             yield from body
@@ -156,8 +156,8 @@ def _changes(node: ast.AST) -> Iterator[Change]:
 
 @_changes.register
 def _(node: ast.Compare) -> Iterator[Change]:
-    for place, one in enumerate(node.ops):
-        for other in _OTHERS[type(one)]:
+    for place, operator in enumerate(node.ops):
+        for other in _OTHERS[type(operator)]:
             yield partial(setitem, node.ops, place, other())
 
 

@@ -152,10 +152,10 @@ def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], S
     from safetensors.torch import load_file
 
     state = load_file(files.folder / "model.safetensors")
-    own = {name.removeprefix("encoder.model."): value for name, value in state.items()}
+    weights = {name.removeprefix("encoder.model."): value for name, value in state.items()}
     config = transformers.AutoConfig.from_pretrained(files.folder)
     encoder = transformers.XLMRobertaModel(config, add_pooling_layer=False).eval()
-    encoder.load_state_dict(own, strict=False)
+    encoder.load_state_dict(weights, strict=False)
     linear, tokenizer = torch.nn.functional.linear, load_tokenizer(files, read_config(files))
     layers = [(state[f"estimator.ff.{n}.weight"], state[f"estimator.ff.{n}.bias"]) for n in (0, 3)]
     last, tags = (
@@ -174,31 +174,31 @@ def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], S
 
     def scores(triples: Sequence[tuple[str, ...]]) -> Scores:
         with torch.inference_mode():
-            found = np.zeros(len(triples))
+            result = np.zeros(len(triples))
             order = np.argsort([len(triple[0]) for triple in triples], kind="stable")
             for start in range(0, len(order), 16):
                 places = order[start : start + 16]
-                own = [tokenizer.encode_as_given(triples[place]) for place in places]
+                pairs = [tokenizer.encode_as_given(triples[place]) for place in places]
                 joins = [
                     [
                         # Each further text behind </s>, without its <s>.
                         np.concatenate(
                             [row[0].ids, *(part for n in join for part in ([2], row[n].ids[1:]))]
                         )
-                        for row in own
+                        for row in pairs
                     ]
                     for join in ((1,), (2,), (1, 2))
                 ]
                 parts = [read(rows) for rows in joins]
                 for row, place in enumerate(places):
-                    logits = [each[1][row, : len(own[row][0].ids)] for each in parts]
+                    logits = [each[1][row, : len(pairs[row][0].ids)] for each in parts]
                     labels = spans.probabilities(logits, (0.1667, 0.3333, 0.5))
                     (where,) = tokenizer.spans([triples[place][0]], WIDTH)
                     errors = spans.errors_in(triples[place][0], labels, where)
                     mqm = spans.quality(np.array(spans.counts(errors)))
                     ways = [min(1.0, float(each[0][row])) for each in parts]
-                    found[place] = np.dot([0.12, 0.33, 0.33], ways) + 0.22 * mqm
-            return found
+                    result[place] = np.dot([0.12, 0.33, 0.33], ways) + 0.22 * mqm
+            return result
 
     return scores
 
@@ -208,14 +208,14 @@ def alignscores(model: Classifier, claims: Claims) -> Scores:
     from metrichub_neural.alignscore import chunked
     from metrichub_neural.engine.heads import ALIGNED
 
-    found = []
+    results = []
     for source, prediction in claims:
         chunks, parts = chunked(source), sentences(prediction)
         pairs = [(chunk, part) for chunk in chunks for part in parts]
         rows = in_turn(model, model.tokenizer.encode_pairs(pairs, only_first=True), 32, WIDTH)
         table = rows[:, ALIGNED].reshape(len(chunks), len(parts))
-        found.append(table.max(0).mean())
-    return np.array(found)
+        results.append(table.max(0).mean())
+    return np.array(results)
 
 
 def summacs(model: Classifier, claims: Claims) -> Scores:
@@ -223,28 +223,28 @@ def summacs(model: Classifier, claims: Claims) -> Scores:
     from metrichub_neural.summac.granularity import units
 
     sides = [(units(source, "sentence")[:100], units(text, "sentence")) for source, text in claims]
-    pairs = [(one, other) for premises, own in sides for one in premises for other in own]
+    pairs = [(first, other) for premises, texts in sides for first in premises for other in texts]
     rows = in_turn(model, model.tokenizer.encode_pairs(pairs, 500, only_first=True), 128)
-    found, start = [], 0
-    for premises, own in sides:
-        stop = start + len(premises) * len(own)
-        image = rows[start:stop].reshape(len(premises), len(own), -1)
-        found.append((image[..., 0].max(0) - image[..., 1].max(0)).mean())
+    results, start = [], 0
+    for premises, hypotheses in sides:
+        stop = start + len(premises) * len(hypotheses)
+        image = rows[start:stop].reshape(len(premises), len(hypotheses), -1)
+        results.append((image[..., 0].max(0) - image[..., 1].max(0)).mean())
         start = stop
-    return np.array(found)
+    return np.array(results)
 
 
 def minichecks(model: Classifier, claims: Claims) -> Scores:
     """The loop of MiniCheck's program: a sample at a time, its chunks padded to the longest."""
     from metrichub_neural.engine.joined import TOKENS, chunks_of
 
-    found = []
+    results = []
     for source, claim in claims:
         chunks = chunks_of(source, TOKENS, lambda parts: [*map(len, model.tokenizer.bare(parts))])
         joined = [f"{chunk}{model.tokenizer.end}{claim}" for chunk in chunks]
         rows = in_turn(model, model.tokenizer.encode_as_given(joined), 16)
-        found.append(rows[:, 1].max())
-    return np.array(found)
+        results.append(rows[:, 1].max())
+    return np.array(results)
 
 
 def in_turn(model: Any, encoded: Sequence[Any], size: int, width: int = 0) -> Scores:

@@ -79,8 +79,8 @@ def measured(folder: Path, data: Path, documents: int, pairs: int, repeats: int)
     predictions = [prediction for system in systems for prediction in system[1]]
     both = one_to_one(data, pairs)
     single = list(both["references"]), list(both["predictions"])
-    texts = [f"{one} {other}" for one, other in zip(sources, predictions, strict=True)]
-    short = [f"{one} {other}" for one, other in zip(*single, strict=True)]
+    texts = [f"{first} {other}" for first, other in zip(sources, predictions, strict=True)]
+    short = [f"{first} {other}" for first, other in zip(*single, strict=True)]
     sixteen, model, asked = f"BARTScore, {len(systems)} systems", loaded(bart), loaded(t5)
     alone = [[sources, predictions]]
     return [
@@ -115,18 +115,18 @@ def measured(folder: Path, data: Path, documents: int, pairs: int, repeats: int)
 def scores(folder: Path, calls: Sequence[Sequence[Sequence[str]]]) -> Scores:
     """BARTScore of predictions after their sources, a call for each."""
     hub = Hub(load_metric("bartscore(faithfulness)", model=str(folder)))
-    found = [
+    results = [
         hub.evaluate(sources=list(sources), predictions=list(predictions))
         for sources, predictions in calls
     ]
-    return np.concatenate([report.samples()["bartscore"]["score"] for report in found])
+    return np.concatenate([report.samples()["bartscore"]["score"] for report in results])
 
 
 def pairs_of(model: Seq2Seq, sources: Sequence[str], targets: Sequence[str]) -> Scores:
     """The loop of BARTScore's program: four pairs at a time, padded, the mean over tokens."""
     import torch
 
-    found: list[float] = []
+    results: list[float] = []
     for start in range(0, len(sources), 4):
         source, source_mask = batch(model, sources[start : start + 4])
         target, target_mask = batch(model, targets[start : start + 4])
@@ -135,8 +135,8 @@ def pairs_of(model: Seq2Seq, sources: Sequence[str], targets: Sequence[str]) -> 
                 input_ids=source, attention_mask=source_mask, labels=target
             ).logits
             each = logits.log_softmax(-1).gather(-1, target[..., None])[..., 0] * target_mask
-        found += (each.sum(1) / target_mask.sum(1)).tolist()
-    return np.array(found)
+        results += (each.sum(1) / target_mask.sum(1)).tolist()
+    return np.array(results)
 
 
 def first(model: Seq2Seq, texts: Sequence[str]) -> Scores:
@@ -148,15 +148,15 @@ def first_of(model: Seq2Seq, texts: Sequence[str], size: int) -> Scores:
     """The loops of UniEval's program, 8 texts at a time, and of MetricX's, one at a time."""
     import torch
 
-    found: list[Any] = []
+    results: list[Any] = []
     for start in range(0, len(texts), size):
         ids, mask = batch(model, texts[start : start + size])
         with torch.inference_mode():
             logits = model.runner.model(
                 input_ids=ids, attention_mask=mask, decoder_input_ids=torch.zeros_like(ids[:, :1])
             ).logits
-        found += logits[:, 0, list(CHOSEN)].tolist()
-    return np.array(found)
+        results += logits[:, 0, list(CHOSEN)].tolist()
+    return np.array(results)
 
 
 def batch(model: Seq2Seq, texts: Sequence[str]) -> tuple[Any, Any]:

@@ -26,8 +26,8 @@ def main(checkpoint: str, samples: str, repeats: str) -> None:
 
     def predict(part: list[dict[str, str]]) -> list[float]:
         # As the program's own command runs it on a processor, in this process alone.
-        found = model.predict(part, batch_size=16, gpus=0, progress_bar=False, num_workers=1)
-        return [float(score) for score in found.scores]
+        result = model.predict(part, batch_size=16, gpus=0, progress_bar=False, num_workers=1)
+        return [float(score) for score in result.scores]
 
     predict(rows[:16])
     seconds, scores = [], []

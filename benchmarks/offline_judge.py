@@ -56,8 +56,8 @@ def main(half: str, data: Path) -> None:
         click.echo(f"| measure | {' | '.join(rated.ratings)} |")
         click.echo(f"| --- |{' --- |' * len(rated.ratings)}")
         for name, scores in _measures(rated).items():
-            found = (spearmanr(scores, ratings).statistic for ratings in rated.ratings.values())
-            click.echo(f"| {name} | {' | '.join(f'{one:.2f}' for one in found)} |")
+            result = (spearmanr(scores, ratings).statistic for ratings in rated.ratings.values())
+            click.echo(f"| {name} | {' | '.join(f'{statistic:.2f}' for statistic in result)} |")
         click.echo()
 
 
@@ -72,7 +72,7 @@ def _measures(rated: Rated) -> dict[str, Sequence[float]]:
     samples = report.samples()
 
     def scores(metric: str, output: str = "score") -> Sequence[float]:
-        return [float(one) for one in np.nan_to_num(samples[metric][output])]
+        return [float(value) for value in np.nan_to_num(samples[metric][output])]
 
     return {
         "faithfulness, offline judge": scores("faithfulness"),

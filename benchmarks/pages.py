@@ -85,7 +85,7 @@ def _in_process(case: Case, path: Path) -> Cost:
     return Cost(*json.loads(ran.stdout))
 
 
-def made(case: Case, path: Path) -> Cost:
+def cost_of(case: Case, path: Path) -> Cost:
     """Score the systems of a case and write their page."""
     texts = real(case.samples) or generated(case.samples)
     systems = {"full": texts.predictions}
@@ -129,6 +129,6 @@ def _opening(path: Path) -> float | None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
         name, systems, samples, metrics = json.loads(sys.argv[2])
-        print(json.dumps(made(Case(name, systems, samples, tuple(metrics)), Path(sys.argv[3]))))
+        print(json.dumps(cost_of(Case(name, systems, samples, tuple(metrics)), Path(sys.argv[3]))))
     else:
         main()

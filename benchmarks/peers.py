@@ -68,11 +68,11 @@ def main(sizes: tuple[int, ...], repeats: int, only: tuple[str, ...], most: int)
             for rival in rivals:
                 chosen = not only or any(word in rival.name for word in only)
                 if chosen and not (rival.slow and size > most):
-                    found = measure(rival, corpus, repeats)
-                    speeds = (len(corpus.predictions) / min(s) for s in (found.ours, found.theirs))
+                    value = measure(rival, corpus, repeats)
+                    speeds = (len(corpus.predictions) / min(s) for s in (value.ours, value.theirs))
                     table.add_row(
                         *(rival.name, rival.package, *(f"{speed:,.0f}" for speed in speeds)),
-                        *(f"{found.ratio:.1f}", f"{found.median:.1f}", f"{found.difference:.1e}"),
+                        *(f"{value.ratio:.1f}", f"{value.median:.1f}", f"{value.difference:.1e}"),
                     )
             if table.rows:
                 console.print(table)

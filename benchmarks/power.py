@@ -30,10 +30,10 @@ KEPT, WORDS, TRIALS = 0.7, 6, 2000
 
 
 def texts(
-    random: np.random.Generator, samples: int, kept: float, hard: np.ndarray | None = None
+    random: np.random.Generator, samples: int, share: float, hard: np.ndarray | None = None
 ) -> list[str]:
     """Outputs that keep each of six words with a probability, which differs by the sample."""
-    each = np.full(samples, kept) if hard is None else np.clip(kept + hard, 0.02, 0.98)
+    each = np.full(samples, share) if hard is None else np.clip(share + hard, 0.02, 0.98)
     keeps = random.random((samples, WORDS)) < each[:, None]
     words = np.array([f"w{k}" for k in range(WORDS)])
     return [" ".join(np.where(row, words, "x")) for row in keeps]
@@ -74,13 +74,13 @@ def shares(_: int) -> Iterator[Row]:
     """The errors and the power of the mid-p and of the exact test."""
     for samples in (20, 50, 200, 500):
         for differing, difference in ((0.2, 0.0), (0.6, 0.0), (0.2, 0.1), (0.6, 0.2)):
-            mid, exact = _found(samples, differing, difference)
+            mid, exact = _power(samples, differing, difference)
             wrong = not difference and mid > OF_SHARES
             row = [str(samples), f"{differing}", f"{difference}", f"{mid:.3f}", f"{exact:.3f}"]
             yield [*row, "above the bound" if wrong else ""]
 
 
-def _found(samples: int, differing: float, difference: float) -> tuple[float, float]:
+def _power(samples: int, differing: float, difference: float) -> tuple[float, float]:
     """In what share of all outcomes mid-p and the exact p are at most .05."""
     first = (differing + difference) / 2 / differing
     mid = exact = 0.0
@@ -110,12 +110,12 @@ def shown(number: int) -> Iterator[Row]:
             differences.append(test.shows)
         # A word that is kept more often by so much makes a score better by as much, or nearly.
         step = float(np.nanmean(differences))
-        found = 0
+        significant = 0
         for _ in range(number):
-            a, b = (measured(metric, texts(random, samples, kept)) for kept in (KEPT, KEPT + step))
+            a, b = (measured(metric, texts(random, samples, part)) for part in (KEPT, KEPT + step))
             p = b.compare(a, trials=TRIALS)[metric][output].p
-            found += not isnan(p) and p <= 0.05
-        yield [metric, str(samples), f"{step:.3f}", f"{found / number:.2f}"]
+            significant += not isnan(p) and p <= 0.05
+        yield [metric, str(samples), f"{step:.3f}", f"{significant / number:.2f}"]
 
 
 PARTS: dict[str, tuple[Callable[[int], Iterator[Row]], Row]] = {

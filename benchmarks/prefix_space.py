@@ -60,7 +60,7 @@ def by_bert_score(
         load = transformers.AutoTokenizer.from_pretrained
         scorer._tokenizer = load(str(folder), add_prefix_space=True)  # noqa: SLF001
     pairs = zip(predictions, references, strict=True)
-    scores = [[float(value[0]) for value in scorer.score([one], [other])] for one, other in pairs]
+    scores = [[float(value[0]) for value in scorer.score([text], [other])] for text, other in pairs]
     return np.array(scores).T
 
 

@@ -55,7 +55,7 @@ def summeval_articles(folder: Path) -> Texts:
     """The same with the articles in place of the references."""
     articles = {row["doc_id"]: row["src"] for row in _rows(folder / "summ_summeval_docs.jsonl")}
     texts = summeval(folder)
-    return texts._replace(columns=_against([articles[one] for one in texts.item]))
+    return texts._replace(columns=_against([articles[number] for number in texts.item]))
 
 
 def qags(folder: Path) -> Texts:
@@ -84,12 +84,12 @@ def darr(folder: Path) -> Texts:
     outputs: list[tuple[str, str]] = []
     sides: dict[str, list[int]] = {"better": [], "worse": []}
     for row in rows:
-        for side, found in sides.items():
+        for side, numbers in sides.items():
             key = row["src"], row[f"{side}_system"]
             if key not in places:
                 places[key] = len(outputs)
                 outputs.append((row[side], row["ref"]))
-            found.append(places[key])
+            numbers.append(places[key])
     return Texts(
         [text for text, _ in outputs],
         {"references": [reference for _, reference in outputs]},
@@ -107,18 +107,18 @@ def hats(folder: Path) -> Texts:
     """
     lines_of = (folder / "hats.tsv").read_text(encoding="utf-8").split("\n")[1:]
     pairs = [line.split("\t") for line in lines_of if line]
-    kept = [
+    rows = [
         (reference, (a, b), "a" if int(for_a) > int(for_b) else "b")
         for reference, a, for_a, b, for_b in pairs
         if (votes := int(for_a) + int(for_b)) >= 5 and max(int(for_a), int(for_b)) >= 0.7 * votes
     ]
     return Texts(
-        [text for _, outputs, _ in kept for text in outputs],
-        {"references": [reference for reference, outputs, _ in kept for _ in outputs]},
-        {"preference": [preferred for _, _, preferred in kept]},
-        list(range(len(kept))),
+        [text for _, outputs, _ in rows for text in outputs],
+        {"references": [reference for reference, outputs, _ in rows for _ in outputs]},
+        {"preference": [preferred for _, _, preferred in rows]},
+        list(range(len(rows))),
         None,
-        (range(0, 2 * len(kept), 2), range(1, 2 * len(kept), 2)),
+        (range(0, 2 * len(rows), 2), range(1, 2 * len(rows), 2)),
     )
 
 

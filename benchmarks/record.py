@@ -87,10 +87,10 @@ def main(file: Path, judge: str | None, data: Path, documents: int | None, estim
         record(file, asked, data, documents)
     head, answers = read(file)
     with replayed(head, answers) as judge_again:
-        there = {study.name: (study, texts) for study, texts in studies(data, head["documents"])}
-        if missing := head["failed"].keys() - there:
+        by_name = {study.name: (study, texts) for study, texts in studies(data, head["documents"])}
+        if missing := head["failed"].keys() - by_name:
             raise click.ClickException(f"--data lacks what was recorded: {', '.join(missing)}")
-        for study, texts in map(there.__getitem__, head["failed"]):
+        for study, texts in map(by_name.__getitem__, head["failed"]):
             report = Hub(METRICS, judge=judge_again).evaluate(**columns(texts))
             if report.failed != head["failed"][study.name]:
                 causes = {
@@ -154,10 +154,10 @@ def placeless(judge: str) -> OpenAIJudge:
     Raises:
         click.UsageError: it asks no model behind a server.
     """
-    found = judge_of(judge)
-    if not isinstance(found, OpenAIJudge):
+    openai = judge_of(judge)
+    if not isinstance(openai, OpenAIJudge):
         raise click.UsageError("--judge takes a model behind a server: openai(model='…')")
-    return _Placeless(**{one.name: getattr(found, one.name) for one in fields(found)})
+    return _Placeless(**{field.name: getattr(openai, field.name) for field in fields(openai)})
 
 
 def studies(folder: Path, documents: int | None) -> Iterator[tuple[RatedData, Texts]]:

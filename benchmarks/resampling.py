@@ -48,10 +48,10 @@ def main(pairs: int, resamples: int, concluded: int, metrics: tuple[str, ...]) -
         title=f"{resamples} resamples of {pairs} pairs of {corpus.words:.0f} words",
     )
     for metric in metrics:
-        found = measure(metric, corpus, resamples, concluded)
+        compared = measure(metric, corpus, resamples, concluded)
         table.add_row(
-            *(metric, f"{found.resampled:.1f}", f"{found.concluded:,.0f}"),
-            *(f"{found.concluded / found.resampled:,.0f}", f"{found.difference:.1e}"),
+            *(metric, f"{compared.resampled:.1f}", f"{compared.concluded:,.0f}"),
+            *(f"{compared.concluded / compared.resampled:,.0f}", f"{compared.difference:.1e}"),
         )
     Console(width=100).print(table)
 
@@ -69,17 +69,17 @@ def measure(spec: str, pairs: Pairs, resamples: int, concluded: int) -> Compared
         seconds, scores = seconds + took, outputs["score"]
         for score, numbers in list(zip(scores, draw.index, strict=True))[:left]:
             rows = [result.rows[number] for number in numbers.tolist()]
-            took, found = _timed(partial(conclude, rows))
+            took, actual = _timed(partial(conclude, rows))
             slow += took
-            difference = max(difference, abs(float(score) - found["score"]))
+            difference = max(difference, abs(float(score) - actual["score"]))
             left -= 1
     return Compared(seconds, slow / (concluded - left) * resamples, difference)
 
 
 def _timed(run: Callable[[], T]) -> tuple[float, T]:
     start = time.process_time()
-    found = run()
-    return time.process_time() - start, found
+    result = run()
+    return time.process_time() - start, result
 
 
 if __name__ == "__main__":

@@ -55,8 +55,8 @@ def _sacrebleu(metric: str, **parameters: object) -> Corpus:
     import sacrebleu
 
     def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
-        found = getattr(sacrebleu, metric)(**parameters).corpus_score(predictions, [references])
-        return [found.score / 100]
+        result = getattr(sacrebleu, metric)(**parameters).corpus_score(predictions, [references])
+        return [result.score / 100]
 
     return score
 
@@ -69,8 +69,8 @@ def _rouge_score(stemmer: bool) -> Corpus:
 
     def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
         pairs = zip(references, predictions, strict=True)
-        found = [scorer.score(reference, prediction) for reference, prediction in pairs]
-        return [statistics.fmean(row[kind].fmeasure for row in found) for kind in types]
+        scores = [scorer.score(reference, prediction) for reference, prediction in pairs]
+        return [statistics.fmean(row[kind].fmeasure for row in scores) for kind in types]
 
     return score
 
@@ -89,8 +89,8 @@ def _meteor() -> Corpus:
 
     def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
         pairs = zip(references, predictions, strict=True)
-        found = [single_meteor_score(r.split(), p.split(), wordnet=NoWordNet) for r, p in pairs]
-        return [statistics.fmean(found)]
+        results = [single_meteor_score(r.split(), p.split(), wordnet=NoWordNet) for r, p in pairs]
+        return [statistics.fmean(results)]
 
     return score
 
@@ -109,12 +109,12 @@ def _pycocoevalcap() -> Corpus:
 
 def _sets() -> Corpus:
     def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
-        found = []
+        results = []
         texts = [text.split() for text in predictions]
         for n in range(1, 5):
             grams = [tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1)]
-            found.append(len(set(grams)) / len(grams))
-        return found
+            results.append(len(set(grams)) / len(grams))
+        return results
 
     return score
 

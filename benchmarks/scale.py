@@ -59,7 +59,7 @@ class Cost(NamedTuple):
 @click.option("-m", "--metric", "metrics", multiple=True, default=METRICS)
 @click.option("--kept/--no-kept", default=True, help="Whether samples are kept, or only streamed.")
 def main(
-    pairs: tuple[int, ...], workers: tuple[int, ...], metrics: tuple[str, ...], kept: bool
+    pairs: tuple[int, ...], workers: tuple[int, ...], metrics: tuple[str, ...], keeps_samples: bool
 ) -> None:
     """Print one row a run, and what a small call takes."""
     title = f"{', '.join(metrics)}; pairs of 33 words"
@@ -70,7 +70,7 @@ def main(
         for number in pairs:
             path = str(Path(folder, f"{number}.jsonl"))
             _write(path, number)
-            for streamed in (False, True) if kept else (True,):
+            for streamed in (False, True) if keeps_samples else (True,):
                 runs = [Run(path, list(metrics), streamed, n) for n in workers]
                 costs = [_in_process(run) for run in runs]
                 for run, cost in zip(runs, costs, strict=True):

@@ -86,16 +86,16 @@ def main(minutes: float, part: str | None, address: str) -> None:
         parts, left = watched(Path(folder), minutes * 60)
     table = Table("part", "rounds", "figure", "after a minute", "at the end", "at most", "")
     minute, grown = round(60 / _EVERY), False
-    for one in parts:
-        early = one.medians(slice(minute, 2 * minute))
-        late = one.medians(slice(-minute, None))
+    for process in parts:
+        early = process.medians(slice(minute, 2 * minute))
+        late = process.medians(slice(-minute, None))
         for name, first, last, most in zip(
-            _SLACK, early, late, map(max, zip(*one.seen, strict=True)), strict=True
+            _SLACK, early, late, map(max, zip(*process.seen, strict=True)), strict=True
         ):
             grew = last > first * (1 + _SLACK[name])
             grown |= grew
             shown = (f"{first:,.0f}", f"{last:,.0f}", f"{most:,.0f}", "grew" if grew else "")
-            table.add_row(one.name, f"{one.rounds:,}", name, *shown)
+            table.add_row(process.name, f"{process.rounds:,}", name, *shown)
     console = Console(width=120)
     console.print(table)
     console.print(f"left over: {', '.join(left) or 'nothing'}")
@@ -131,11 +131,11 @@ def watched(folder: Path, seconds: float) -> tuple[list[Part], list[str]]:
                 part.rounds = log.count("round\n")
     # What watches the end of its parent sees it a moment later.
     end = time.monotonic() + _PATIENCE
-    while (running := [(part, one) for part, of in family for one in of if proportional(one)]) and (
+    while (running := [(part, row) for part, of in family for row in of if proportional(row)]) and (
         time.monotonic() < end
     ):
         time.sleep(_EVERY)
-    left = [f"process {one} of {part.name}" for part, one in running]
+    left = [f"process {number} of {part.name}" for part, number in running]
     left += [str(path) for part in parts for path in part.folder.rglob("*") if path.is_file()]
     return parts, left
 
@@ -143,14 +143,14 @@ def watched(folder: Path, seconds: float) -> tuple[list[Part], list[str]]:
 @contextmanager
 def child(name: str, folder: Path, address: str = "") -> Iterator[Part]:
     """A part in a process of its own, with a place for temporary files and a call store."""
-    own = folder / name
-    own.mkdir()
+    path = folder / name
+    path.mkdir()
     command = [sys.executable, "-m", "benchmarks.soak", "--part", name, "--address", address]
-    environment = {"TMPDIR": str(own), "METRICHUB_CACHE": str(folder), "OPENAI_API_KEY": "sk-none"}
+    environment = {"TMPDIR": str(path), "METRICHUB_CACHE": str(folder), "OPENAI_API_KEY": "sk-none"}
     with (folder / f"{name}.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, env=os.environ | environment)
         try:
-            yield Part(name, process.pid, own)
+            yield Part(name, process.pid, path)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(60)
@@ -159,23 +159,23 @@ def child(name: str, folder: Path, address: str = "") -> Iterator[Part]:
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[str, Part]]:
     """The server, with its address."""
-    own = folder / "serve"
-    own.mkdir()
+    path = folder / "serve"
+    path.mkdir()
     runs = folder / "runs"
-    with app_serving("--runs", str(runs), TMPDIR=str(own)) as (address, process):
-        yield address, Part("serve", process.pid, own)
+    with app_serving("--runs", str(runs), TMPDIR=str(path)) as (address, process):
+        yield address, Part("serve", process.pid, path)
 
 
 def visit(address: str, folder: Path, server: Part, stop: threading.Event) -> None:
     """Read pages, score by the API, and have a file scored, downloaded and deleted, until told."""
     lines = (folder / "in.jsonl").read_text("utf-8").splitlines()[:300]
     rows = [json.loads(line) for line in lines[:20]]
-    given = {f"{name}s": [row[name] for row in rows] for name in ("prediction", "reference")}
+    inputs = {f"{name}s": [row[name] for row in rows] for name in ("prediction", "reference")}
     with httpx2.Client(base_url=address, timeout=120) as client:
         while not stop.is_set():
             for page in ("/", "/metrics/bleu", "/api/metrics", "/runs"):
                 client.get(page).raise_for_status()
-            client.post("/api/score", json={"metrics": [*METRICS], **given}).raise_for_status()
+            client.post("/api/score", json={"metrics": [*METRICS], **inputs}).raise_for_status()
             asked = {"metric": [*METRICS]}
             run = client.post("/", data=asked, files={"file": ("a.jsonl", "\n".join(lines))})
             place = run.headers["location"]
@@ -254,8 +254,8 @@ def proportional(process: int) -> float:
         rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
     except OSError:
         return 0.0
-    found = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
-    return int(found[0]) / 1000 if found else 0.0
+    kilobytes = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
+    return int(kilobytes[0]) / 1000 if kilobytes else 0.0
 
 
 def open_files(process: int) -> int:

@@ -29,7 +29,7 @@ from rich.table import Table
 
 from benchmarks.corpora import repeated
 from benchmarks.exact_texts import SHARED, Corpus, corpora, distinct, programs
-from benchmarks.split_rows import MAKERS, made
+from benchmarks.split_rows import MAKERS, rows_of
 from metrichub import Hub
 from metrichub.catalog.registry import Entry, registry
 from metrichub.data.columns import column_of
@@ -62,7 +62,9 @@ class Times(NamedTuple):
     @property
     def median(self) -> float:
         """The median over the rounds."""
-        return median(own / plain for own, plain in zip(self.metric, self.split, strict=True))
+        return median(
+            measured / plain for measured, plain in zip(self.metric, self.split, strict=True)
+        )
 
 
 class Timed(NamedTuple):
@@ -89,10 +91,10 @@ class Timed(NamedTuple):
 @click.option("--data", type=click.Path(path_type=Path), default=SHARED, help="Where corpora are.")
 def main(sizes: tuple[int, ...], rounds: int, specs: tuple[str, ...], data: Path) -> None:
     """Print a table of ratios, the slowest metric first."""
-    found = corpora(data)[:3]
-    corpus = distinct(found, max(sizes))
+    result = corpora(data)[:3]
+    corpus = distinct(result, max(sizes))
     if not data.is_dir():
-        click.echo(f"newstest2016 isn't here; the texts are those of {found[0].name}")
+        click.echo(f"newstest2016 isn't here; the texts are those of {result[0].name}")
     columns, kinds = {}, {}
     for size in sizes:
         metrics = timed(specs, corpus, size)
@@ -127,7 +129,7 @@ def _times(metrics: Mapping[str, Timed], rounds: int) -> dict[str, Times]:
 
 def timed(specs: Sequence[str], corpus: Corpus, samples: int) -> dict[str, Timed]:
     """The metrics by their specs, with their columns; those of all installed cards of ours."""
-    found = {}
+    result = {}
     for spec in specs or [entry.name for entry in _asking_nobody()]:
         (metric,) = Hub(spec).metrics
         entry = registry().find(metric.card.name)
@@ -135,8 +137,8 @@ def timed(specs: Sequence[str], corpus: Corpus, samples: int) -> dict[str, Timed
         needed = dict.fromkeys(map(column_of, metric.inputs()))
         read = {name: columns[name] for name in needed}
         texts = [text for item in chain.from_iterable(read.values()) for text in _several(item)]
-        found[spec] = Timed(Hub(metric), read, kind, texts)
-    return found
+        result[spec] = Timed(Hub(metric), read, kind, texts)
+    return result
 
 
 def _asking_nobody() -> Iterator[Entry]:
@@ -156,11 +158,11 @@ def _texts(entry: Entry, corpus: Corpus, samples: int) -> tuple[str, Columns]:
     """A metric's texts: sentences, rows generated from them, programs, or its card's samples."""
     sentences = _repeated(corpus, samples)
     if entry.name in MAKERS:
-        rows = made(MAKERS[entry.name], sentences["predictions"], sentences["references"])
+        rows = rows_of(MAKERS[entry.name], sentences["predictions"], sentences["references"])
         return "generated", {name: [row[name] for row in rows] for name in rows[0]}
-    own = entry.folder / "samples.jsonl"
-    if own.exists():
-        rows = [json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()]
+    path = entry.folder / "samples.jsonl"
+    if path.exists():
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         columns = {name: [_text(row[name]) for row in rows] for name in rows[0]}
         return "its own", {n: list(islice(cycle(c), samples)) for n, c in columns.items()}
     if entry.name in _CODE:

@@ -46,7 +46,7 @@ _INSTRUCTIONS: Sequence[tuple[str, Row]] = (
 )
 
 
-def made(make: Maker, predictions: Sequence[str], references: Sequence[str]) -> list[Row]:
+def rows_of(make: Maker, predictions: Sequence[str], references: Sequence[str]) -> list[Row]:
     """A row of columns for each pair of sentences."""
     source = Random(0)
     rows: dict[str, Row] = {}
@@ -71,48 +71,48 @@ def _several(source: Random, items: Sequence[Any], most: int = 4) -> list[Any]:
     return source.sample(items, min(source.randint(1, most), len(items)))
 
 
-def _answers(source: Random, made: Words, gold: Words) -> Row:
+def _answers(source: Random, words: Words, gold: Words) -> Row:
     right = _span(source, gold)
     return {
-        "predictions": source.choice([right, f"the {right}", _span(source, made)]),
+        "predictions": source.choice([right, f"the {right}", _span(source, words)]),
         "references": right,
     }
 
 
-def _several_answers(source: Random, made: Words, gold: Words) -> Row:
-    row = _answers(source, made, gold)
+def _several_answers(source: Random, words: Words, gold: Words) -> Row:
+    row = _answers(source, words, gold)
     others = [_span(source, gold) for _ in range(source.randint(0, 2))]
     none = {"predictions": source.choice(["", row["predictions"]]), "references": [""]}
     return source.choice([{**row, "references": [row["references"], *others]}, none])
 
 
-def _drop(source: Random, made: Words, gold: Words) -> Row:
+def _drop(source: Random, words: Words, gold: Words) -> Row:
     number = source.randint(0, 9999)
     numbers = {"predictions": f"{number + source.randint(0, 1)} yards", "references": f"{number}"}
-    row = _answers(source, made, gold)
-    spans = {name: f"{own}\n{_span(source, gold)}" for name, own in row.items()}
+    row = _answers(source, words, gold)
+    spans = {name: f"{question}\n{_span(source, gold)}" for name, question in row.items()}
     return source.choice([row, spans, numbers])
 
 
-def _citations(source: Random, made: Words, _: Words) -> Row:
-    marked = " ".join(f"{w} [{source.randint(1, 9)}]" if w.endswith(".") else w for w in made)
+def _citations(source: Random, words: Words, _: Words) -> Row:
+    marked = " ".join(f"{w} [{source.randint(1, 9)}]" if w.endswith(".") else w for w in words)
     return {
         "predictions": f"{marked} [{source.randint(1, 9)}, {source.randint(1, 9)}]",
         "relevants": list(map(str, _several(source, range(1, 10)))),
     }
 
 
-def _passages(source: Random, made: Words, gold: Words) -> Row:
-    passages = [" ".join(made), *(_span(source, gold, 20) for _ in range(4))]
+def _passages(source: Random, words: Words, gold: Words) -> Row:
+    passages = [" ".join(words), *(_span(source, gold, 20) for _ in range(4))]
     return {"contexts": passages, "reference_contexts": [" ".join(gold), passages[-1]]}
 
 
-def _quotes(source: Random, made: Words, gold: Words) -> Row:
-    own, other = (f"it is {_span(source, words)} there" for words in (gold, made))
-    quoted = " and ".join(f'"{text}"' for text in (own, source.choice([own, other])))
+def _quotes(source: Random, prediction: Words, gold: Words) -> Row:
+    first, other = (f"it is {_span(source, words)} there" for words in (gold, prediction))
+    quoted = " and ".join(f'"{text}"' for text in (first, source.choice([first, other])))
     return {
-        "predictions": f"{' '.join(made)}: {quoted}.",
-        "contexts": [f"So {own}", " ".join(gold)],
+        "predictions": f"{' '.join(prediction)}: {quoted}.",
+        "contexts": [f"So {first}", " ".join(gold)],
     }
 
 
@@ -134,7 +134,7 @@ def _entities(source: Random, _: Words, gold: Words) -> Row:
     return {"predictions": json.dumps(predicted), "references": json.dumps(right)}
 
 
-def _objects(source: Random, made: Words, gold: Words) -> Row:
+def _objects(source: Random, words: Words, gold: Words) -> Row:
     tags = [_span(source, gold, 2) for _ in range(source.randint(0, 3))]
     right: dict[str, Any] = {
         "id": source.randint(0, 9999),
@@ -145,31 +145,31 @@ def _objects(source: Random, made: Words, gold: Words) -> Row:
             for _ in range(source.randint(1, 3))
         ],
     }
-    changed = {"name": _span(source, made), "tags": tags[1:]}
+    changed = {"name": _span(source, words), "tags": tags[1:]}
     predicted = right | source.choice([{}, {"items": []}, changed])
     return {"predictions": json.dumps(predicted), "references": json.dumps(right)}
 
 
-def _checks(source: Random, made: Words, gold: Words) -> Row:
+def _checks(source: Random, words: Words, gold: Words) -> Row:
     checks = [*_several(source, _CHECKS), f"contains: {source.choice(gold)}"]
-    return {"predictions": " ".join(made), "checks": checks}
+    return {"predictions": " ".join(words), "checks": checks}
 
 
-def _instructions(source: Random, made: Words, gold: Words) -> Row:
+def _instructions(source: Random, predicted: Words, gold: Words) -> Row:
     words = [word for word in gold if word.isalpha()] or ["no"]
-    own = ("keywords:existence", {"keywords": _several(source, words, 2)})
-    ids, arguments = zip(*_several(source, [*_INSTRUCTIONS, own], 3), strict=True)
-    return {"predictions": " ".join(made), "instruction_ids": [*ids], "kwargs": [*arguments]}
+    instruction = ("keywords:existence", {"keywords": _several(source, words, 2)})
+    ids, arguments = zip(*_several(source, [*_INSTRUCTIONS, instruction], 3), strict=True)
+    return {"predictions": " ".join(predicted), "instruction_ids": [*ids], "kwargs": [*arguments]}
 
 
-def _keywords(source: Random, made: Words, gold: Words) -> Row:
-    return {"predictions": " ".join(made), "keywords": _several(source, gold)}
+def _keywords(source: Random, words: Words, gold: Words) -> Row:
+    return {"predictions": " ".join(words), "keywords": _several(source, gold)}
 
 
-def _facts(source: Random, made: Words, gold: Words) -> Row:
+def _facts(source: Random, words: Words, gold: Words) -> Row:
     facts = [[_span(source, gold, 3), source.randint(0, 9)] for _ in range(4)]
     named, right = _several(source, facts), _several(source, facts)
-    return {**_answers(source, made, gold), "facts": named, "supporting_facts": right}
+    return {**_answers(source, words, gold), "facts": named, "supporting_facts": right}
 
 
 def _votes(source: Random, _: Words, __: Words) -> Row:
@@ -177,9 +177,9 @@ def _votes(source: Random, _: Words, __: Words) -> Row:
     return {"predictions": source.choices(numbers, k=8), "references": numbers[0]}
 
 
-def _numbers(source: Random, made: Words, _: Words) -> Row:
+def _numbers(source: Random, words: Words, _: Words) -> Row:
     number = source.randint(0, 99_999)
-    text = source.choice([f"{number}", f"{number:,}", f"It is ${number}.00.", _span(source, made)])
+    text = source.choice([f"{number}", f"{number:,}", f"It is ${number}.00.", _span(source, words)])
     return {"predictions": text, "references": f"{number}"}
 
 
@@ -189,8 +189,8 @@ def _passes(source: Random, _: Words, __: Words) -> Row:
 
 def _ranks(source: Random, _: Words, __: Words) -> Row:
     ids = [f"d{number}" for number in range(1000)]
-    found = source.sample(ids, 20)
-    return {"retrieved": found, "relevants": source.sample([*found, *ids[:20]], 4)}
+    texts = source.sample(ids, 20)
+    return {"retrieved": texts, "relevants": source.sample([*texts, *ids[:20]], 4)}
 
 
 def _call(source: Random, words: Words) -> dict[str, Any]:
@@ -224,18 +224,22 @@ def _matched_calls(source: Random, _: Words, gold: Words) -> Row:
 def _conversation(calls: Sequence[Any], question: Words, answer: Words) -> list[Any]:
     messages: list[Any] = [{"role": "user", "content": " ".join(question)}]
     for number, call in enumerate(calls):
-        own = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
-        made = [{"id": f"call_{number}", "type": "function", "function": own}]
+        function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+        tool_calls = [{"id": f"call_{number}", "type": "function", "function": function}]
         result = {"role": "tool", "tool_call_id": f"call_{number}", "content": " ".join(answer[:9])}
-        messages += [{"role": "assistant", "content": None, "tool_calls": made}, result]
+        messages += [{"role": "assistant", "content": None, "tool_calls": tool_calls}, result]
     return [*messages, {"role": "assistant", "content": " ".join(answer)}]
 
 
-def _conversations(source: Random, made: Words, gold: Words) -> Row:
+def _conversations(source: Random, words: Words, gold: Words) -> Row:
     calls = _calls(source, gold)
-    own, reference = (_conversation(of, gold, made) for of in calls)
+    predicted, reference = (_conversation(of, gold, words) for of in calls)
     tools = [{"type": "function", "function": tool} for tool in _DESCRIBED]
-    return {"messages": own, "reference_messages": reference, "tools": source.sample(tools, 3)}
+    return {
+        "messages": predicted,
+        "reference_messages": reference,
+        "tools": source.sample(tools, 3),
+    }
 
 
 MAKERS: Mapping[str, Maker] = {

@@ -78,11 +78,11 @@ def main(judge: str, word: tuple[str, ...]) -> None:
     """Print how often each word led to the right verdicts."""
     asked: Judge = judge_of(judge)
     table = Table("word", "follows", "contradicted", "neither", "word given", "of", "failed")
-    for one in word:
-        right, given, failed = tried(asked, one)
-        whole = len(CASES) * len(SUPPORT) - failed
+    for form in word:
+        right, answered, failed = tried(asked, form)
+        total = len(CASES) * len(SUPPORT) - failed
         counts = [right[kind] for kind in range(len(SUPPORT))]
-        table.add_row(one, *map(str, [*counts, given, whole, failed]))
+        table.add_row(form, *map(str, [*counts, answered, total, failed]))
     Console().print(table)
 
 
@@ -92,20 +92,20 @@ def tried(judge: Judge, word: str) -> tuple[Counter[int], int, int]:
     prompt = replace(prompt, text=prompt.text.replace('"idk"', f'"{word}"'))
     words = (*SUPPORT[:2], word)
     right: Counter[int] = Counter()
-    given = failed = 0
+    answered = failed = 0
     for number, (text, claims) in enumerate(CASES):
         # Each kind stands in each place as often.
         order = [(place + number) % len(claims) for place in range(len(claims))]
         shown = [claims[kind] for kind in order]
         try:
-            found = run(judge.verify(prompt, shown, {"evidence": [text]}, words))
+            result = run(judge.verify(prompt, shown, {"evidence": [text]}, words))
         except JudgeError:
             failed += len(claims)
             continue
-        for kind, verdict in zip(order, found, strict=True):
+        for kind, verdict in zip(order, result, strict=True):
             right[kind] += verdict.verdict == words[kind]
-            given += verdict.verdict == word
-    return right, given, failed
+            answered += verdict.verdict == word
+    return right, answered, failed
 
 
 if __name__ == "__main__":

@@ -94,11 +94,11 @@ def changelog_of(changelog: str, version: Version, day: date) -> str:
     Raises:
         ReleaseError: there is no such section, or nothing in it.
     """
-    found = _only(r"^## Unreleased\n(.*?)(?=^## |\Z)", changelog, "CHANGELOG.md", re.DOTALL)
-    if not re.search(r"^(?!#)\S", found[1], re.MULTILINE):
+    match = _only(r"^## Unreleased\n(.*?)(?=^## |\Z)", changelog, "CHANGELOG.md", re.DOTALL)
+    if not re.search(r"^(?!#)\S", match[1], re.MULTILINE):
         raise ReleaseError("CHANGELOG.md has nothing under Unreleased")
-    now = f"## Unreleased\n\n## {version} - {day.isoformat()}\n{found[1]}"
-    return changelog[: found.start()] + now + changelog[found.end() :]
+    now = f"## Unreleased\n\n## {version} - {day.isoformat()}\n{match[1]}"
+    return changelog[: match.start()] + now + changelog[match.end() :]
 
 
 def changes(version: Version, day: date, repository: str | None = None) -> dict[Path, str]:
@@ -143,9 +143,9 @@ def release(version: Version, new: Mapping[Path, str], *, isolated: bool = True)
     try:
         _write(new)
         with tempfile.TemporaryDirectory() as name:
-            made = Path(name) / "made"
-            check(build(made, isolated=isolated), made / "site", version, isolated=isolated)
-            shutil.copytree(made, out)
+            folder = Path(name) / "made"
+            check(build(folder, isolated=isolated), folder / "site", version, isolated=isolated)
+            shutil.copytree(folder, out)
         _git("commit", "--quiet", "--message", f"Release {version}", *map(str, new))
         _git("tag", "--annotate", f"v{version}", "--message", f"metrichub {version}")
     except BaseException:
@@ -166,7 +166,7 @@ def build(out: Path, *, isolated: bool) -> list[Path]:
     return sorted(out.iterdir())
 
 
-def check(made: Sequence[Path], site: Path, version: Version, *, isolated: bool) -> None:
+def check(files: Sequence[Path], site: Path, version: Version, *, isolated: bool) -> None:
     """Install the wheels in a fresh environment, ask for the version, and build the site there.
 
     What they need is installed too; where nothing is downloaded, the environment borrows it from
@@ -176,8 +176,8 @@ def check(made: Sequence[Path], site: Path, version: Version, *, isolated: bool)
         ReleaseError: a step failed, or the version is another one.
     """
     if find_spec("twine"):
-        _run(sys.executable, "-m", "twine", "check", "--strict", *map(str, made))
-    wheels = [str(path) for path in made if path.suffix == ".whl"]
+        _run(sys.executable, "-m", "twine", "check", "--strict", *map(str, files))
+    wheels = [str(path) for path in files if path.suffix == ".whl"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         venv.create(folder, with_pip=True)
@@ -190,9 +190,9 @@ def check(made: Sequence[Path], site: Path, version: Version, *, isolated: bool)
             borrowed = Path(sysconfig.get_path("purelib", "venv", paths)) / "borrowed.pth"
             borrowed.write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
         _run(python, "-m", "pip", "install", "--quiet", *needed)
-        said = _run(python, "-m", "metrichub", "--version", cwd=folder)
-        if str(version) not in said.split():
-            raise ReleaseError(f"the wheel of {version} says that it is {said.strip()!r}")
+        message = _run(python, "-m", "metrichub", "--version", cwd=folder)
+        if str(version) not in message.split():
+            raise ReleaseError(f"the wheel of {version} says that it is {message.strip()!r}")
         _run(python, "-m", "metrichub", "site", "build", str(site), "--strict", cwd=folder)
 
 
@@ -213,11 +213,11 @@ def pages_for_a_clone() -> list[str]:
         *sorted((ROOT / "docs").rglob("*.md")),
         ROOT / PLUGIN / "README.md",
     ]
-    said = re.compile(r"pip install '?\.(?:/|\s|`)")
+    message = re.compile(r"pip install '?\.(?:/|\s|`)")
     return [
         path.relative_to(ROOT).as_posix()
         for path in paths
-        if said.search(path.read_text(encoding="utf-8"))
+        if message.search(path.read_text(encoding="utf-8"))
     ]
 
 
@@ -227,15 +227,15 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 
 def _only(pattern: str, text: str, file: str, flags: int = 0) -> re.Match[str]:
-    found = list(re.finditer(pattern, text, re.MULTILINE | flags))
-    if len(found) != 1:
-        raise ReleaseError(f"{file} has {len(found)} places that match {pattern!r}; one is needed")
-    return found[0]
+    match = list(re.finditer(pattern, text, re.MULTILINE | flags))
+    if len(match) != 1:
+        raise ReleaseError(f"{file} has {len(match)} places that match {pattern!r}; one is needed")
+    return match[0]
 
 
 def _replaced(pattern: str, now: str, text: str, file: str) -> str:
-    found = _only(pattern, text, file)
-    return text[: found.start()] + now + text[found.end() :]
+    match = _only(pattern, text, file)
+    return text[: match.start()] + now + text[match.end() :]
 
 
 def _git(*arguments: str) -> str:

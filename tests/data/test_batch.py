@@ -25,7 +25,7 @@ groups = st.lists(texts, min_size=1, max_size=3)
 def samples(**columns: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, list[Any]]]:
     """Columns of equal length, one value of each strategy a sample."""
     rows = st.lists(st.fixed_dictionaries(columns), max_size=6)
-    return rows.map(lambda found: {name: [row[name] for row in found] for name in columns})
+    return rows.map(lambda result: {name: [row[name] for row in result] for name in columns})
 
 
 def listed(view: Any) -> dict[str, list[Any]]:
@@ -56,17 +56,17 @@ def test_a_singular_input_pairs_items_and_a_plural_one_sees_the_list(
         sample = {name: items(values[number]) for name, values in columns.items()}
         for prediction, source in product(sample["predictions"], sample["sources"]):
             rows.append((number, prediction, source, sample["references"]))
-    found = []
+    results = []
     for block in Batch.of(**columns).blocks(characters):
         view = block.view(("prediction", "references", "source"))
         seen = listed(view)
         numbers = range(len(block)) if view.sample is None else view.sample.tolist()
         assert view.rows == len(seen["prediction"])
-        found += [
+        results += [
             (block.start + number, seen["prediction"][i], seen["source"][i], seen["references"][i])
             for i, number in enumerate(numbers)
         ]
-    assert found == rows
+    assert results == rows
 
 
 def test_rows_of_two_predictions_and_three_references_vary_the_last_input_fastest() -> None:
@@ -161,8 +161,8 @@ def test_an_iterator_is_read_once() -> None:
     ids=lambda column: type(column).__module__.partition(".")[0] + "." + type(column).__name__,
 )
 def test_any_kind_of_nested_column_is_read_as_its_lists(column: Any) -> None:
-    found = Batch.of(references=column).columns["references"]
-    assert (list(found.items), found.counts.tolist()) == (["a", "b", "c", "d"], [2, 2])
+    references = Batch.of(references=column).columns["references"]
+    assert (list(references.items), references.counts.tolist()) == (["a", "b", "c", "d"], [2, 2])
 
 
 @given(samples(predictions=texts, references=groups))
@@ -179,7 +179,7 @@ def test_the_callers_lists_are_never_changed(columns: dict[str, list[Any]]) -> N
 
 @pytest.mark.parametrize("column", ["predictions", "references", "sources", "questions"])
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         (None, "is None, not text; give a text ('' is valid), or leave the sample out"),
         (float("nan"), "is nan (float), not text; give a text ('' is valid), or leave"),
@@ -193,13 +193,13 @@ def test_the_callers_lists_are_never_changed(columns: dict[str, list[Any]]) -> N
     ],
     ids=["None", "nan", "int", "float", "bytes", "bytearray", "NA", "NaT", "dict"],
 )
-def test_what_is_no_text_is_named_by_column_and_row(column: str, value: Any, said: str) -> None:
+def test_what_is_no_text_is_named_by_column_and_row(column: str, value: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Batch.of(**{column: ["a", "b", value, "d"]})
-    assert str(caught.value).startswith(f"{column}[2] {said}")
+    assert str(caught.value).startswith(f"{column}[2] {message}")
     with pytest.raises(InputError) as caught:
         Batch.of(**{column: [["a"], ["b", "c", value]]})
-    assert str(caught.value).startswith(f"{column}[1][2] {said}")
+    assert str(caught.value).startswith(f"{column}[1][2] {message}")
 
 
 def test_a_missing_value_of_a_data_frame_is_named() -> None:
@@ -349,19 +349,19 @@ def digests(batch: Batch) -> Any:
 
 @given(samples(references=groups, sources=texts), samples(references=groups, sources=texts), groups)
 def test_the_digests_are_equal_exactly_for_equal_columns_beside_the_predictions(
-    one: dict[str, list[Any]], other: dict[str, list[Any]], words: list[str]
+    entry: dict[str, list[Any]], other: dict[str, list[Any]], words: list[str]
 ) -> None:
     def predicted(columns: dict[str, list[Any]], word: str) -> Batch:
         return Batch.of(**columns, predictions=[word] * len(columns["sources"]))
 
-    first = predicted(one, words[0])
-    assert digests(first) == digests(predicted(copy.deepcopy(one), words[-1]))
-    assert (digests(first) == digests(predicted(other, words[0]))) == (one == other)
+    first = predicted(entry, words[0])
+    assert digests(first) == digests(predicted(copy.deepcopy(entry), words[-1]))
+    assert (digests(first) == digests(predicted(other, words[0]))) == (entry == other)
 
 
 def test_a_nul_does_not_move_between_samples_unseen() -> None:
-    one, other = Batch.of(references=["a\0b", "c"]), Batch.of(references=["a", "b\0c"])
-    assert digests(one) != digests(other)
+    first, other = Batch.of(references=["a\0b", "c"]), Batch.of(references=["a", "b\0c"])
+    assert digests(first) != digests(other)
 
 
 @pytest.mark.parametrize(

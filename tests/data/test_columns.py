@@ -86,7 +86,7 @@ def test_a_mapping_wins_over_every_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "mapping", "found"),
+    ("names", "mapping", "result"),
     [
         (["response", "answer"], {"references": "answer"}, {"predictions": "response"}),
         (["response", "answer"], {"references": "answer.value"}, {"predictions": "response"}),
@@ -99,10 +99,10 @@ def test_a_mapping_wins_over_every_name() -> None:
     ],
 )
 def test_a_column_that_was_mapped_competes_for_no_other_role(
-    names: list[str], mapping: dict[str, str], found: dict[str, str]
+    names: list[str], mapping: dict[str, str], result: dict[str, str]
 ) -> None:
-    (column,) = found
-    assert resolve({column: "bleu"}, names, mapping) == found
+    (column,) = result
+    assert resolve({column: "bleu"}, names, mapping) == result
 
 
 def test_predictions_are_not_their_own_references() -> None:
@@ -195,5 +195,5 @@ def test_a_mapping_names_a_column_of_a_plugin_in_singular_too() -> None:
 
 
 def test_a_mapping_for_a_canonical_column_is_fine_where_no_metric_reads_it() -> None:
-    found = resolve({"predictions": "bleu"}, ["answer", "text"], {"sources": "text"})
-    assert found == {"predictions": "answer"}
+    result = resolve({"predictions": "bleu"}, ["answer", "text"], {"sources": "text"})
+    assert result == {"predictions": "answer"}

@@ -211,8 +211,8 @@ def test_objects_of_a_library_are_read_as_the_mappings_that_they_say_they_are() 
 
 
 def test_results_find_their_calls_by_id_in_any_order() -> None:
-    calls = [{"id": own, "function": {"name": own, "arguments": ""}} for own in ("a", "b")]
-    results = [{"role": "tool", "tool_call_id": own, "content": own} for own in ("b", "a")]
+    calls = [{"id": name, "function": {"name": name, "arguments": ""}} for name in ("a", "b")]
+    results = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("b", "a")]
     messages = conversation([{"role": "assistant", "tool_calls": calls}, *results])
     assert [(m["result_of"], m["name"]) for m in messages[1:]] == [("2", "b"), ("1", "a")]
 
@@ -329,9 +329,9 @@ def test_a_conversation_among_predictions_is_told_where_it_belongs() -> None:
     ],
 )
 def test_what_is_malformed_inside_is_an_error_of_its_sample(value: Any) -> None:
-    for own in (value, json.dumps(value)):
+    for form in (value, json.dumps(value)):
         with pytest.raises(InputError, match=r"messages\[1\] isn't a conversation: "):
-            Hub("call_repetition")(messages=[OPENAI, own])
+            Hub("call_repetition")(messages=[OPENAI, form])
 
 
 @pytest.mark.parametrize("arguments", ['{"x": NaN}', '{"x": Infinity}', "[1]", "{"])
@@ -376,10 +376,10 @@ def test_arguments_are_an_object_or_a_text_whatever_was_written(key: str) -> Non
 
 def test_fields_of_other_types_keep_messages_well_formed() -> None:
     odd: Any = {"name": 3.5, "refusal": ["no"], "left_out": [{"a": 1}], "contexts": "a passage"}
-    said, result = conversation([{"role": "user", **odd}, {"role": "tool", **odd, "function": {}}])
-    assert (said["name"], said["text"], result["name"]) == (None, "['no']", None)
-    assert said["left_out"] == result["left_out"] == ["{'a': 1}"]
-    assert said["contexts"] == result["contexts"] == ["a passage"]
+    text, result = conversation([{"role": "user", **odd}, {"role": "tool", **odd, "function": {}}])
+    assert (text["name"], text["text"], result["name"]) == (None, "['no']", None)
+    assert text["left_out"] == result["left_out"] == ["{'a': 1}"]
+    assert text["contexts"] == result["contexts"] == ["a passage"]
 
 
 def test_null_in_a_row_of_a_table_is_a_missing_key() -> None:

@@ -47,8 +47,8 @@ def test_a_prediction_goes_on_with_the_conversation_that_asks(name: str) -> None
 
 
 def test_a_conversation_that_ends_with_an_answer_is_whole() -> None:
-    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
-    read = _read({"user_input": [whole], "response": ["Call 112."]})
+    conversation = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    read = _read({"user_input": [conversation], "response": ["Call 112."]})
     assert [role for role, _ in read[0]] == ["system", "user", "assistant"]
 
 
@@ -98,8 +98,8 @@ def test_questions_and_predictions_are_equally_many() -> None:
 def test_a_report_says_what_its_conversations_were_made_of() -> None:
     hub = Hub("role_adherence(role='a clerk')", judge=Scripted({"in_role": ["yes"]}))
     (note,) = hub.evaluate(questions=["Why?"], predictions=["So."]).notes()["role_adherence"]
-    made = "messages were read from questions and predictions; if that is wrong, map messages to"
-    assert note.startswith(made)
+    remark = "messages were read from questions and predictions; if that is wrong, map messages to"
+    assert note.startswith(remark)
 
 
 CALLED = [{"name": "lookup", "input_parameters": {"q": "pain"}, "output": "serious"}]
@@ -113,8 +113,8 @@ def test_a_prediction_beside_messages_is_their_reply(end: Any) -> None:
 
 
 def test_messages_that_end_with_the_assistant_have_their_reply() -> None:
-    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
-    data = {"messages": [whole, ASKED], "response": ["Another.", None]}
+    conversation = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    data = {"messages": [conversation, ASKED], "response": ["Another.", None]}
     assert [len(messages) for messages in _read(data)] == [3, 2]
 
 
@@ -125,8 +125,8 @@ def test_a_report_says_where_a_reply_beside_messages_was_read_from() -> None:
         "messages were read from messages and prediction; if that is wrong, map messages to "
         "another column"
     ]
-    whole = [*ASKED, {"role": "assistant", "content": "Call 112."}]
-    assert not hub.evaluate(messages=[whole], prediction=["Call 112."]).notes()
+    conversation = [*ASKED, {"role": "assistant", "content": "Call 112."}]
+    assert not hub.evaluate(messages=[conversation], prediction=["Call 112."]).notes()
 
 
 def test_a_question_calls_and_an_answer_are_one_conversation() -> None:

@@ -143,17 +143,17 @@ def test_batches_are_the_file_in_parts(
     piece: int,
 ) -> None:
     path = written(tmp_path, name, mark + content.encode())
-    whole = files.read_samples(path)
+    samples = files.read_samples(path)
     monkeypatch.setattr(source, "PIECE", piece)
     parts = list(files.read_batches(path, characters=characters))
-    expected = 1 if characters > 5 or name == "a.json" else whole.size
+    expected = 1 if characters > 5 or name == "a.json" else samples.size
     assert len(parts) == expected or (characters == 5 and 1 < len(parts) < expected)
-    for column, values in whole.items():
+    for column, values in samples.items():
         assert [value for part in parts for value in part[column]] == values
     starts = [sum(part.size for part in parts[:i]) for i in range(len(parts))]
     assert [part.start for part in parts] == starts
-    if whole.lines is not None:
-        assert [line for part in parts for line in part.lines or ()] == whole.lines
+    if samples.lines is not None:
+        assert [line for part in parts for line in part.lines or ()] == samples.lines
     assert parts[-1].share == 1
 
 
@@ -254,8 +254,8 @@ def test_files_of_unequal_length_are_told_with_all_their_lines(
 ) -> None:
     p = str(written(tmp_path, "p.txt", "a\nb\nc\n"))
     r = str(written(tmp_path, "r.txt", "a\n"))
-    said = f"{p} has 3, {r} has 1; line i of each is sample i"
-    with pytest.raises(InputError, match=re.escape(said)):
+    message = f"{p} has 3, {r} has 1; line i of each is sample i"
+    with pytest.raises(InputError, match=re.escape(message)):
         list(files.read_columns({"predictions": [p], "references": [r]}, characters=characters))
 
 
@@ -361,11 +361,11 @@ def test_a_stream_gives_the_errors_of_the_whole_file(
 ) -> None:
     monkeypatch.setattr(source, "PIECE", 3)
     path = written(tmp_path, name, content)
-    with pytest.raises(FileError) as whole:
+    with pytest.raises(FileError) as caught:
         files.read_samples(path)
     with pytest.raises(FileError, match=message) as streamed:
         list(files.read_batches(path, characters=1))
-    assert str(streamed.value) == str(whole.value)
+    assert str(streamed.value) == str(caught.value)
 
 
 def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:
@@ -487,12 +487,12 @@ def test_a_sample_error_names_file_and_line(tmp_path: Path) -> None:
     assert str(rows.error("bad", 0)).endswith("a.json: bad")
 
 
-@pytest.mark.parametrize(("mark", "said"), [("\t", "tabs"), ("|", "bars")])
+@pytest.mark.parametrize(("mark", "message"), [("\t", "tabs"), ("|", "bars")])
 def test_columns_that_are_separated_otherwise_are_told(
-    tmp_path: Path, mark: str, said: str
+    tmp_path: Path, mark: str, message: str
 ) -> None:
     path = written(tmp_path, "a.csv", f"prediction{mark}reference\na{mark}b\n")
-    with pytest.raises(FileError, match=f"seems to be separated by {said}; save it with commas"):
+    with pytest.raises(FileError, match=f"seems to be separated by {message}; save it with commas"):
         files.read_samples(path)
 
 

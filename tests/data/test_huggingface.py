@@ -48,12 +48,12 @@ def address(tmp_path: Path) -> str:
     ],
 )
 def test_an_address_has_a_name_a_split_and_a_subset(text: str, parsed: tuple[Any, ...]) -> None:
-    found = DatasetAddress.parse(text)
-    assert found == parsed
-    assert DatasetAddress.parse(str(found)) == found
+    address = DatasetAddress.parse(text)
+    assert address == parsed
+    assert DatasetAddress.parse(str(address)) == address
     # What an address says itself wins over what is chosen beside it.
     _, split, subset = parsed
-    assert found.choosing("dev", "fr")[1:] == (split or "dev", subset or "fr")
+    assert address.choosing("dev", "fr")[1:] == (split or "dev", subset or "fr")
 
 
 def test_a_folder_of_save_to_disk_is_read_as_its_rows(tmp_path: Path) -> None:
@@ -70,21 +70,21 @@ def test_a_folder_of_save_to_disk_is_read_as_its_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("hf://", "the name of the data set is missing; write hf://owner/name"),
         ("hf://owner/name?spilt=test", "'spilt' isn't an option; did you mean 'split'"),
     ],
 )
-def test_an_address_that_says_nothing_is_refused(text: str, said: str) -> None:
-    with pytest.raises(FileError, match=said):
+def test_an_address_that_says_nothing_is_refused(text: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
         metrichub.read(text)
 
 
 def test_a_split_is_read_as_a_file_is(address: str) -> None:
-    found = metrichub.read(f"{address}?split=test")
-    assert found["prediction"] == ["a b", "c"]
-    assert found["id"] == [2, None]
+    samples = metrichub.read(f"{address}?split=test")
+    assert samples["prediction"] == ["a b", "c"]
+    assert samples["id"] == [2, None]
     chosen = metrichub.read(f"{address}?split=train", columns={"predictions": "reference"})
     assert chosen == {"predictions": ["a"]}
     assert Hub("exact_match")(f"{address}?split=test")["exact_match"]["score"] == EXPECTED["test"]
@@ -128,13 +128,13 @@ def test_a_data_set_is_read_by_batches_in_one_pass(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_command_line_scores_the_split_that_is_chosen(address: str) -> None:
-    found = scored(address, "-m", "exact_match", "--split", "test")
-    assert found["scores"]["exact_match"]["score"] == EXPECTED["test"]
+    scores = scored(address, "-m", "exact_match", "--split", "test")
+    assert scores["scores"]["exact_match"]["score"] == EXPECTED["test"]
 
 
 def test_the_splits_of_a_data_set_stand_side_by_side(address: str) -> None:
-    found = scored(address, "-m", "exact_match")["systems"]
-    scores = {name: one["scores"]["exact_match"]["score"] for name, one in found.items()}
+    systems = scored(address, "-m", "exact_match")["systems"]
+    scores = {name: system["scores"]["exact_match"]["score"] for name, system in systems.items()}
     assert scores == {f"{address}?split={split}": score for split, score in EXPECTED.items()}
     # Splits hold other samples, so none is the better one.
     table = run("score", address, "-m", "exact_match", "--format", "markdown").stdout
@@ -145,14 +145,14 @@ def test_the_splits_of_a_data_set_stand_side_by_side(address: str) -> None:
 def test_compare_takes_data_sets_too(address: str, tmp_path: Path) -> None:
     worse = [{**row, "prediction": "z"} for row in TEST]
     other = written(tmp_path / "other", test=worse)
-    found = run("compare", address, other, "-m", "exact_match", "--split", "test", *JSON)
-    assert found.exit_code == 0, found.stderr
-    assert json.loads(found.stdout)["samples"] == 2
+    result = run("compare", address, other, "-m", "exact_match", "--split", "test", *JSON)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["samples"] == 2
 
 
 def test_a_split_without_a_data_set_is_refused() -> None:
-    found = error(run("score", "a.jsonl", "-m", "bleu", "--split", "test"), 2)
-    assert found.startswith("--split and --subset apply to data sets only; give hf://NAME")
+    message = error(run("score", "a.jsonl", "-m", "bleu", "--split", "test"), 2)
+    assert message.startswith("--split and --subset apply to data sets only; give hf://NAME")
 
 
 def environment(tmp_path: Path, endpoint: str, **more: str) -> dict[str, str]:
@@ -179,8 +179,8 @@ def test_a_data_set_that_the_hub_does_not_have_is_one_line(tmp_path: Path) -> No
             cwd=tmp_path,
         )
     assert ran.returncode == 3
-    said = "metrichub: error: hf://owner/other: can't be read: Dataset 'owner/other' doesn't exist"
-    assert ran.stderr.splitlines()[-1].startswith(said)
+    text = "metrichub: error: hf://owner/other: can't be read: Dataset 'owner/other' doesn't exist"
+    assert ran.stderr.splitlines()[-1].startswith(text)
 
 
 def test_offline_nothing_is_asked(tmp_path: Path) -> None:
@@ -271,8 +271,8 @@ def test_numbers_of_classes_are_compared_with_numbers(
 @pytest.mark.parametrize("odd", ["I cannot", ""])
 def test_an_answer_without_a_number_leaves_the_others_numbers(odd: str) -> None:
     # The labels are 0, 1, 1.
-    found = Hub("exact_match")(_labelled(["0", "1", odd]), columns={"references": "label"})
-    assert found["exact_match"]["score"] == pytest.approx(2 / 3)
+    hub = Hub("exact_match")(_labelled(["0", "1", odd]), columns={"references": "label"})
+    assert hub["exact_match"]["score"] == pytest.approx(2 / 3)
 
 
 def test_numbers_that_may_be_names_are_refused() -> None:

@@ -132,7 +132,7 @@ def test_a_file_and_what_reads_it_have_the_scores_of_the_lists(
 ) -> None:
     hub = Hub(spec)
     frame = pandas.DataFrame(
-        {name: pandas.Series(own, dtype=object) for name, own in columns.items()}
+        {name: pandas.Series(values, dtype=object) for name, values in columns.items()}
     )
     (name,) = expected = hub(frame)
     assert expected[name]["score"] == pytest.approx(score)
@@ -199,7 +199,7 @@ def test_references_are_lists_if_all_are_and_predictions_are_not(
     assert hub(pred=predictions, ref=references)["exact_match"]["score"] == pytest.approx(score)
     # A list of one is that text.
     texts = [[text] for text in references]
-    same = [own == text for own, text in zip(predictions, references, strict=True)]
+    same = [prediction == text for prediction, text in zip(predictions, references, strict=True)]
     assert hub(pred=predictions, ref=texts)["exact_match"]["score"] == sum(same) / len(same)
 
 

@@ -73,8 +73,8 @@ def run(site: Path, program: str) -> subprocess.CompletedProcess[str]:
 def read(site: Path, name: str) -> dict[str, Any]:
     ran = run(site, f"print(json.dumps(dict(metrichub.read({name!r}))))")
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
 
 
 def lines(rows: list[dict[str, Any]]) -> str:
@@ -122,15 +122,15 @@ def test_a_file_with_a_suffix_of_its_own_is_read_and_rows_may_be_left_out(site: 
 def test_its_suffix_is_listed_with_ours(site: Path) -> None:
     (site / "a.odd").touch()
     assert ", .log, each also with .gz" in run(site, "metrichub.read('a.odd')").stderr
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "metrichub", "score", "a.odd", "--input-format", "odd"],
         env=environment(site),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert found.returncode == 2
-    assert "'log'." in found.stderr
+    assert result.returncode == 2
+    assert "'log'." in result.stderr
 
 
 def test_broken_readers_are_named_and_the_file_is_read(site: Path) -> None:

@@ -13,46 +13,51 @@ from metrichub.errors import InputError
 ARGUMENTS = {"city": "Bern"}
 Form = Callable[[Mapping[str, Any]], dict[str, Any]]
 CALLS: dict[str, Form] = {
-    "name": lambda own: {"name": "weather", "arguments": own},
-    "openai": lambda own: {
+    "name": lambda args: {"name": "weather", "arguments": args},
+    "openai": lambda args: {
         "id": "call_1",
         "type": "function",
         "index": 0,
-        "function": {"name": "weather", "arguments": json.dumps(own)},
+        "function": {"name": "weather", "arguments": json.dumps(args)},
     },
-    "anthropic": lambda own: {"type": "tool_use", "id": "t", "name": "weather", "input": own},
-    "llama": lambda own: {"name": "weather", "parameters": own},
-    "llama with a type": lambda own: {"type": "function", "name": "weather", "parameters": own},
-    "tau-bench": lambda own: {"name": "weather", "kwargs": own},
-    "adk evaluation": lambda own: {"tool_name": "weather", "tool_input": own},
-    "adk": lambda own: {"id": None, "args": own, "name": "weather"},
-    "langchain": lambda own: {"name": "weather", "args": own, "id": "1", "type": "tool_call"},
-    "langchain chunk": lambda own: {"name": "weather", "args": json.dumps(own), "index": 1},
-    "llama-index": lambda own: {"tool_id": "1", "tool_name": "weather", "tool_kwargs": own},
-    "deepeval": lambda own: {"name": "weather", "input_parameters": own, "output": "sunny"},
-    "inspect": lambda own: {"id": "k", "function": "weather", "arguments": own, "type": "function"},
-    "params": lambda own: {"name": "weather", "params": own},
-    "tool_args": lambda own: {"name": "weather", "tool_args": own},
-    "beside the function": lambda own: {"function": {"name": "weather"}, "arguments": own},
-    "an empty one, too": lambda own: {"name": "weather", "arguments": "", "input": own},
-    "twice the same": lambda own: {"name": "weather", "arguments": own, "args": dict(own)},
-    "the same as text": lambda own: {
-        **{"name": "weather", "arguments": json.dumps(own, indent=1), "args": own},
-        "input": json.dumps(own),
+    "anthropic": lambda args: {"type": "tool_use", "id": "t", "name": "weather", "input": args},
+    "llama": lambda args: {"name": "weather", "parameters": args},
+    "llama with a type": lambda args: {"type": "function", "name": "weather", "parameters": args},
+    "tau-bench": lambda args: {"name": "weather", "kwargs": args},
+    "adk evaluation": lambda args: {"tool_name": "weather", "tool_input": args},
+    "adk": lambda args: {"id": None, "args": args, "name": "weather"},
+    "langchain": lambda args: {"name": "weather", "args": args, "id": "1", "type": "tool_call"},
+    "langchain chunk": lambda args: {"name": "weather", "args": json.dumps(args), "index": 1},
+    "llama-index": lambda args: {"tool_id": "1", "tool_name": "weather", "tool_kwargs": args},
+    "deepeval": lambda args: {"name": "weather", "input_parameters": args, "output": "sunny"},
+    "inspect": lambda args: {
+        "id": "k",
+        "function": "weather",
+        "arguments": args,
+        "type": "function",
     },
-    "blank texts, too": lambda own: {
-        **{"name": "weather", "arguments": "{}", "params": "null", "kwargs": " ", "args": own}
+    "params": lambda args: {"name": "weather", "params": args},
+    "tool_args": lambda args: {"name": "weather", "tool_args": args},
+    "beside the function": lambda args: {"function": {"name": "weather"}, "arguments": args},
+    "an empty one, too": lambda args: {"name": "weather", "arguments": "", "input": args},
+    "twice the same": lambda args: {"name": "weather", "arguments": args, "args": dict(args)},
+    "the same as text": lambda args: {
+        **{"name": "weather", "arguments": json.dumps(args, indent=1), "args": args},
+        "input": json.dumps(args),
     },
-    "its schema, too": lambda own: {
-        **{"name": "weather", "arguments": json.dumps(own)},
+    "blank texts, too": lambda args: {
+        **{"name": "weather", "arguments": "{}", "params": "null", "kwargs": " ", "args": args}
+    },
+    "its schema, too": lambda args: {
+        **{"name": "weather", "arguments": json.dumps(args)},
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
     },
-    "the schema of its function": lambda own: {
+    "the schema of its function": lambda args: {
         "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
-        "args": own,
+        "args": args,
     },
-    "what the user said, too": lambda own: {"name": "weather", "args": own, "input": "Weather?"},
-    "keys of a log": lambda own: {"name": "weather", "arguments": own, "ms": 9, "log": {"a": 1}},
+    "what the user said, too": lambda args: {"name": "weather", "args": args, "input": "Weather?"},
+    "keys of a log": lambda args: {"name": "weather", "arguments": args, "ms": 9, "log": {"a": 1}},
 }
 GEMINI: dict[str, Any] = {
     "systemInstruction": {"parts": [{"text": "Be kind."}]},
@@ -110,9 +115,11 @@ def test_parts_whose_key_is_their_kind_are_read(value: Any) -> None:
 
 def test_results_of_bedrock_find_their_calls_by_id() -> None:
     calls: list[Any] = [
-        {"toolUse": {"toolUseId": own, "name": own, "input": {}}} for own in ("a", "b")
+        {"toolUse": {"toolUseId": name, "name": name, "input": {}}} for name in ("a", "b")
     ]
-    results = [{"toolResult": {"toolUseId": own, "content": [{"text": own}]}} for own in ("b", "a")]
+    results = [
+        {"toolResult": {"toolUseId": name, "content": [{"text": name}]}} for name in ("b", "a")
+    ]
     messages = conversation(
         [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
     )
@@ -162,8 +169,8 @@ def test_calls_of_older_langchain_are_read() -> None:
     (message,) = conversation([{"type": "ai", "content": "", **more}])
     assert [call["name"] for call in message["calls"]] == ["search"]
     # A newer one has the same calls in both places.
-    own = {"tool_calls": [{"name": "search", "args": {}, "id": "search"}]}
-    (message,) = conversation([{"type": "ai", "content": "", **more, **own}])
+    turn = {"tool_calls": [{"name": "search", "args": {}, "id": "search"}]}
+    (message,) = conversation([{"type": "ai", "content": "", **more, **turn}])
     assert [call["name"] for call in message["calls"]] == ["search"]
 
 
@@ -225,18 +232,18 @@ def test_calls_that_langchain_repeats_from_the_content_count_once() -> None:
 )
 def test_calls_in_the_content_and_beside_it_are_merged(blocks: Any, listed: Any, read: Any) -> None:
     content = [
-        {"type": "tool_use", "id": own, "name": "weather", "input": made, "partial_json": text}
-        for own, made, text in blocks
+        {"type": "tool_use", "id": key, "name": "weather", "input": args, "partial_json": text}
+        for key, args, text in blocks
     ]
     calls = [
-        {"name": "weather", "args": made, "id": own, "type": "tool_call"} for own, made in listed
+        {"name": "weather", "args": args, "id": key, "type": "tool_call"} for key, args in listed
     ]
     message = {"content": content, "tool_calls": calls}
     (read_message,) = conversation([{"type": "ai", **message}])
     assert [call["arguments"] for call in read_message["calls"]] == read
-    expected = [{"name": "weather", "arguments": own} for own in read]
-    for made in (message | {"role": "assistant"}, [message | {"type": "ai"}]):
-        scores = Hub("tool_call_f1")(predictions=[made], references=[expected])
+    expected = [{"name": "weather", "arguments": arguments} for arguments in read]
+    for form in (message | {"role": "assistant"}, [message | {"type": "ai"}]):
+        scores = Hub("tool_call_f1")(predictions=[form], references=[expected])
         assert scores["tool_call_f1"]["score"] == 1
 
 
@@ -251,10 +258,10 @@ def test_what_a_server_of_mcp_returned_is_a_message_of_the_tool(
     in_content: bool, outcome: Any
 ) -> None:
     items = [MCP | outcome, {"type": "output_text", "text": "Nice."}]
-    said = {"role": "assistant", "content": items[1:]}
-    value = [{"role": "assistant", "content": items[:1]}, said] if in_content else [items[0], said]
+    text = {"role": "assistant", "content": items[1:]}
+    value = [{"role": "assistant", "content": items[:1]}, text] if in_content else [items[0], text]
     call, result, answer = conversation(value)
-    assert [(own["name"], own["arguments"]) for own in call["calls"]] == [("weather", ARGUMENTS)]
+    assert [(item["name"], item["arguments"]) for item in call["calls"]] == [("weather", ARGUMENTS)]
     assert [result[key] for key in ("role", "text", "result_of", "name")] == [
         *("tool", "sunny", "1", "weather")
     ]
@@ -273,7 +280,9 @@ def test_what_a_server_of_mcp_returned_is_a_message_of_the_tool(
 )
 def test_a_call_within_a_content_is_read(part: Any) -> None:
     (message,) = conversation([{"role": "assistant", "content": [part]}])
-    assert [(own["name"], own["arguments"]) for own in message["calls"]] == [("weather", ARGUMENTS)]
+    assert [(call["name"], call["arguments"]) for call in message["calls"]] == [
+        ("weather", ARGUMENTS)
+    ]
 
 
 VERCEL = {"toolCallId": "c", "toolName": "weather", "args": ARGUMENTS}
@@ -328,19 +337,19 @@ def test_a_system_instruction_may_be_a_text() -> None:
 
 @pytest.mark.parametrize("form", CALLS)
 def test_the_arguments_of_a_call_are_read_in_every_form(form: str) -> None:
-    made, other = CALLS[form](ARGUMENTS), CALLS[form]({"city": "Rome"})
+    called, other = CALLS[form](ARGUMENTS), CALLS[form]({"city": "Rome"})
     turn = {"role": "assistant", "content": "Sunny."}
-    for value in ([made], [turn | {"tool_calls": [made]}], [turn | {"tools_called": [made]}]):
+    for value in ([called], [turn | {"tool_calls": [called]}], [turn | {"tools_called": [called]}]):
         (call, *more) = conversation(value)[0]["calls"]
         assert (call["name"], call["arguments"], more) == ("weather", ARGUMENTS, [])
         expected = {"name": "weather", "arguments": ARGUMENTS}
         # Bern isn't Rome, whichever of the two sides has which form.
-        for side, score in ((expected, 1.0), (made, 1.0), (other, 0.0)):
+        for side, score in ((expected, 1.0), (called, 1.0), (other, 0.0)):
             columns = {"messages": [value], "reference_messages": [[side]]}
             scores = Hub("trajectory_match(mode='unordered')")(columns)["trajectory_match"]
             assert scores["score"] == score
-    for sent in ([made], json.dumps([made])):
-        scores = Hub("tool_call_f1")(predictions=[sent, sent], references=[[other], [made]])
+    for sent in ([called], json.dumps([called])):
+        scores = Hub("tool_call_f1")(predictions=[sent, sent], references=[[other], [called]])
         assert (scores["tool_call_f1"]["score"], scores["tool_call_f1"]["parsed"]) == (0.5, 1)
 
 
@@ -391,14 +400,14 @@ def test_what_may_be_arguments_is_refused_by_name(call: dict[str, Any], problem:
 def test_a_call_without_arguments_may_have_other_keys(more: dict[str, Any]) -> None:
     (message,) = conversation([{"name": "clock", **more}])
     assert [(call["name"], call["arguments"]) for call in message["calls"]] == [("clock", {})]
-    made, due = [{"name": "clock", **more}], [{"name": "clock"}]
-    assert Hub("tool_call_f1")(predictions=[made], references=[due])["tool_call_f1"]["score"] == 1
+    calls, due = [{"name": "clock", **more}], [{"name": "clock"}]
+    assert Hub("tool_call_f1")(predictions=[calls], references=[due])["tool_call_f1"]["score"] == 1
 
 
 def test_what_a_function_returned_is_no_call() -> None:
     # LangChain's FunctionMessage, whose type is that of OpenAI's calls.
-    made = {"type": "function", "name": "weather", "parameters": ARGUMENTS}
-    messages = conversation([made, {"type": "function", "name": "weather", "content": "sunny"}])
+    call = {"type": "function", "name": "weather", "parameters": ARGUMENTS}
+    messages = conversation([call, {"type": "function", "name": "weather", "content": "sunny"}])
     assert [(m["role"], m["text"], m["result_of"]) for m in messages] == [
         ("assistant", "", None),
         ("tool", "sunny", "1"),
@@ -406,7 +415,7 @@ def test_what_a_function_returned_is_no_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("<think>I am evil.</think>Sunny.", "Sunny."),
         ("<think>I am evil.</think>\n\nSunny.\n", "Sunny."),
@@ -422,10 +431,10 @@ def test_what_a_function_returned_is_no_call() -> None:
         (" I think it's <b>sunny</b>.\n", " I think it's <b>sunny</b>.\n"),
     ],
 )
-def test_thinking_inside_a_text_of_the_assistant_is_no_text(text: str, said: str | None) -> None:
-    said = "Let me see. It is sunny." if said is None else said
+def test_thinking_inside_a_text_of_the_assistant_is_no_text(text: str, message: str | None) -> None:
+    message = "Let me see. It is sunny." if message is None else message
     user = {"role": "user", "content": text}
     for content in (text, [{"type": "text", "text": text}]):
         asked, answer = conversation([user, {"role": "assistant", "content": content}])
         # What a user writes is nobody's thinking.
-        assert (asked["text"], answer["text"]) == (text, said)
+        assert (asked["text"], answer["text"]) == (text, message)

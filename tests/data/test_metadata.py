@@ -145,9 +145,9 @@ def test_numbers_dates_and_missing_values_become_those_of_json() -> None:
         "share": [0.5, None],
     }
     more = {"day": [datetime.date(2026, 1, 2)], "seen": [np.True_]}
-    kept = HUB.evaluate(predictions=["a"], references=["a"], **more).metadata
-    assert kept == {"day": ["2026-01-02"], "seen": [True]}
-    assert kept["seen"][0] is True
+    metadata = HUB.evaluate(predictions=["a"], references=["a"], **more).metadata
+    assert metadata == {"day": ["2026-01-02"], "seen": [True]}
+    assert metadata["seen"][0] is True
 
 
 def test_sums_alone_keep_no_columns() -> None:
@@ -192,18 +192,18 @@ def test_dates_of_numpy_are_those_of_files(unit: str) -> None:
     days = np.array(["2024-01-01", "2024-01-02", "NaT"], f"M8[{unit}]")
     table = {"prediction": ["a", "b", "c"], "reference": ["b", "b", "b"], "day": days}
     expected = [str(day)[:10] for day in days[:2].astype("M8[D]")]
-    found = Hub("wer").evaluate(table).metadata["day"]
-    assert [str(value)[:10] for value in found] == [*expected, "None"]
-    assert Hub("wer").evaluate({**table, "day": list(days)}).metadata["day"] == found
+    result = Hub("wer").evaluate(table).metadata["day"]
+    assert [str(value)[:10] for value in result] == [*expected, "None"]
+    assert Hub("wer").evaluate({**table, "day": list(days)}).metadata["day"] == result
 
 
 def test_dates_finer_than_pythons_stay_apart() -> None:
     times = np.array([1, 2], "M8[ns]")
     table = {"prediction": ["a", "b"], "reference": ["b", "b"], "time": times}
-    found = Hub("wer").evaluate(table)
-    assert [text[-9:] for text in found.metadata["time"]] == ["000000001", "000000002"]
+    report = Hub("wer").evaluate(table)
+    assert [text[-9:] for text in report.metadata["time"]] == ["000000001", "000000002"]
     summed = [
         Hub("wer").evaluate({**table, "time": values}, samples=False, key="time")
-        for values in (times, list(times), found.metadata["time"])
+        for values in (times, list(times), report.metadata["time"])
     ]
     assert summed[0] == summed[1] == summed[2]

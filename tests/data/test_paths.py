@@ -68,7 +68,7 @@ def test_a_path_starts_at_the_longest_name(path: str, names: list[str], column: 
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         ("doc.answer", "doc.answer[0] doesn't exist: doc has answers; did you mean 'answers'?"),
         ("doc.answers.one", "[0] doesn't exist: doc.answers is a list of 2, whose items"),
@@ -76,20 +76,20 @@ def test_a_path_starts_at_the_longest_name(path: str, names: list[str], column: 
         ("filtered_resps.0.text", "[0] doesn't exist: filtered_resps.0 is 'a b' (str)"),
     ],
 )
-def test_an_error_says_where_a_path_ends_and_what_is_there(path: str, said: str) -> None:
+def test_an_error_says_where_a_path_ends_and_what_is_there(path: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         HUB.evaluate(ROWS, columns={**PATHS, "references": path})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [(None, "doc is None"), ({}, "doc is an empty object"), ([], "doc is an empty list")],
 )
-def test_an_error_says_that_there_is_nothing(value: object, said: str) -> None:
+def test_an_error_says_that_there_is_nothing(value: object, message: str) -> None:
     with pytest.raises(InputError) as caught:
         HUB.evaluate([{"prediction": "a", "doc": value}], columns={"references": "doc.0"})
-    assert str(caught.value) == f"doc.0[0] doesn't exist: {said}"
+    assert str(caught.value) == f"doc.0[0] doesn't exist: {message}"
 
 
 def test_an_object_in_place_of_a_text_is_shown_the_way_inside() -> None:
@@ -113,5 +113,5 @@ def test_the_command_line_takes_paths_and_names_the_line_where_one_ends(
     # By hand: one of two is right.
     assert scored("o.jsonl", "-m", "exact_match", *columns)["scores"]["exact_match"]["score"] == 0.5
     columns = ("--columns", "predictions=filtered_resps.0,references=doc.answers.1")
-    found = error(run("score", "o.jsonl", "-m", "exact_match", *columns), 3)
-    assert found.startswith("o.jsonl:2: doc.answers.1[1] doesn't exist: doc.answers is a list of 1")
+    text = error(run("score", "o.jsonl", "-m", "exact_match", *columns), 3)
+    assert text.startswith("o.jsonl:2: doc.answers.1[1] doesn't exist: doc.answers is a list of 1")

@@ -52,8 +52,8 @@ def test_several_columns_are_several_references(
         data = f"t.{form}"
         getattr(pandas.DataFrame(table(*names)), f"to_{form}")(data, index=False)
         how = [f"--columns={column}={name}" for column, name in columns.items()]
-        found = scored(data, "-m", "exact_match", *how)
-        assert found["scores"]["exact_match"]["score"] == sum(RIGHT) / 3
+        scores = scored(data, "-m", "exact_match", *how)
+        assert scores["scores"]["exact_match"]["score"] == sum(RIGHT) / 3
     report = HUB.evaluate(data, columns=columns or None)
     assert report.samples()["exact_match"]["score"].tolist() == RIGHT
     assert f"references were read from {names[0]} and {names[1]}" in report.notes()["exact_match"]

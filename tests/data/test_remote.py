@@ -62,9 +62,9 @@ def memory() -> Iterator[Any]:
 
 @pytest.fixture
 def web() -> Iterator[web_stub.Web]:
-    with web_stub.serving() as found:
-        found.files.update(FILES)
-        yield found
+    with web_stub.serving() as web:
+        web.files.update(FILES)
+        yield web
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -95,8 +95,8 @@ def test_the_command_line_takes_addresses(memory: Any) -> None:
     memory.pipe("/b.csv", FILES["a.csv"].replace(b"a b c", b"a b d"))
     memory.pipe("/p.txt", b"a b c\nd\n")
     memory.pipe("/r.txt", b"a b d\nd\n")
-    found = scored("memory://a.jsonl.gz", "ours=memory://b.csv", "-m", "wer")["systems"]
-    assert {name: one["scores"]["wer"]["score"] for name, one in found.items()} == {
+    systems = scored("memory://a.jsonl.gz", "ours=memory://b.csv", "-m", "wer")["systems"]
+    assert {name: system["scores"]["wer"]["score"] for name, system in systems.items()} == {
         "a": 0.25,
         "ours": 0,
     }
@@ -107,10 +107,10 @@ def test_the_command_line_takes_addresses(memory: Any) -> None:
 def test_reports_pages_and_tables_are_written(memory: Any, tmp_path: Path) -> None:
     memory.pipe("/a.jsonl", JSONL)
     options = {"report": "p.html", "save": "r.json.gz", "samples": "s.csv", "output": "t.csv"}
-    given = [x for name, file in options.items() for x in (f"--{name}", f"memory://out/{file}")]
-    assert run("score", "memory://a.jsonl", "-m", "wer", *given).exit_code == 0
-    given = [x for name, file in options.items() for x in (f"--{name}", str(tmp_path / file))]
-    assert run("score", "memory://a.jsonl", "-m", "wer", *given).exit_code == 0
+    arguments = [x for name, file in options.items() for x in (f"--{name}", f"memory://out/{file}")]
+    assert run("score", "memory://a.jsonl", "-m", "wer", *arguments).exit_code == 0
+    arguments = [x for name, file in options.items() for x in (f"--{name}", str(tmp_path / file))]
+    assert run("score", "memory://a.jsonl", "-m", "wer", *arguments).exit_code == 0
     # The page has the command, which names other files.
     assert memory.cat(f"/out/{options.pop('report')}").startswith(b"<!DOCTYPE html>")
     for file in options.values():
@@ -149,8 +149,8 @@ def test_what_fails_while_it_is_written_leaves_nothing(
 def test_a_web_address_is_refused_before_anything_is_scored(web: web_stub.Web) -> None:
     for option, name in (("--report", "r.html"), ("--save", "r.json"), ("-o", "r.csv")):
         path = f"{web.address}/{name}"
-        said = error(run("score", f"{web.address}/a.jsonl", "-m", "wer", option, path), 2)
-        assert f"{path}: a web address can only be read" in said
+        message = error(run("score", f"{web.address}/a.jsonl", "-m", "wer", option, path), 2)
+        assert f"{path}: a web address can only be read" in message
     with pytest.raises(OSError, match="a web address can only be read"):
         HUB.evaluate(ROWS).to_html(f"{web.address}/r.html")
     assert web.asked == []
@@ -214,9 +214,9 @@ def test_without_fsspec_it_is_what_is_missing(monkeypatch: pytest.MonkeyPatch) -
 
 def test_passwords_and_signatures_are_not_shown(web: web_stub.Web) -> None:
     secret = web.address.replace("://", "://user:word@")
-    found = run("score", f"{web.address}/a.jsonl?sig=word", f"{secret}/a.csv?sig=word", "-m", "wer")
-    assert found.exit_code == 0
-    assert "word" not in found.output + found.stderr
+    value = run("score", f"{web.address}/a.jsonl?sig=word", f"{secret}/a.csv?sig=word", "-m", "wer")
+    assert value.exit_code == 0
+    assert "word" not in value.output + value.stderr
     assert "GET /a.jsonl?sig=word" in web.asked
     for path in (f"{web.address}/none.jsonl?sig=word", f"{secret}/none.jsonl"):
         assert "word" not in error(run("score", path, "-m", "wer"), 3)
@@ -261,7 +261,7 @@ def test_files_in_a_repository_of_the_hub_are_read(memory: Any) -> None:
 def test_files_of_this_machine_need_no_fsspec(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.csv", "a.jsonl.gz"):
         (tmp_path / name).write_bytes(FILES[name])
-    found = loaded(
+    modules = loaded(
         "from metrichub import Hub, Report\n"
         f"for name in ('a.jsonl', 'a.csv', 'a.jsonl.gz'):\n"
         f"    report = Hub('wer').evaluate({str(tmp_path)!r} + '/' + name)\n"
@@ -269,5 +269,5 @@ def test_files_of_this_machine_need_no_fsspec(tmp_path: Path) -> None:
         f"Report.load({str(tmp_path / 'r.json')!r})\n"
         f"report.to_html({str(tmp_path / 'r.html')!r})\n"
     )
-    assert "metrichub.data.location" in found
-    assert "fsspec" not in found
+    assert "metrichub.data.location" in modules
+    assert "fsspec" not in modules

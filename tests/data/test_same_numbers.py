@@ -34,7 +34,7 @@ numpy = pytest.importorskip("numpy")
 
 def rows() -> list[dict[str, Any]]:
     pairs = zip(PREDICTIONS, REFERENCES, strict=True)
-    return [{"prediction": text, "references": list(wanted)} for text, wanted in pairs]
+    return [{"prediction": text, "references": list(references)} for text, references in pairs]
 
 
 def frame(cell: Callable[[list[str]], Any] = list, reference: str = "references") -> Any:
@@ -50,7 +50,7 @@ def by_csv(path: Path, cell: Callable[[list[str]], str], **options: Any) -> None
         writer = csv.writer(file, **options)
         writer.writerow(["prediction", "references"])
         writer.writerows(
-            [text, cell(wanted)] for text, wanted in zip(PREDICTIONS, REFERENCES, strict=True)
+            [text, cell(reference)] for text, reference in zip(PREDICTIONS, REFERENCES, strict=True)
         )
 
 
@@ -63,7 +63,7 @@ def by_hand(path: Path, *heads: str) -> None:
 def by_r(path: Path) -> None:
     """Rows as R's write.table writes them with qmethod "double" and without row names."""
     quoted = [
-        ['"' + text.replace('"', '""') + '"' for text in own] for own in (PREDICTIONS, FIRSTS)
+        ['"' + text.replace('"', '""') + '"' for text in texts] for texts in (PREDICTIONS, FIRSTS)
     ]
     lines = ["\t".join(pair) for pair in zip(*quoted, strict=True)]
     path.write_text('"prediction"\t"reference"\n' + "\n".join(lines) + "\n", encoding="utf-8")

@@ -69,9 +69,9 @@ def test_a_tidy_table_has_systems_whose_rows_are_matched(kind: str, key: dict[st
 @pytest.mark.parametrize("file", ["tidy.jsonl", "tidy.csv"])
 def test_a_tidy_file_is_compared_in_one_line(file: str) -> None:
     how = ("-m", "exact_match", "--systems", "model", "--key", "doc", *JSON)
-    found = json.loads(run("compare", file, *how).stdout)
-    assert {name: own["exact_match"]["score"] for name, own in found["scores"].items()} == SCORES
-    assert (found["baseline"], found["samples"]) == ("base", 4)
+    document = json.loads(run("compare", file, *how).stdout)
+    assert {name: row["exact_match"]["score"] for name, row in document["scores"].items()} == SCORES
+    assert (document["baseline"], document["samples"]) == ("base", 4)
 
 
 def test_the_frame_s_index_stays_with_each_system() -> None:
@@ -96,10 +96,10 @@ def test_samples_that_some_system_lacks_are_left_out_where_asked_and_told() -> N
         rows = [row | {"id": row["doc"]} for row in TIDY[1:] if row["model"] == name]
         write(f"{name}.jsonl", rows)
     files = ("compare", "base.jsonl", "ours.jsonl", "-m", "exact_match", "--common", *JSON)
-    found = json.loads(run(*files).stdout)
+    document = json.loads(run(*files).stdout)
     expected = {"base": 1 / 3, "ours": 2 / 3}
-    scores = {name: own["exact_match"]["score"] for name, own in found["scores"].items()}
-    assert (scores, found["samples"]) == (expected, 3)
+    scores = {name: system["exact_match"]["score"] for name, system in document["scores"].items()}
+    assert (scores, document["samples"]) == (expected, 3)
     reports = HUB.evaluate_all({"base": "base.jsonl", "ours": "ours.jsonl"}, key="doc", common=True)
     assert {name: r.scores()["exact_match"]["score"] for name, r in reports.items()} == expected
     assert any("left out" in text for text in reports["ours"].notes()["exact_match"])
@@ -171,7 +171,7 @@ def test_answers_to_one_question_stay_together_under_any_key() -> None:
 def test_ids_are_the_same_as_text_number_or_fraction_and_files_are_matched_by_a_key() -> None:
     systems = {
         "a": rows_of("a", *LABELS),
-        "b": rows_of("b", *((f"{item}.0", said, gold) for item, said, gold in LABELS[::-1])),
+        "b": rows_of("b", *((f"{item}.0", message, gold) for item, message, gold in LABELS[::-1])),
     }
     reports = HUB.evaluate_all(systems, key="item")
     assert reports["b"].texts is not None
@@ -181,8 +181,8 @@ def test_ids_are_the_same_as_text_number_or_fraction_and_files_are_matched_by_a_
 def test_systems_may_be_columns_and_any_may_be_the_baseline() -> None:
     write("wide.jsonl", [{"gold": "x", "a": "x", "b": "y"}, {"gold": "y", "a": "y", "b": "y"}])
     how = ("compare", "wide.jsonl", "--systems", "a+b", "-m", "exact_match", *JSON)
-    found = json.loads(run(*how, "--baseline", "b").stdout)
-    assert (found["baseline"], found["scores"]["a"]["exact_match"]["score"]) == ("b", 1)
+    document = json.loads(run(*how, "--baseline", "b").stdout)
+    assert (document["baseline"], document["scores"]["a"]["exact_match"]["score"]) == ("b", 1)
     assert "has no system 'c' (there are: a and b)" in error(run(*how, "--baseline", "c"), 2)
 
 

@@ -21,8 +21,8 @@ RESULTS = [
     for task, passed in [*PASSED, ("c", False), ("b", False), ("c", False)]
 ]
 VOTES = [
-    {"task_id": task, "response": said, "answer": {"p": "4", "q": "x"}[task]}
-    for task, said in [("p", "4"), ("q", "y"), ("p", "4.0"), ("q", "x"), ("q", "y"), ("p", "5")]
+    {"task_id": task, "response": message, "answer": {"p": "4", "q": "x"}[task]}
+    for task, message in [("p", "4"), ("q", "y"), ("p", "4.0"), ("q", "x"), ("q", "y"), ("p", "5")]
 ]
 
 
@@ -52,8 +52,8 @@ def test_tries_of_a_task_are_one_sample(metric: str, file: str, expected: float)
     columns = {"references": "answer"} if file == "votes.jsonl" else {}
     how = [f"--columns={column}={name}" for column, name in columns.items()]
     name = metric.partition("(")[0]
-    found = scored(file, "-m", metric, *how)
-    assert found["scores"][name]["score"] == pytest.approx(expected)
+    scores = scored(file, "-m", metric, *how)
+    assert scores["scores"][name]["score"] == pytest.approx(expected)
     frame = pandas.read_json(file, lines=True)
     for data in (file, frame, iter([frame[:4], frame[4:]]), dict(frame)):
         report = Hub(metric).evaluate(data, columns=columns or None)
@@ -65,17 +65,17 @@ def test_tries_of_a_task_are_one_sample(metric: str, file: str, expected: float)
     report = Hub(metric).evaluate(**by_name, tries="unit", columns=columns or None)
     assert report.scores()[name]["score"] == pytest.approx(expected)
     write("unit.jsonl", frame.rename(columns={"task_id": "unit"}).to_dict("records"))
-    found = scored("unit.jsonl", "-m", metric, "--tries", "unit", *how)
-    assert found["scores"][name]["score"] == pytest.approx(expected)
+    scores = scored("unit.jsonl", "-m", metric, "--tries", "unit", *how)
+    assert scores["scores"][name]["score"] == pytest.approx(expected)
 
 
 def test_results_in_any_order_are_compared_by_task() -> None:
     write("all.jsonl", [{**row, "passed": True} for row in RESULTS[::-1]])
-    found = json.loads(
+    document = json.loads(
         run("compare", "results.jsonl", "all.jsonl", "-m", "pass_at_k", *JSON).stdout
     )
-    assert found["samples"] == 3
-    assert found["scores"]["all"]["pass_at_k"]["score"] == 1
+    assert document["samples"] == 3
+    assert document["scores"]["all"]["pass_at_k"]["score"] == 1
     write("two.jsonl", [row for row in RESULTS if row["task_id"] != "HumanEval/a"])
     how = ("compare", "results.jsonl", "two.jsonl", "-m", "pass_at_k")
     assert "lacks 1 of the 3 samples" in error(run(*how), 3)

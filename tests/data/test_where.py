@@ -58,8 +58,8 @@ def test_lines_and_numbers_of_samples_stay_right(tmp_path: Path) -> None:
 
 def test_tables_and_folders_are_read_by_the_same_conditions(tmp_path: Path) -> None:
     path = table(tmp_path / "a.csv")
-    found = read(path, columns=["prediction"], where={"language": "de"})
-    assert dict(found) == {"prediction": ["a", "d"]}
+    samples = read(path, columns=["prediction"], where={"language": "de"})
+    assert dict(samples) == {"prediction": ["a", "d"]}
     folder = tmp_path / "parts"
     folder.mkdir()
     columns = {"prediction": ["a", "b", "d"], "language": ["de", "en", "de"]}

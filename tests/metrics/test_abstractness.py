@@ -52,10 +52,10 @@ def share(samples, n):
     """The share of n-grams that no reference has; `nan` without any."""
     novel = total = 0
     for prediction, references in samples:
-        known = {gram for reference in references for gram in grams(reference, n)}
-        found = grams(prediction, n)
-        novel += sum(gram not in known for gram in found)
-        total += len(found)
+        grams_of_references = {gram for reference in references for gram in grams(reference, n)}
+        result = grams(prediction, n)
+        novel += sum(gram not in grams_of_references for gram in result)
+        total += len(result)
     return novel / total if total else float("nan")
 
 

@@ -60,5 +60,5 @@ PAINTED = "It was painted green."
 )
 def test_the_best_of_several_counts(spec: str, columns: dict[str, Any], score: float) -> None:
     hub = Hub([spec], judge="offline")
-    (found,) = hub(**{name: [value] for name, value in columns.items()}).values()
-    assert found["score"] == pytest.approx(score)
+    (scores,) = hub(**{name: [value] for name, value in columns.items()}).values()
+    assert scores["score"] == pytest.approx(score)

@@ -21,8 +21,8 @@ def score(prediction: str, references: Any, **parameters: Any) -> float:
 @pytest.mark.parametrize("row", answer_vectors("anls"))
 def test_equals_anls_star(row: dict[str, Any]) -> None:
     inputs = row["inputs"]
-    found = score(inputs["prediction"], inputs["references"], **row["params"])
-    assert found == pytest.approx(row["expected"], abs=1e-12)
+    value = score(inputs["prediction"], inputs["references"], **row["params"])
+    assert value == pytest.approx(row["expected"], abs=1e-12)
 
 
 @given(AWKWARD, st.lists(AWKWARD, min_size=1, max_size=3))

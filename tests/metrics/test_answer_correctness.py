@@ -58,8 +58,8 @@ def scored(*given_verdicts: Any, **parameters: Any) -> dict[str, float]:
 
 def test_one_right_one_wrong_and_one_missing_claim_make_a_factuality_of_a_half() -> None:
     # ragas' documentation, Einstein born in Spain: TP, FP and FN are 1. 3/4 · 1/2 + 1/4 · 0.6.
-    found = scored(["yes", "no"], ["yes", "no"])
-    assert found == pytest.approx({"score": 0.525, "factuality": 0.5, "similarity": 0.6})
+    scores = scored(["yes", "no"], ["yes", "no"])
+    assert scores == pytest.approx({"score": 0.525, "factuality": 0.5, "similarity": 0.6})
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_one_right_one_wrong_and_one_missing_claim_make_a_factuality_of_a_half()
 def test_the_factuality_is_f_over_the_mixed_counts(
     mine: list[str], its: list[str], beta: float, factuality: float
 ) -> None:
-    found = scored(mine, its, beta=beta)
-    assert found["factuality"] == pytest.approx(factuality)
-    assert found["score"] == pytest.approx(0.75 * factuality + 0.25 * 0.6)
+    scores = scored(mine, its, beta=beta)
+    assert scores["factuality"] == pytest.approx(factuality)
+    assert scores["score"] == pytest.approx(0.75 * factuality + 0.25 * 0.6)
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_the_score_is_the_weighted_mean(weights: Sequence[float], expected: floa
 
 
 def test_without_weight_on_the_similarity_no_embedder_is_asked() -> None:
-    found = scored(["yes", "no"], ["no", "yes"], cosine=None, weights=(1, 0))
-    assert found == {"score": 0.5, "factuality": 0.5}
+    scores = scored(["yes", "no"], ["no", "yes"], cosine=None, weights=(1, 0))
+    assert scores == {"score": 0.5, "factuality": 0.5}
 
 
 def test_without_weight_on_the_factuality_no_judge_is_asked() -> None:
     metric = load_metric(NAME, judge=Scripted({}), embedder=Angle(-0.5), weights=(0, 2))
-    found = Hub(metric)(predictions=["mine"], references=["its"])
-    assert found[NAME] == pytest.approx({"score": -0.5, "similarity": -0.5})
+    hub = Hub(metric)(predictions=["mine"], references=["its"])
+    assert hub[NAME] == pytest.approx({"score": -0.5, "similarity": -0.5})
 
 
 def test_the_notes_on_offline_baselines_stand_where_they_were_asked() -> None:
@@ -158,9 +158,9 @@ def test_the_factuality_is_the_f_of_factual_correctness_with_mixed_counts() -> N
     hub = Hub(
         [NAME, "mixed = factual_correctness(counts='mixed')"], judge="offline", embedder="offline"
     )
-    found = hub(**columns)
+    scores = hub(**columns)
     # One right claim, two wrong ones and one that is missing: 2 / (2 + 2 + 1).
-    assert found[NAME]["factuality"] == found["mixed"]["score"] == pytest.approx(0.4)
+    assert scores[NAME]["factuality"] == scores["mixed"]["score"] == pytest.approx(0.4)
 
 
 @given(VERDICTS, VERDICTS, st.floats(-1, 1), st.floats(0, 1), st.floats(0, 4))
@@ -168,7 +168,7 @@ def test_the_factuality_is_the_f_of_factual_correctness_with_mixed_counts() -> N
 def test_the_score_lies_between_its_parts(
     mine: list[str], its: list[str], cosine: float, weight: float, beta: float
 ) -> None:
-    found = scored(mine, its, cosine, weights=(weight, 1.5 - weight), beta=beta)
-    parts = [value for name, value in found.items() if name != "score"]
-    assert min(parts) - 1e-9 <= found["score"] <= max(parts) + 1e-9
-    assert 0 <= found.get("factuality", 0) <= 1
+    scores = scored(mine, its, cosine, weights=(weight, 1.5 - weight), beta=beta)
+    parts = [value for name, value in scores.items() if name != "score"]
+    assert min(parts) - 1e-9 <= scores["score"] <= max(parts) + 1e-9
+    assert 0 <= scores.get("factuality", 0) <= 1

@@ -36,8 +36,8 @@ def evaluated(
     return hub.evaluate(questions=[asked], predictions=["an answer"])
 
 
-def score(*given: Any, **parameters: Any) -> float:
-    return evaluated(*given, **parameters).scores()[NAME]["score"]
+def score(*columns: Any, **parameters: Any) -> float:
+    return evaluated(*columns, **parameters).scores()[NAME]["score"]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_n_says_how_many_questions_count(n: int, expected: float) -> None:
 def test_an_evasive_answer_scores_0_where_that_is_asked_for(
     noncommittal: str | None, evaded: list[str], expected: float
 ) -> None:
-    found = score(["60", "60"], evaded, noncommittal=noncommittal)
-    assert found == pytest.approx(expected)
+    value = score(["60", "60"], evaded, noncommittal=noncommittal)
+    assert value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

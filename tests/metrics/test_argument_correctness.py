@@ -31,8 +31,8 @@ def calling(*calls: Any) -> list[Any]:
 
 
 def evaluated(judge: Scripted, talk: Any, **parameters: Any) -> Report:
-    own = {"tools": [parameters.pop("column")]} if "column" in parameters else {}
-    return Hub(load_metric(NAME, judge=judge, **parameters)).evaluate(messages=[talk], **own)
+    columns = {"tools": [parameters.pop("column")]} if "column" in parameters else {}
+    return Hub(load_metric(NAME, judge=judge, **parameters)).evaluate(messages=[talk], **columns)
 
 
 @pytest.mark.parametrize("vector", vectors(NAME))
@@ -41,7 +41,7 @@ def test_deepeval_divides_the_same_calls(vector: dict[str, Any]) -> None:
     calls = [(call["name"], {}) for call in inputs["tools_called"]]
     talk = [{"role": "user", "content": inputs["input"]}, *calling(*calls)[1:]]
     answers = vector["scripted"].get("Verdicts", [{"verdicts": []}])[0]["verdicts"]
-    judge = Listener({"arguments": [own["verdict"] for own in answers]})
+    judge = Listener({"arguments": [answer["verdict"] for answer in answers]})
     report = evaluated(judge, talk, empty=1)
     assert report.scores() == {NAME: {"score": pytest.approx(vector["expected"]["score"])}}
     assert sum(len(items) for items, _ in judge.asked) == len(answers)

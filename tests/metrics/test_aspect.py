@@ -74,9 +74,9 @@ def test_without_a_direction_no_system_is_better() -> None:
     texts = {"polite": ["a"] * 12, "rude": ["bad"] * 12}
     for better, rank in ((None, None), ("lower", 1), ("higher", 2)):
         hub = Hub(load_metric(NAME, judge=judge, better=better))
-        one, other = (hub.evaluate(predictions=own) for own in texts.values())
+        first, other = (hub.evaluate(predictions=predictions) for predictions in texts.values())
         assert hub.metrics[0].card.better("score") == (better or "neither")
-        assert one.compare(other)[NAME]["score"].rank == rank
+        assert first.compare(other)[NAME]["score"].rank == rank
 
 
 def test_of_several_predictions_the_direction_says_which_is_best() -> None:

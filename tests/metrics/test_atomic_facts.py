@@ -41,11 +41,11 @@ def scores(supported: list[list[int] | None], **parameters: Any) -> dict[str, fl
 def test_factscore_is_that_of_its_program(row: dict[str, Any]) -> None:
     supported, expected = row["scripted"]["supported"], row["expected"]
     report = evaluated(supported, gamma=row["params"]["gamma"])
-    found = report.scores()[NAME]
-    assert found["factscore"] == pytest.approx(expected["score"], abs=1e-12)
+    score = report.scores()[NAME]
+    assert score["factscore"] == pytest.approx(expected["score"], abs=1e-12)
     # Without a penalty, its program gives no score before it.
-    assert found["score"] == pytest.approx(expected.get("init_score", expected["score"]))
-    assert found["facts"] == expected["num_facts_per_response"]
+    assert score["score"] == pytest.approx(expected.get("init_score", expected["score"]))
+    assert score["facts"] == expected["num_facts_per_response"]
     answered = 1 - report.counts()[NAME].get("unanswered", 0) / len(supported)
     assert answered == pytest.approx(expected["respond_ratio"])
 
@@ -53,24 +53,24 @@ def test_factscore_is_that_of_its_program(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", vectors("atomic_facts.f1_at_k"))
 def test_f1_at_k_is_that_of_safe(row: dict[str, Any]) -> None:
     yes, no = row["scripted"]["supported"], row["scripted"]["not_supported"]
-    found = scores([[1] * yes + [0] * no], k=row["params"]["K"])
-    assert found["f1_at_k"] == pytest.approx(row["expected"]["score"], abs=1e-12)
+    result = scores([[1] * yes + [0] * no], k=row["params"]["K"])
+    assert result["f1_at_k"] == pytest.approx(row["expected"]["score"], abs=1e-12)
 
 
 def test_the_defaults_are_gamma_10_and_64_facts() -> None:
-    found = scores([[1, 1, 0, 1]])
-    assert found["score"] == 3 / 4
-    assert found["factscore"] == pytest.approx(0.75 * math.exp(1 - 10 / 4))
+    result = scores([[1, 1, 0, 1]])
+    assert result["score"] == 3 / 4
+    assert result["factscore"] == pytest.approx(0.75 * math.exp(1 - 10 / 4))
     # P = 3/4 and R = 3/64: 2PR/(P + R) = 6/68.
-    assert found["f1_at_k"] == pytest.approx(6 / 68)
+    assert result["f1_at_k"] == pytest.approx(6 / 68)
 
 
 def test_a_response_without_facts_is_unanswered_or_has_zero() -> None:
     report = evaluated([[1], None])
     assert report.scores() == evaluated([[1]]).scores()
     assert report.counts()[NAME] == {"unanswered": 1}
-    found = scores([[1, 1], None], empty=0, gamma=0, k=2)
-    assert found == {"score": 1 / 2, "factscore": 1 / 2, "f1_at_k": 1 / 2, "facts": 1}
+    result = scores([[1, 1], None], empty=0, gamma=0, k=2)
+    assert result == {"score": 1 / 2, "factscore": 1 / 2, "f1_at_k": 1 / 2, "facts": 1}
 
 
 def test_systems_that_leave_different_responses_unanswered_are_not_ranked() -> None:
@@ -94,8 +94,8 @@ def test_facts_that_are_irrelevant_to_the_question_count_for_nothing() -> None:
     third = pytest.approx(1 / 3)
     assert report.scores()[NAME] == {"score": third, "factscore": third, "f1_at_k": 0.5, "facts": 3}
     shown = report.explain(NAME, 0).steps[0]
-    assert [one["verdict"] for one in shown["relevance"]] == ["yes", "yes", "no", "yes"]
-    assert [one["item"] for one in shown["facts"]] == ["a", "b", "c", "d"]
+    assert [step["verdict"] for step in shown["relevance"]] == ["yes", "yes", "no", "yes"]
+    assert [fact["item"] for fact in shown["facts"]] == ["a", "b", "c", "d"]
 
 
 def test_a_response_whose_facts_are_all_irrelevant_is_unanswered() -> None:
@@ -108,8 +108,8 @@ def test_a_response_whose_facts_are_all_irrelevant_is_unanswered() -> None:
 
 def test_in_one_hub_with_faithfulness_both_calls_are_shared(stub: Stub) -> None:
     hub = Hub(["faithfulness", NAME], judge=spec(stub))
-    found = hub(predictions=["One is so. The other is unsupported."], contexts=[EVIDENCE])
-    assert found["faithfulness"]["score"] == found[NAME]["score"] == 1 / 2
+    scores = hub(predictions=["One is so. The other is unsupported."], contexts=[EVIDENCE])
+    assert scores["faithfulness"]["score"] == scores[NAME]["score"] == 1 / 2
     assert len(stub.asked) == 2
 
 
@@ -123,15 +123,15 @@ def test_relevance_is_another_call(stub: Stub) -> None:
 def test_the_evidence_may_be_the_source() -> None:
     hub = Hub(f"{NAME}(evidence='source')", judge="offline")
     assert list(hub.needs()) == ["predictions", "sources"]
-    found = hub(predictions=["It rains. It snows."], sources=["It rains."])[NAME]
-    assert found["score"] == 1 / 2
+    scores = hub(predictions=["It rains. It snows."], sources=["It rains."])[NAME]
+    assert scores["score"] == 1 / 2
 
 
 @pytest.mark.parametrize("contexts", [[], [" "]])
 def test_without_contexts_no_fact_is_supported(contexts: list[str]) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({"claims": ["a", "b"]})))
-    found = hub(predictions=["r"], contexts=[contexts])[NAME]
-    assert found == {"score": 0, "factscore": 0, "f1_at_k": 0, "facts": 2}
+    scores = hub(predictions=["r"], contexts=[contexts])[NAME]
+    assert scores == {"score": 0, "factscore": 0, "f1_at_k": 0, "facts": 2}
 
 
 def test_a_blank_response_asks_nothing() -> None:
@@ -143,15 +143,15 @@ def test_a_blank_response_asks_nothing() -> None:
 def test_a_weighed_verdict_counts_its_fraction() -> None:
     judge = Scripted({"claims": ["a", "b"], "supported": [{"yes": 0.5, "idk": 0.5}, "yes"]})
     hub = Hub(load_metric(NAME, judge=judge, gamma=0, k=1))
-    found = hub(predictions=["r"], contexts=[EVIDENCE])[NAME]
+    scores = hub(predictions=["r"], contexts=[EVIDENCE])[NAME]
     # s = 1.5 of 2, and 1.5 facts are more than K: 2 · 3/4 · 1 / (7/4) = 6/7.
-    assert (found["score"], found["factscore"]) == (0.75, 0.75)
-    assert found["f1_at_k"] == pytest.approx(6 / 7)
+    assert (scores["score"], scores["factscore"]) == (0.75, 0.75)
+    assert scores["f1_at_k"] == pytest.approx(6 / 7)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=12), st.integers(1, 20), st.integers(0, 20))
 def test_another_supported_fact_lowers_nothing(bits: list[int], k: int, gamma: int) -> None:
-    one, more = (scores([facts], k=k, gamma=gamma) for facts in (bits, [*bits, 1]))
-    assert all(more[name] >= one[name] - 1e-12 for name in one)
-    assert one["factscore"] <= one["score"]
+    score, more = (scores([facts], k=k, gamma=gamma) for facts in (bits, [*bits, 1]))
+    assert all(more[name] >= score[name] - 1e-12 for name in score)
+    assert score["factscore"] <= score["score"]

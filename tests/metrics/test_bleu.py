@@ -50,10 +50,10 @@ PARAMETERS = st.fixed_dictionaries(
 
 def official(parameters, predictions, references):
     """sacrebleu's corpus BLEU; None pads samples with fewer references, as its manual says."""
-    given = {k: v for k, v in parameters.items() if k != "max_order"}
-    if given.get("smooth_method") in ("exp", "none"):
-        given["smooth_value"] = None
-    metric = sacrebleu.BLEU(**given, max_ngram_order=parameters.get("max_order", 4), force=True)
+    options = {k: v for k, v in parameters.items() if k != "max_order"}
+    if options.get("smooth_method") in ("exp", "none"):
+        options["smooth_value"] = None
+    metric = sacrebleu.BLEU(**options, max_ngram_order=parameters.get("max_order", 4), force=True)
     most = max(map(len, references))
     streams = [[r[i] if i < len(r) else None for r in references] for i in range(most)]
     return metric.corpus_score(predictions, streams)
@@ -110,15 +110,15 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
         or parameters["smooth_method"] == "add-k"
     )
     assert int(result.totals["reference_length"]) == expected.ref_len
-    found = report.scores()["bleu"]
-    precisions = [found[f"precision_{n}"] * 100 for n in range(1, len(expected.precisions) + 1)]
+    scores = report.scores()["bleu"]
+    precisions = [scores[f"precision_{n}"] * 100 for n in range(1, len(expected.precisions) + 1)]
     assert precisions == pytest.approx(expected.precisions, abs=1e-9)
     if expected.ref_len:
-        assert found["length_ratio"] == pytest.approx(expected.ratio)
+        assert scores["length_ratio"] == pytest.approx(expected.ratio)
     for row, sample in enumerate(report.samples()["bleu"]["score"]):
-        given = {**parameters, "effective_order": True}
-        one = official(given, predictions[row : row + 1], references[row : row + 1])
-        assert sample * 100 == pytest.approx(one.score, abs=1e-9)
+        inputs = {**parameters, "effective_order": True}
+        alone = official(inputs, predictions[row : row + 1], references[row : row + 1])
+        assert sample * 100 == pytest.approx(alone.score, abs=1e-9)
 
 
 @pytest.mark.parametrize("text", ["the cat", "cat", "你好，世界", "😀👍🏽", "a b c d e"])
@@ -150,15 +150,15 @@ def test_the_corpus_and_the_best_of_several_predictions_know_no_sentence_bleu():
 @pytest.mark.parametrize("smooth_method", ["exp", "add-k", "nltk-method1"])
 def test_references_without_a_token_give_no_length_ratio(references, smooth_method):
     # sacrebleu scores such a sample 0, as here, and prints a ratio of 0, which says "too short".
-    found = ours({"smooth_method": smooth_method}, ["a b c"], [references]).scores()["bleu"]
-    assert found["score"] == 0
-    assert np.isnan(found["length_ratio"])
+    scores = ours({"smooth_method": smooth_method}, ["a b c"], [references]).scores()["bleu"]
+    assert scores["score"] == 0
+    assert np.isnan(scores["length_ratio"])
 
 
 def test_nothing_is_smoothed_where_nothing_matches():
     # sacrebleu 2.6: `BLEU().sentence_score("a b c", ["x y z"])` is "0.00 0.0/0.0/0.0/0.0".
-    found = ours({}, ["a b c"], [["x y z"]]).scores()["bleu"]
-    assert [found[f"precision_{n}"] for n in range(1, 5)] == [0, 0, 0, 0]
+    scores = ours({}, ["a b c"], [["x y z"]]).scores()["bleu"]
+    assert [scores[f"precision_{n}"] for n in range(1, 5)] == [0, 0, 0, 0]
 
 
 @pytest.mark.corpora
@@ -221,7 +221,9 @@ def test_a_corpus_too_short_for_an_order_has_no_score(predictions, parameters, s
 def test_a_corpus_with_few_4_grams_keeps_its_test():
     # Swaps leave one side without a 4-gram every other time, which counts as sacrebleu's 0.
     texts = ["a b c d", *"efghijk"]
-    one, other = (ours({}, [*own, *texts[2:]], [[t] for t in texts]) for own in (texts[:2], "xy"))
+    first, other = (
+        ours({}, [*pair, *texts[2:]], [[t] for t in texts]) for pair in (texts[:2], "xy")
+    )
     both = ours({}, ["a b c d", *"xxxxxxx"], [[t] for t in texts])
-    assert np.isnan(one.compare(other)["bleu"]["score"].p)
-    assert 0 < one.compare(both)["bleu"]["score"].p <= 1
+    assert np.isnan(first.compare(other)["bleu"]["score"].p)
+    assert 0 < first.compare(both)["bleu"]["score"].p <= 1

@@ -20,11 +20,11 @@ ADDITIVE = METHODS[:5]
 
 def official(method, predictions, references, weights=(0.25,) * 4, reweigh=False, **values):
     """nltk's corpus BLEU of texts split at white space; `nan` where it asserts."""
-    wanted = [[text.split() for text in texts] for texts in references]
-    said = [text.split() for text in predictions]
+    tokenized = [[text.split() for text in texts] for texts in references]
+    words = [text.split() for text in predictions]
     smoothing = getattr(SmoothingFunction(**values), method)
     try:
-        return float(corpus_bleu(wanted, said, weights, smoothing, reweigh))
+        return float(corpus_bleu(tokenized, words, weights, smoothing, reweigh))
     except AssertionError:
         return math.nan
 
@@ -59,20 +59,20 @@ WEIGHTS = {
 @pytest.mark.parametrize("vector", vectors("bleu_nltk_sentence", "bleu_nltk_corpus"))
 def test_published_scores_are_met(vector):
     method = vector["params"].get("smoothing", "method0").split()[0]
-    found = [
+    scores = [
         score_of(vector, method, max_order=len(weights), weights=weights)
         for weights in WEIGHTS.get(vector["id"], [(0.25,) * 4])
     ]
-    assert (found if isinstance(vector["expected"], list) else found[0]) == near(vector)
+    assert (scores if isinstance(vector["expected"], list) else scores[0]) == near(vector)
 
 
 @pytest.mark.filterwarnings("ignore")
 @given(SAMPLE, st.sampled_from(METHODS), st.sampled_from([3, 4, 5, 6]))
 def test_equals_nltk_on_any_sentence(sample, method, max_order):
     prediction, references = sample
-    found = ours(method, [prediction], [references], max_order=max_order).scores()["bleu"]
+    scores = ours(method, [prediction], [references], max_order=max_order).scores()["bleu"]
     expected = official(method, [prediction], [references], (1 / max_order,) * max_order)
-    assert found["score"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert scores["score"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -85,9 +85,9 @@ def test_equals_nltk_on_any_sentence(sample, method, max_order):
 def test_equals_nltk_with_unequal_weights(sample, method, parts):
     prediction, references = sample
     weights = tuple(part / max(1, sum(parts)) for part in parts)
-    found = ours(method, [prediction], [references], max_order=len(weights), weights=weights)
+    result = ours(method, [prediction], [references], max_order=len(weights), weights=weights)
     expected = official(method, [prediction], [references], weights)
-    assert found.scores()["bleu"]["score"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert result.scores()["bleu"]["score"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -113,9 +113,9 @@ def test_equals_nltk_on_any_corpus(samples, method, reweigh):
 @given(sample=SAMPLE)
 def test_smooth_value_is_the_parameter_of_the_method(method, argument, value, sample):
     prediction, references = sample
-    found = ours(method, [prediction], [references], smooth_value=value).scores()["bleu"]["score"]
+    score = ours(method, [prediction], [references], smooth_value=value).scores()["bleu"]["score"]
     expected = official(method, [prediction], [references], **{argument: value})
-    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert score == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_short_texts_of_a_corpus_count_an_ngram_that_does_not_match():

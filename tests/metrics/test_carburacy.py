@@ -50,27 +50,29 @@ def test_values_of_the_official_formula_are_met(vector):
     parameters = dict(vector["params"])
     effectiveness = parameters.pop("score")
     metric = load_metric("carburacy", **parameters)
-    found = metric.score(np.full(3, effectiveness), np.array(1.0))
+    score = metric.score(np.full(3, effectiveness), np.array(1.0))
     for name, output in (("carburacy", "score"), ("train", "train"), ("test", "test")):
         expected = pytest.approx(vector["expected"][name], abs=vector["tolerance"])
-        assert float(found[output]) == expected
+        assert float(score[output]) == expected
 
 
 @given(PAIRS, st.booleans())
 def test_equals_the_formula_over_rouge_score_on_any_text(pairs, stemmer):
     # Pairs whose reference is mostly in letters that are dropped have no score.
     letters = ([c for c in r.lower() if unicodedata.category(c)[0] in "LN"] for _, r in pairs)
-    read = [2 * sum(map(str.isascii, found)) >= len(found) for found in letters]
+    read = [2 * sum(map(str.isascii, text)) >= len(text) for text in letters]
     report = evaluate(pairs, stemmer=stemmer, **COSTS)
-    assert np.isnan(report.samples()["carburacy"]["score"]).tolist() == [not kept for kept in read]
-    pairs = [pair for pair, kept in zip(pairs, read, strict=True) if kept]
+    assert np.isnan(report.samples()["carburacy"]["score"]).tolist() == [
+        not is_read for is_read in read
+    ]
+    pairs = [pair for pair, is_read in zip(pairs, read, strict=True) if is_read]
     if 2 * len(pairs) < len(read):
         assert np.isnan(report.scores()["carburacy"]["score"])
         return
     rows = rouge(pairs, stemmer)
-    whole = formula(np.mean(rows, axis=0).tolist(), COSTS)
+    expected = formula(np.mean(rows, axis=0).tolist(), COSTS)
     assert report.counts()["carburacy"].get("unscored", 0) == len(read) - len(pairs)
-    assert report.scores()["carburacy"] == pytest.approx(whole, abs=1e-9)
+    assert report.scores()["carburacy"] == pytest.approx(expected, abs=1e-9)
     each = [formula(row, COSTS)["score"] for row in rows]
     assert report.samples()["carburacy"]["score"][read] == pytest.approx(each, abs=1e-9)
 
@@ -78,8 +80,8 @@ def test_equals_the_formula_over_rouge_score_on_any_text(pairs, stemmer):
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_equals_the_formula_over_rouge_score_on_real_text(name):
     pairs = [(p, r[0]) for p, r in zip(*texts(name, 500), strict=True)]
-    whole = formula(np.mean(rouge(pairs), axis=0).tolist(), COSTS)
-    assert evaluate(pairs, **COSTS).scores()["carburacy"] == pytest.approx(whole, abs=1e-9)
+    expected = formula(np.mean(rouge(pairs), axis=0).tolist(), COSTS)
+    assert evaluate(pairs, **COSTS).scores()["carburacy"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_no_overlap_scores_zero():

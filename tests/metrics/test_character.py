@@ -42,7 +42,7 @@ def oracle(pairs: list[tuple[str, str]]) -> list[float]:
     except ImportError:
         reason = "needs cer, of tests/oracles.txt"
         pytest.fail(reason) if os.environ.get("CI_ORACLES") == "1" else pytest.skip(reason)
-    return [calculate_cer(said.split(), expected.split()) for said, expected in pairs]
+    return [calculate_cer(message.split(), expected.split()) for message, expected in pairs]
 
 
 @pytest.mark.parametrize("vector", vectors("character"))
@@ -163,16 +163,18 @@ def test_random_texts_score_as_in_cer(words: str) -> None:
         return text[first:second] + text[:first] + text[second:]
 
     references = [text() for _ in range(2000)]
-    predictions = [shuffled(shuffled(one)) if draw.random() < 0.5 else text() for one in references]
+    predictions = [
+        shuffled(shuffled(word)) if draw.random() < 0.5 else text() for word in references
+    ]
     pairs = list(zip(map(" ".join, predictions), map(" ".join, references), strict=True))
     assert_allclose(measured(pairs), oracle(pairs), rtol=0, atol=1e-12)
 
 
 def test_long_texts_of_few_words_are_compared_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [("b a c a b d a c b e", "a b c a d b c a e b"), ("c a d b", "a b c d")]
-    whole = measured(pairs)
+    values = measured(pairs)
     monkeypatch.setattr(search, "PORTION", 1)
-    assert measured(pairs) == whole
+    assert measured(pairs) == values
 
 
 def test_thousands_of_equal_words_are_compared_without_shifts() -> None:

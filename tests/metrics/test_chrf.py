@@ -104,8 +104,8 @@ def test_equals_sacrebleu_on_any_text(samples, parameters):
     expected = official(parameters, predictions, references)
     assert report.scores()["chrf"]["score"] == pytest.approx(expected, abs=1e-12)
     for row, sample in enumerate(report.samples()["chrf"]["score"]):
-        one = official(parameters, predictions[row : row + 1], references[row : row + 1])
-        assert sample == pytest.approx(one, abs=1e-12)
+        alone = official(parameters, predictions[row : row + 1], references[row : row + 1])
+        assert sample == pytest.approx(alone, abs=1e-12)
 
 
 @given(TEXT, TEXT, st.sampled_from([1.0, 2.0, 3.0]))

@@ -45,7 +45,7 @@ def by_the_paper(samples, variant, max_order, sigma):
         words = text.split()
         return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
-    found = []
+    results = []
     documents = [
         {g for r in rs for n in range(1, max_order + 1) for g in grams(r, n)} for _, rs in samples
     ]
@@ -63,15 +63,15 @@ def by_the_paper(samples, variant, max_order, sigma):
                 }
 
             for reference in references:
-                one, other = vector(prediction), vector(reference)
+                first, other = vector(prediction), vector(reference)
                 clip = min if variant == "cider-d" else lambda a, b: a
-                dot = sum(clip(x, other[g]) * other[g] for g, x in one.items() if g in other)
-                norms = math.hypot(*one.values()) * math.hypot(*other.values())
+                dot = sum(clip(x, other[g]) * other[g] for g, x in first.items() if g in other)
+                norms = math.hypot(*first.values()) * math.hypot(*other.values())
                 bigrams = grams(prediction, 2).total() - grams(reference, 2).total()
                 penalty = math.exp(-(bigrams**2) / (2 * sigma**2)) if variant == "cider-d" else 1
                 cosines.append(penalty * dot / norms if norms else 0)
-        found.append(10 * sum(cosines) / max_order / len(references))
-    return found
+        results.append(10 * sum(cosines) / max_order / len(references))
+    return results
 
 
 @pytest.mark.parametrize("vector", vectors("cider", "cider_d"))
@@ -118,8 +118,8 @@ def test_webnlg_is_near_what_the_official_tokenizer_gives():
     predictions, references = texts(WEBNLG)
     hub = Hub(metrics=["cider", "plain = cider(variant='cider')"])
     scored = hub(predictions=predictions, references=references)
-    found = {name: value["score"] for name, value in scored.items()}
-    assert found == pytest.approx({"cider": 2.7761, "plain": 3.4925}, abs=0.01)
+    scores = {name: value["score"] for name, value in scored.items()}
+    assert scores == pytest.approx({"cider": 2.7761, "plain": 3.4925}, abs=0.01)
 
 
 def test_a_sample_repeated_counts_as_often_in_the_weights():
@@ -128,10 +128,10 @@ def test_a_sample_repeated_counts_as_often_in_the_weights():
     rare, common = math.log(3), math.log(3 / 2)
     cosine = common / math.hypot(common, rare)
     parameters = {"variant": "cider", "max_order": 1}
-    found = scores(["a b", "a b", "c"], ["a", "a", "c"], **parameters)
-    assert found == pytest.approx([10 * cosine, 10 * cosine, 10])
+    result = scores(["a b", "a b", "c"], ["a", "a", "c"], **parameters)
+    assert result == pytest.approx([10 * cosine, 10 * cosine, 10])
     report = evaluate(["a b", "a b", "c"], ["a", "a", "c"], **parameters)
-    assert report.scores()["cider"]["score"] == pytest.approx(np.mean(found))
+    assert report.scores()["cider"]["score"] == pytest.approx(np.mean(result))
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_unicode_tokens_are_words_of_any_script():
     # "猫 在" are two words for `unicode`, and in `ptb` one: only the first is shared with "猫".
     columns = (["猫在", "b"], ["猫", "b"])
     parameters = {"max_order": 1, "variant": "cider"}
-    found = scores(*columns, tokenizer="unicode", **parameters)
-    assert found == pytest.approx([10 / math.sqrt(2), 10])
+    result = scores(*columns, tokenizer="unicode", **parameters)
+    assert result == pytest.approx([10 / math.sqrt(2), 10])
     assert scores(*columns, tokenizer="ptb", **parameters) == pytest.approx([0, 10])
 
 

@@ -32,12 +32,12 @@ def test_sets_are_those_of_citations(row: dict[str, Any]) -> None:
     qrels, run = row["inputs"]["qrels"], row["inputs"]["run"]
     replies = [" ".join(f"<{key}>" for key in run.get(query, ())) for query in qrels]
     options = {"pattern": "<(.*?)>", "no_relevant": "zero"}
-    found = evaluated(replies, list(qrels.values()), **options)["citation_ids"]
-    cited = found["cited"]
+    scores = evaluated(replies, list(qrels.values()), **options)["citation_ids"]
+    cited = scores["cited"]
     for name, output in SETS.items():
         # A reply without a citation has no precision here, and 0 there.
-        own = found[output] * (cited if output == "precision" else 1) if cited else 0
-        assert own == pytest.approx(row["expected"][name]), name
+        value = scores[output] * (cited if output == "precision" else 1) if cited else 0
+        assert value == pytest.approx(row["expected"][name]), name
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_a_reply_without_citations_has_no_precision_and_an_f1_of_0() -> None:
 
 def test_nothing_extracted_cites_nothing() -> None:
     replies = ["x\ny [1]", "Answer: see [1] there"]
-    found = evaluated(replies, [[1], [1]], extract="after('Answer:')")
-    assert found["citation_ids"]["score"] == 0.5
-    assert found.counts()["citation_ids"]["unextracted"] == 1
+    report = evaluated(replies, [[1], [1]], extract="after('Answer:')")
+    assert report["citation_ids"]["score"] == 0.5
+    assert report.counts()["citation_ids"]["unextracted"] == 1
 
 
 def test_a_sample_without_relevant_ids_is_skipped_or_has_0() -> None:

@@ -56,12 +56,12 @@ def scores(text: str, entailed: Collection[tuple[str, tuple[int, ...]]], **how: 
 @pytest.mark.parametrize("row", vectors("citation_precision_recall"))
 def test_recall_and_precision_are_those_of_alce(row: dict[str, Any]) -> None:
     listed = row["scripted"]["entailed"]
-    entailed = [(one["claim"], tuple(one["passages"])) for one in listed]
+    entailed = [(claim["claim"], tuple(claim["passages"])) for claim in listed]
     assert row["inputs"]["docs"] == DOCS
     most = row["params"].get("at_most_citations")
-    found = scores(row["inputs"]["output"], entailed, at_most_citations=most)
-    assert found["recall"] == pytest.approx(row["expected"]["recall"], abs=1e-12)
-    assert found["precision"] == pytest.approx(row["expected"]["precision"], abs=1e-12)
+    result = scores(row["inputs"]["output"], entailed, at_most_citations=most)
+    assert result["recall"] == pytest.approx(row["expected"]["recall"], abs=1e-12)
+    assert result["precision"] == pytest.approx(row["expected"]["precision"], abs=1e-12)
     # All that ALCE's program asks is asked here, each once.
     _, asked = judged(row["inputs"]["output"], entailed, at_most_citations=most)
     pairs = [(claim, numbers) for claims, numbers in asked for claim in claims]
@@ -73,9 +73,9 @@ def test_recall_and_precision_are_those_of_alce(row: dict[str, Any]) -> None:
 def test_the_score_is_the_harmonic_mean_of_both_for_each_text() -> None:
     # Of two sentences, one is supported: recall 1/2. Its two citations: [1] is enough, [2] not
     # needed; the other sentence's counts nothing: precision 1/3. 2 · 1/2 · 1/3 / (5/6) = 2/5.
-    found = scores("Old [1][2]. New [3].", [("Old.", (1, 2)), ("Old.", (1,))])
-    assert found["score"] == pytest.approx(2 / 5)
-    assert (found["recall"], found["precision"]) == (1 / 2, pytest.approx(1 / 3))
+    result = scores("Old [1][2]. New [3].", [("Old.", (1, 2)), ("Old.", (1,))])
+    assert result["score"] == pytest.approx(2 / 5)
+    assert (result["recall"], result["precision"]) == (1 / 2, pytest.approx(1 / 3))
 
 
 @pytest.mark.parametrize("mark", ["[1][2]", "[1, 2]", "[1-2]", "[1] [2]", "[^1][^2]", "【1】【2】"])
@@ -99,13 +99,13 @@ def test_chinese_sentences_are_split_and_their_marks_left_out() -> None:
 
 
 def test_passage_zero_is_none_where_alce_takes_the_last() -> None:
-    found, asked = judged("It is old [0].", [("It is old.", (3,))])
-    assert (asked, found.scores()[NAME]["cited"]) == ([], 0)
+    report, asked = judged("It is old [0].", [("It is old.", (3,))])
+    assert (asked, report.scores()[NAME]["cited"]) == ([], 0)
 
 
 def test_a_passage_that_is_cited_twice_counts_once() -> None:
-    found = scores("It is old [1][1][2].", [("It is old.", (1, 2)), ("It is old.", (1,))])
-    assert found["precision"] == 1 / 2
+    result = scores("It is old [1][1][2].", [("It is old.", (1, 2)), ("It is old.", (1,))])
+    assert result["precision"] == 1 / 2
 
 
 def test_only_the_first_three_citations_of_a_sentence_count_by_default() -> None:
@@ -133,17 +133,17 @@ def test_the_card_counts_the_calls(stub: Stub) -> None:
     report = Hub(load_metric(NAME, judge=spec(stub))).evaluate(predictions=[text], contexts=[DOCS])
     assert len(stub.asked) == 4
     # 2 of 4 sentences, and 4 of 5 citations.
-    found = report.scores()[NAME]
-    assert (found["recall"], found["precision"], found["cited"]) == (1 / 2, 4 / 5, 3 / 4)
+    score = report.scores()[NAME]
+    assert (score["recall"], score["precision"], score["cited"]) == (1 / 2, 4 / 5, 3 / 4)
 
 
 @pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
 def test_without_contexts_nothing_is_supported_or_asked(contexts: list[str]) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({})))
-    found = hub(predictions=["It is old [1]."], contexts=[contexts])[NAME]
+    scores = hub(predictions=["It is old [1]."], contexts=[contexts])[NAME]
     # A blank passage has a number that can be cited.
     cited = len(contexts) > 0
-    assert found == {"score": 0, "recall": 0, "precision": 0, "cited": cited}
+    assert scores == {"score": 0, "recall": 0, "precision": 0, "cited": cited}
 
 
 @pytest.mark.parametrize("text", ["", " ", "...", "[1]", "[1] [2]"])
@@ -156,7 +156,7 @@ def test_a_text_without_a_statement_is_unanswered(text: str) -> None:
 def test_explanations_list_the_verdicts_with_their_passages() -> None:
     report, _ = judged("Both [1][2].", [("Both.", (1, 2)), ("Both.", (1,))])
     (sentence,) = report.explain(NAME, 0).steps[0]["sentences"]
-    asked = [(one["passages"], one["verdict"]["verdict"]) for one in sentence["verdicts"]]
+    asked = [(entry["passages"], entry["verdict"]["verdict"]) for entry in sentence["verdicts"]]
     assert (sentence["sentence"], sentence["precise"]) == ("Both.", [1])
     assert asked == [([1, 2], "yes"), ([1], "yes"), ([2], "idk")]
 
@@ -173,9 +173,9 @@ def test_precise_citations_are_of_supported_sentences(
     parts = list(zip("ABCD", cited, strict=False))
     text = "\n".join(f"{name}{''.join(f' [{n}]' for n in numbers)}." for name, numbers in parts)
     report, _ = judged(text, entailed)
-    found = report.scores()[NAME]
-    whole = [bool(n) and (f"{name}.", tuple(n)) in entailed for name, n in parts]
-    assert found["recall"] == pytest.approx(sum(whole) / len(parts))
-    made = sum(map(len, cited))
-    most = sum(len(n) for (_, n), yes in zip(parts, whole, strict=True) if yes)
-    assert found["precision"] <= most / max(made, 1) + 1e-12
+    score = report.scores()[NAME]
+    supported = [bool(n) and (f"{name}.", tuple(n)) in entailed for name, n in parts]
+    assert score["recall"] == pytest.approx(sum(supported) / len(parts))
+    marks = sum(map(len, cited))
+    most = sum(len(n) for (_, n), yes in zip(parts, supported, strict=True) if yes)
+    assert score["precision"] <= most / max(marks, 1) + 1e-12

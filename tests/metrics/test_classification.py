@@ -36,16 +36,16 @@ def evaluated(predictions: Any, references: Any, **options: Any) -> Any:
 
 
 def scores(predictions: Any, references: Any, **options: Any) -> dict[str, float]:
-    found: dict[str, float] = evaluated(predictions, references, **options)["classification"]
-    return found
+    scores: dict[str, float] = evaluated(predictions, references, **options)["classification"]
+    return scores
 
 
-def assert_golden(found: dict[str, float], expected: dict[str, Any]) -> None:
+def assert_golden(scores: dict[str, float], expected: dict[str, Any]) -> None:
     plain = ("accuracy", "balanced_accuracy", "mcc", "kappa", "kappa_quadratic")
     flat = {name: float(expected[name]) for name in plain}
     flat |= {f"{a}_{rate}": expected[a][rate] for a in AVERAGES for rate in RATES}
     for name, value in flat.items():
-        assert found[name] == pytest.approx(value, nan_ok=True), name
+        assert scores[name] == pytest.approx(value, nan_ok=True), name
 
 
 @pytest.mark.parametrize("row", GOLDENS[:3] + GOLDENS[4:5])
@@ -61,14 +61,14 @@ def test_all_scores_are_those_of_scikit_learn(row: dict[str, Any]) -> None:
     ]
     _, *by_label = tables["labels"]
     assert {name: counts[2] for name, _, _, _, *counts in by_label} == {
-        label: own["support"] for label, own in expected["per_label"].items()
+        label: label_rates["support"] for label, label_rates in expected["per_label"].items()
     }
-    for label, *rates in (own[:4] for own in by_label):
-        own = expected["per_label"][label]
-        assert rates == pytest.approx([own[rate] for rate in RATES])
+    for label, *rates in (numbers[:4] for numbers in by_label):
+        label_scores = expected["per_label"][label]
+        assert rates == pytest.approx([label_scores[rate] for rate in RATES])
     gold_only = sorted({*inputs["references"]})
-    found = scores(**inputs, labels=gold_only)["macro_f1"]
-    assert found == pytest.approx(expected["macro_f1_gold_labels_only"])
+    macro_f1 = scores(**inputs, labels=gold_only)["macro_f1"]
+    assert macro_f1 == pytest.approx(expected["macro_f1_gold_labels_only"])
 
 
 def test_nothing_extracted_is_a_miss_and_no_class() -> None:
@@ -77,14 +77,14 @@ def test_nothing_extracted_is_a_miss_and_no_class() -> None:
     inputs, expected = INVALID["inputs"], INVALID["expected"]
     replies = [f"Answer: {p}" if p != "[invalid]" else "no\nidea" for p in inputs["predictions"]]
     report = evaluated(replies, inputs["references"], extract="after('Answer:')")
-    found = report["classification"]
-    assert found["macro_f1"] == pytest.approx(expected["macro_f1_gold_labels_only"]) == 0.45
+    classified = report["classification"]
+    assert classified["macro_f1"] == pytest.approx(expected["macro_f1_gold_labels_only"]) == 0.45
     assert expected["macro"]["f1"] == pytest.approx(0.3)
     for name in ("accuracy", "mcc", "kappa"):
-        assert found[name] == pytest.approx(expected[name])
-    assert found["weighted_f1"] == pytest.approx(expected["weighted"]["f1"])
+        assert classified[name] == pytest.approx(expected[name])
+    assert classified["weighted_f1"] == pytest.approx(expected["weighted"]["f1"])
     # Four of five predictions have a label, and two are right.
-    assert (found["micro_precision"], found["micro_recall"]) == (2 / 4, 2 / 5)
+    assert (classified["micro_precision"], classified["micro_recall"]) == (2 / 4, 2 / 5)
     assert report.counts()["classification"]["unextracted"] == 1
     assert report.tables()["classification"]["confusion matrix"] == [
         ["reference", "predicted no", "predicted yes", "predicted no label"],
@@ -99,8 +99,8 @@ def test_no_label_disagrees_as_far_as_can_be() -> None:
     # References 0, 1, 2, 2 and predictions 0, none, 2, 2: the distance of none is 2, the largest.
     # Linear: observed 2/4; by chance (0 1 2 2 against 0 2 2 and none, 16 pairs): |i - j| sums to
     # 4 + 3 + 2 + 2 = 11, and 4 * 2 for none, 19/16 together; 1 - (1/2) / (19/16) = 11/19.
-    found = scores(["0", "?", "2", "2"], ["0", "1", "2", "2"], labels=[0, 1, 2])
-    assert found["kappa_linear"] == pytest.approx(11 / 19)
+    result = scores(["0", "?", "2", "2"], ["0", "1", "2", "2"], labels=[0, 1, 2])
+    assert result["kappa_linear"] == pytest.approx(11 / 19)
 
 
 def test_labels_in_other_unicode_forms_are_equal() -> None:
@@ -146,10 +146,10 @@ def test_a_whole_number_is_one_label_however_it_is_written(
     label: Any, other: Any, equal: bool
 ) -> None:
     for pair in ((label, other), (other, label)):
-        assert scores(*([one] for one in pair))["accuracy"] == equal
+        assert scores(*([value] for value in pair))["accuracy"] == equal
         if equal:
-            known = ["2.0", "1.0", "0", "1.5", "-3", 10]
-            assert scores(*([one] for one in pair), labels=known)["accuracy"] == 1
+            labels = ["2.0", "1.0", "0", "1.5", "-3", 10]
+            assert scores(*([value] for value in pair), labels=labels)["accuracy"] == 1
 
 
 def test_a_frame_and_its_csv_have_the_same_labels(tmp_path: Path) -> None:
@@ -170,14 +170,14 @@ def test_a_frame_and_its_csv_have_the_same_labels(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row", LM_EVAL)
 def test_binary_f1_and_mcc_are_those_of_lm_eval(row: dict[str, Any]) -> None:
-    found = evaluated(**row["inputs"])
+    report = evaluated(**row["inputs"])
     expected = row["expected"]
-    assert found["classification"]["mcc"] == pytest.approx(expected["mcc"])
+    assert report["classification"]["mcc"] == pytest.approx(expected["mcc"])
     if isinstance(expected["f1"], dict):
         assert len({*row["inputs"]["references"]}) == 3
         return
     # lm-eval's f1 is that of the label 1, a row of the table of labels; 0 where there is none.
-    rows = found.tables()["classification"]["labels"][1:]
+    rows = report.tables()["classification"]["labels"][1:]
     assert {label: f1 for label, _, _, f1, *_ in rows}.get("1", 0.0) == expected["f1"]
 
 
@@ -186,36 +186,36 @@ NUMBERS = st.integers(0, 4)
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.booleans())
-def test_any_labels_score_as_in_scikit_learn(pairs: list[tuple[str, str]], given_: bool) -> None:
+def test_any_labels_score_as_in_scikit_learn(pairs: list[tuple[str, str]], listed: bool) -> None:
     predictions, references = (list(column) for column in zip(*pairs, strict=True))
-    labels = [*"cab", "10", "9"] if given_ else sorted({*predictions, *references})
-    options = {"labels": labels} if given_ else {}
-    found = scores(predictions, references, **options)
-    assert found["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
-    assert found["mcc"] == pytest.approx(sk.matthews_corrcoef(references, predictions))
+    labels = [*"cab", "10", "9"] if listed else sorted({*predictions, *references})
+    options = {"labels": labels} if listed else {}
+    result = scores(predictions, references, **options)
+    assert result["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
+    assert result["mcc"] == pytest.approx(sk.matthews_corrcoef(references, predictions))
     recalls = sk.recall_score(
         references, predictions, labels=sorted({*references}), average="macro", zero_division=0
     )
-    assert found["balanced_accuracy"] == pytest.approx(recalls)
+    assert result["balanced_accuracy"] == pytest.approx(recalls)
     for average in AVERAGES:
         expected = sk.precision_recall_fscore_support(
             references, predictions, labels=labels, average=average, zero_division=0
         )[:3]
-        assert [found[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
-    weighted = {"kappa": None} | ({"kappa_linear": "linear"} if given_ else {})
+        assert [result[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
+    weighted = {"kappa": None} | ({"kappa_linear": "linear"} if listed else {})
     for name, weights in weighted.items():
         kappa = sk.cohen_kappa_score(references, predictions, labels=labels, weights=weights)
-        assert found[name] == pytest.approx(kappa, nan_ok=True), name
+        assert result[name] == pytest.approx(kappa, nan_ok=True), name
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=12))
 def test_weighted_kappa_takes_numbers_in_their_order(pairs: list[tuple[int, int]]) -> None:
     pairs = [(10 * a, 10 * b) for a, b in pairs]
     predictions, references = (list(column) for column in zip(*pairs, strict=True))
-    found = scores(predictions, references)
+    result = scores(predictions, references)
     for weights in ("linear", "quadratic"):
         kappa = sk.cohen_kappa_score(references, predictions, weights=weights)
-        assert found[f"kappa_{weights}"] == pytest.approx(kappa, nan_ok=True)
+        assert result[f"kappa_{weights}"] == pytest.approx(kappa, nan_ok=True)
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12))
@@ -224,13 +224,13 @@ def test_labels_that_are_not_among_those_named_are_wrong_and_of_no_class(
 ) -> None:
     pairs = [(p, r if r in "ab" else "a") for p, r in pairs]
     predictions, references = (list(column) for column in zip(*pairs, strict=True))
-    found = scores(predictions, references, labels=["a", "b"])
+    result = scores(predictions, references, labels=["a", "b"])
     for average in AVERAGES:
         expected = sk.precision_recall_fscore_support(
             references, predictions, labels=["a", "b"], average=average, zero_division=0
         )[:3]
-        assert [found[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
-    assert found["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
+        assert [result[f"{average}_{rate}"] for rate in RATES] == pytest.approx(expected)
+    assert result["accuracy"] == pytest.approx(sk.accuracy_score(references, predictions))
 
 
 def test_numbers_and_truth_values_are_labels_also_alone_in_a_list() -> None:
@@ -270,8 +270,8 @@ def test_of_several_references_any_will_do_and_else_the_first_counts() -> None:
 def test_score_reports_what_the_mode_says() -> None:
     for mode in ("macro_f1", "kappa_linear", "mcc"):
         metric = load_metric("classification", mode=mode)
-        found = Hub(metric)(predictions=[*"aabbc"], references=[*"abbcc"])["classification"]
-        assert found["score"] == found[mode] != found["accuracy"]
+        scores = Hub(metric)(predictions=[*"aabbc"], references=[*"abbcc"])["classification"]
+        assert scores["score"] == scores[mode] != scores["accuracy"]
         assert metric.card.scale("score") == metric.card.scale(mode)
 
 
@@ -287,9 +287,9 @@ def test_a_table_shows_the_most_frequent_labels_and_sums_the_rest() -> None:
 def test_replies_that_all_differ_need_no_matrix_of_labels() -> None:
     # 50,000 labels times as many would be 20 GB.
     predictions = [f"reply {number}" for number in range(50_000)]
-    found = scores(predictions, ["a"] * 50_000)
-    assert found["accuracy"] == 0
-    assert found["macro_recall"] == 0
+    result = scores(predictions, ["a"] * 50_000)
+    assert result["accuracy"] == 0
+    assert result["macro_recall"] == 0
 
 
 @pytest.mark.parametrize("positive", ["spam", "ham"])
@@ -298,7 +298,7 @@ def test_the_rates_of_the_positive_label_are_those_of_scikit_learn(
     positive: str, pairs: list[tuple[str, str]]
 ) -> None:
     predictions, references = map(list, zip(*pairs, strict=True))
-    found = scores(predictions, references, labels=["spam", "ham"], positive=positive)
+    result = scores(predictions, references, labels=["spam", "ham"], positive=positive)
     for name, expected in zip(
         RATES,
         sk.precision_recall_fscore_support(
@@ -306,13 +306,13 @@ def test_the_rates_of_the_positive_label_are_those_of_scikit_learn(
         ),
         strict=False,
     ):
-        assert found[name] == pytest.approx(expected[0])
+        assert result[name] == pytest.approx(expected[0])
 
 
 def test_the_positive_label_may_be_a_number_and_has_to_occur() -> None:
     # Of two predicted 1s, one is right; of two expected, one is found.
-    found = scores([1, 0, 1], [1, 1, 0], positive=1)
-    assert [found[name] for name in RATES] == [1 / 2, 1 / 2, 1 / 2]
+    result = scores([1, 0, 1], [1, 1, 0], positive=1)
+    assert [result[name] for name in RATES] == [1 / 2, 1 / 2, 1 / 2]
     assert np.isnan(scores(["yes"], ["no"], positive="Yes")["f1"])
     with pytest.raises(ParameterError, match=r"one of \('yes', 'no'\)"):
         load_metric("classification", labels=["yes", "no"], positive="Yes")
@@ -321,9 +321,9 @@ def test_the_positive_label_may_be_a_number_and_has_to_occur() -> None:
 
 def test_few_samples_of_the_positive_label_give_no_interval() -> None:
     labels = {"predictions": ["no"] * 40 + ["yes"] * 4, "references": ["no"] * 40 + ["yes"] * 4}
-    found = evaluated(**labels, positive="yes").intervals(resamples=50)["classification"]
-    assert found["accuracy"].low > 0.9
-    assert np.isnan(found["f1"].low)
+    intervals = evaluated(**labels, positive="yes").intervals(resamples=50)["classification"]
+    assert intervals["accuracy"].low > 0.9
+    assert np.isnan(intervals["f1"].low)
 
 
 def test_a_positive_label_that_no_sample_has_is_told() -> None:

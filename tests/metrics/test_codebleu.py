@@ -45,8 +45,8 @@ def scores(predictions, references, **parameters):
 
 
 def official(predictions, references, language="python", **parameters):
-    found = codebleu.calc_codebleu(references, predictions, language, **parameters)
-    return {ours: found[theirs] for ours, theirs in NAMES.items()}
+    result = codebleu.calc_codebleu(references, predictions, language, **parameters)
+    return {ours: result[theirs] for ours, theirs in NAMES.items()}
 
 
 def functions():
@@ -66,14 +66,14 @@ def functions():
 
 @pytest.mark.parametrize("row", vectors("codebleu"))
 def test_the_published_values_are_met(row):
-    found = scores(row["predictions"], row["references"], language=row["params"]["lang"])
+    result = scores(row["predictions"], row["references"], language=row["params"]["lang"])
     expected = row["expected"]
     if not isinstance(expected, dict):
         expected = {"codebleu": expected}
     for ours, theirs in NAMES.items():
         if theirs in expected:
-            assert found[ours] == pytest.approx(expected[theirs], abs=row["tolerance"])
-    assert found["score"] == pytest.approx(
+            assert result[ours] == pytest.approx(expected[theirs], abs=row["tolerance"])
+    assert result["score"] == pytest.approx(
         official(row["predictions"], row["references"], row["params"]["lang"])["score"]
     )
 
@@ -89,9 +89,9 @@ def test_any_program_scores_as_in_codebleu(rows):
 @given(any_text, st.lists(any_text, min_size=1, max_size=2), st.sampled_from(LANGUAGES))
 def test_any_text_scores_as_in_codebleu(prediction, references, language):
     texts = [prediction, *references]
-    found = scores([prediction], [references], language=language)
+    result = scores([prediction], [references], language=language)
     if not any("\ud800" <= c <= "\udfff" for text in texts for c in text):
-        assert found == pytest.approx(official([prediction], [references], language))
+        assert result == pytest.approx(official([prediction], [references], language))
 
 
 def test_real_functions_score_as_in_codebleu():
@@ -100,8 +100,8 @@ def test_real_functions_score_as_in_codebleu():
         predictions=[pair[0] for pair in pairs], references=[pair[1] for pair in pairs]
     )
     for row, (prediction, reference) in enumerate(pairs):
-        found = {name: values[row] for name, values in report.samples()["codebleu"].items()}
-        assert found == pytest.approx(official([prediction], [[reference]])), prediction
+        result = {name: values[row] for name, values in report.samples()["codebleu"].items()}
+        assert result == pytest.approx(official([prediction], [[reference]])), prediction
     expected = official([pair[0] for pair in pairs], [[pair[1]] for pair in pairs])
     assert report.scores()["codebleu"] == pytest.approx(expected)
 
@@ -109,8 +109,8 @@ def test_real_functions_score_as_in_codebleu():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_its_parser_and_keywords(language):
     prediction, reference = "int f ( int x ) { return x ; }", "int f ( int y ) { return y + 1 ; }"
-    found = scores([prediction], [[reference]], language=language)
-    assert found == pytest.approx(official([prediction], [[reference]], language))
+    result = scores([prediction], [[reference]], language=language)
+    assert result == pytest.approx(official([prediction], [[reference]], language))
 
 
 def test_the_weights_weigh_the_parts():
@@ -139,8 +139,8 @@ def test_merged_sources_stand_in_the_order_of_the_text():
     code = "def f ( a , c , b ) :\n    for i in a :\n        d = b\n        b = c\n        c = d"
     from metric_cards.codebleu.programs import reader
 
-    found = reader("python")
-    steps = found._steps(code, found._root(code))
+    result = reader("python")
+    steps = result._steps(code, result._root(code))
     for step in steps:
         places = [step.places[step.sources.index(name)] for name in step.sources]
         assert places == sorted(places)

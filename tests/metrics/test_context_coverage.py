@@ -32,8 +32,8 @@ def recall(words: list[str], claims: list[str], contexts: list[str]) -> Report:
 
 @RATIOS
 def test_relevance_is_needed_over_all_sentences(words: list[str], expected: float) -> None:
-    found = relevance(words, "q", [" ".join(SENTENCES[:2]), SENTENCES[2]])
-    assert found.scores() == {"context_relevance": {"score": pytest.approx(expected)}}
+    report = relevance(words, "q", [" ".join(SENTENCES[:2]), SENTENCES[2]])
+    assert report.scores() == {"context_relevance": {"score": pytest.approx(expected)}}
 
 
 def test_the_sentences_asked_about_are_those_of_the_contexts() -> None:
@@ -52,8 +52,8 @@ def test_relevance_without_a_sentence_is_undefined(contexts: list[str]) -> None:
 
 @RATIOS
 def test_recall_is_attributable_over_all_claims(words: list[str], expected: float) -> None:
-    found = recall(words, SENTENCES, ["a passage"])
-    assert found.scores() == {"context_recall": {"score": pytest.approx(expected)}}
+    report = recall(words, SENTENCES, ["a passage"])
+    assert report.scores() == {"context_recall": {"score": pytest.approx(expected)}}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_score_is_the_share_of_entities_that_are_found(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "other", "same"),
     [
         ("Eiffel Tower", "EIFFEL tower", True),
         ("Otto Weber", " Otto\u00a0 Weber\n", True),
@@ -59,10 +59,10 @@ def test_the_score_is_the_share_of_entities_that_are_found(
     ],
 )
 def test_normalized_entities_differ_neither_by_case_nor_by_white_space(
-    one: str, other: str, same: bool
+    first: str, other: str, same: bool
 ) -> None:
-    assert score([one], [other]) == score([other], [one]) == float(same)
-    assert score([one], [other], match="exact") == 0.0
+    assert score([first], [other]) == score([other], [first]) == float(same)
+    assert score([first], [other], match="exact") == 0.0
 
 
 def test_spellings_of_one_entity_count_once() -> None:
@@ -116,5 +116,7 @@ def test_a_sample_takes_two_calls_and_blank_passages_are_not_sent(stub: Stub) ->
 def test_more_entities_in_the_contexts_never_lower_the_score(
     reference: list[str], contexts: list[str], more: list[str], match: str
 ) -> None:
-    before, after = (score(reference, found, match=match) for found in (contexts, contexts + more))
+    before, after = (
+        score(reference, passages, match=match) for passages in (contexts, contexts + more)
+    )
     assert math.isnan(after) if not reference else 0 <= before <= after <= 1

@@ -34,10 +34,10 @@ def test_precision_and_recall_are_those_of_ragas() -> None:
     assert len(ROWS) == 30
     for row in ROWS:
         columns = [row["retrieved_contexts"]], [row["reference_contexts"]]
-        found = overlap(*columns, threshold=row["threshold"])
+        result = overlap(*columns, threshold=row["threshold"])
         # ragas adds 1e-10 to the denominator.
-        assert found["average_precision"] == pytest.approx(row["average_precision"], abs=1e-9), row
-        assert found["recall"] == pytest.approx(row["recall"]), row
+        assert result["average_precision"] == pytest.approx(row["average_precision"], abs=1e-9), row
+        assert result["recall"] == pytest.approx(row["recall"]), row
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_precision_and_recall_are_those_of_ragas() -> None:
 def test_passages_are_the_same_from_the_threshold_on(
     contexts: list[str], references: list[str], threshold: float, expected: tuple[float, ...]
 ) -> None:
-    found = overlap([contexts], [references], threshold=threshold)
-    assert tuple(found.values()) == pytest.approx(expected)
+    result = overlap([contexts], [references], threshold=threshold)
+    assert tuple(result.values()) == pytest.approx(expected)
 
 
 def test_a_sample_without_reference_passages_is_unscored_and_ids_are_refused() -> None:
@@ -103,8 +103,8 @@ def test_an_explanation_pairs_the_passages() -> None:
     ],
 )  # fmt: skip
 def test_quoted_spans_are_in_a_passage(reply: str, passages: list[str], score: float) -> None:
-    found = Hub("quoted_spans")(predictions=[reply], contexts=[passages])["quoted_spans"]
-    assert found["score"] == pytest.approx(score)
+    scores = Hub("quoted_spans")(predictions=[reply], contexts=[passages])["quoted_spans"]
+    assert scores["score"] == pytest.approx(score)
 
 
 @pytest.mark.parametrize("reply", ["", "It's the dog's.", '"two words"', '". . ."', '5" by 7"'])

@@ -42,8 +42,8 @@ def words_of(labels: list[int]) -> list[str]:
 def test_the_score_is_the_mean_precision_at_useful_ranks(
     name: str, labels: list[int], expected: float
 ) -> None:
-    found = evaluated(name, words_of(labels)).scores()[name]["score"]
-    assert found == pytest.approx(expected, abs=1e-15)
+    score = evaluated(name, words_of(labels)).scores()[name]["score"]
+    assert score == pytest.approx(expected, abs=1e-15)
 
 
 @BOTH
@@ -54,15 +54,15 @@ def test_the_score_is_the_mean_precision_at_useful_ranks(
 def test_an_epsilon_gives_the_numbers_that_ragas_prints(
     name: str, labels: list[int], expected: float
 ) -> None:
-    found = evaluated(name, words_of(labels), epsilon=1e-10).scores()[name]["score"]
-    assert found == pytest.approx(expected, abs=1e-15)
+    score = evaluated(name, words_of(labels), epsilon=1e-10).scores()[name]["score"]
+    assert score == pytest.approx(expected, abs=1e-15)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=8))
 def test_a_useless_passage_at_the_end_costs_nothing(labels: list[int]) -> None:
     name = "context_utilization"
-    one, other = (evaluated(name, words_of(x)).scores()[name] for x in (labels, [*labels, 0]))
-    assert one["score"] == pytest.approx(other["score"])
+    first, other = (evaluated(name, words_of(x)).scores()[name] for x in (labels, [*labels, 0]))
+    assert first["score"] == pytest.approx(other["score"])
 
 
 @BOTH

@@ -58,8 +58,10 @@ PASSAGES = st.lists(st.lists(st.sampled_from(["yes", "no"]), max_size=4), min_si
 
 @given(PASSAGES.filter(any))
 def test_a_passage_without_relevance_never_helps(passages: list[list[str]]) -> None:
-    one, other = (evaluated(found).scores()[NAME] for found in (passages, [*passages, ["no"]]))
-    assert other["score"] <= one["score"]
+    first, other = (
+        evaluated(verdicts).scores()[NAME] for verdicts in (passages, [*passages, ["no"]])
+    )
+    assert other["score"] <= first["score"]
 
 
 def test_each_passage_has_its_verdicts_at_its_place() -> None:

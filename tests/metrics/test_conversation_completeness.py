@@ -75,7 +75,9 @@ def test_every_intent_has_its_verdict_and_reason() -> None:
 @pytest.mark.parametrize("row", vectors(NAME))
 def test_deepeval_s_values(row: dict[str, Any]) -> None:
     scripted = row["scripted"]
-    verdicts = [one["verdict"] for one in scripted.get("ConversationCompletenessVerdict", ())]
+    verdicts = [
+        verdict["verdict"] for verdict in scripted.get("ConversationCompletenessVerdict", ())
+    ]
     script = {"intents": scripted["UserIntentions"][0]["intentions"], "satisfied": verdicts}
     report = evaluated(script, row["inputs"]["turns"], empty=1)
     assert report.scores()[NAME]["score"] == pytest.approx(row["expected"]["score"])

@@ -16,13 +16,13 @@ from tests.vectors import vectors
 NAME = "criteria"
 
 
-def told() -> Ruling:
+def rule() -> Ruling:
     """A judge to which what says "do" is met."""
     return Ruling({}, rule=lambda item, _: "do" in item)
 
 
 def evaluated(criteria: Any, judge: Scripted | None = None, **parameters: Any) -> Report:
-    hub = Hub(load_metric(NAME, judge=judge or told(), **parameters))
+    hub = Hub(load_metric(NAME, judge=judge or rule(), **parameters))
     return hub.evaluate(predictions=["A reply."] * len(criteria), criteria=criteria)
 
 
@@ -41,10 +41,10 @@ def test_only_the_mean_is_clipped_as_in_healthbench(vector: dict[str, Any]) -> N
     values = vector["inputs"]["values"]
     criteria = [[{"criterion": "a", "points": 1}, {"criterion": "do", "points": v}] for v in values]
     # A positive value counts in the denominator too: v / (1 + v) of v' = v / (1 - v) is v.
-    for own, value in zip(criteria, values, strict=True):
-        own[1]["points"] = value / (1 - value) if 0 < value < 1 else value
+    for criterion, value in zip(criteria, values, strict=True):
+        criterion[1]["points"] = value / (1 - value) if 0 < value < 1 else value
         if value == 1:
-            own[0]["criterion"] = "do this"
+            criterion[0]["criterion"] = "do this"
     report = evaluated(criteria)
     assert report.samples()[NAME]["score"] == pytest.approx(values)
     assert report.scores()[NAME]["score"] == pytest.approx(vector["expected"]["mean"])
@@ -52,8 +52,8 @@ def test_only_the_mean_is_clipped_as_in_healthbench(vector: dict[str, Any]) -> N
 
 def test_an_interval_is_that_of_the_clipped_mean() -> None:
     # Of 20 samples, 8 have 1 and 12 have 1 - 2: the mean is -0.2, and that of few resamples is > 0.
-    made = ["do a", {"criterion": "do not", "points": -2}]
-    report = evaluated([["do a"]] * 8 + [made] * 12)
+    criteria = ["do a", {"criterion": "do not", "points": -2}]
+    report = evaluated([["do a"]] * 8 + [criteria] * 12)
     score, interval = report.scores()[NAME]["score"], report.intervals()[NAME]["score"]
     assert (score, interval.low) == (0, 0)
     assert 0 < interval.high < 0.5
@@ -61,8 +61,8 @@ def test_an_interval_is_that_of_the_clipped_mean() -> None:
 
 def test_a_clipped_mean_is_named_in_a_note() -> None:
     # 1 - 4 = -3 of the one point, and 1: the mean is -1.
-    made = ["do a", {"criterion": "do not", "points": -4}]
-    note = evaluated([made, ["do a"]]).notes()[NAME][-1]
+    criteria = ["do a", {"criterion": "do not", "points": -4}]
+    note = evaluated([criteria, ["do a"]]).notes()[NAME][-1]
     assert note.startswith("the mean of the samples is -1, which is clipped to 0; systems")
     assert "clipped" not in str(evaluated([["do a"]]).notes())
 
@@ -76,8 +76,8 @@ def test_texts_are_worth_one_point_each() -> None:
 
 def test_all_is_met_if_no_mistake_is_made() -> None:
     mistake = {"criterion": "miss: insults", "points": -1}
-    made = {"criterion": "do: insults", "points": -1}
-    report = evaluated([["do a", mistake], ["do a", made], ["do a", {**made, "points": 0}]])
+    item = {"criterion": "do: insults", "points": -1}
+    report = evaluated([["do a", mistake], ["do a", item], ["do a", {**item, "points": 0}]])
     assert report.samples()[NAME]["all_met"].tolist() == [1, 0, 1]
     # (1 of 2 + 2 of 2 + 2 of 2) / 3 criteria are met, mistakes among them.
     assert report.scores()[NAME]["met"] == pytest.approx(5 / 6)
@@ -98,7 +98,7 @@ def test_a_tag_has_the_score_of_its_own_criteria() -> None:
     assert scores["tag_safety"] == 0
     assert scores["tag_tone"] == pytest.approx(1.75 / 3)
     assert report.explain(NAME, 0).steps[0]["tags"] == {"safety": -1, "tone": 0.75}
-    (metric,) = Hub(load_metric(NAME, judge=told(), tags=["safety"])).metrics
+    (metric,) = Hub(load_metric(NAME, judge=rule(), tags=["safety"])).metrics
     assert metric.card.better("tag_safety") == "higher"
     assert metric.headline() == ("score", "all_met", "tag_safety")
 
@@ -110,7 +110,7 @@ def test_a_tag_that_no_sample_has_is_undefined() -> None:
 def test_forty_criteria_take_one_question_and_each_takes_as_many() -> None:
     criteria = [[f"do {number}" for number in range(40)]]
     for each, number in ((False, 1), (True, 40)):
-        judge = told()
+        judge = rule()
         report = evaluated(criteria, judge, each=each)
         assert len(judge.asked) == number
         steps = report.explain(NAME, 0).steps[0]["criteria"]
@@ -118,7 +118,7 @@ def test_forty_criteria_take_one_question_and_each_takes_as_many() -> None:
 
 
 def _shown(**columns: Any) -> list[tuple[str, str]]:
-    judge = told()
+    judge = rule()
     Hub(load_metric(NAME, judge=judge)).evaluate(columns)
     ((_, fields),) = judge.asked
     messages = [json.loads(text) for text in fields["conversation"]]
@@ -146,7 +146,7 @@ def test_rows_of_healthbench_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("prediction", ["", "A reply."])
 def test_an_empty_reply_is_judged_like_any_other(prediction: str) -> None:
-    hub = Hub(load_metric(NAME, judge=told()))
+    hub = Hub(load_metric(NAME, judge=rule()))
     report = hub.evaluate(predictions=[prediction], criteria=[["do a"]])
     assert report.scores()[NAME]["score"] == 1
 
@@ -178,7 +178,7 @@ def test_criteria_for_all_samples_come_from_a_list_a_text_or_a_file(tmp_path: Pa
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     sources = [LISTED, json.dumps(LISTED), *(str(tmp_path / name) for name in files)]
-    metrics = [load_metric(NAME, criteria=source, judge=told()) for source in sources]
+    metrics = [load_metric(NAME, criteria=source, judge=rule()) for source in sources]
     assert len({metric.label() for metric in metrics}) == 1
     # 3 of 1 + 3 points.
     assert Hub(metrics[0])(predictions=["So."])[NAME]["score"] == 0.75
@@ -188,7 +188,7 @@ def test_criteria_for_all_samples_come_from_a_list_a_text_or_a_file(tmp_path: Pa
 @pytest.mark.parametrize("criteria", [[], "nowhere.json", "[1]", [{"points": 1}], "[", " "])
 def test_a_parameter_that_has_no_criteria_is_an_error(criteria: Any) -> None:
     with pytest.raises(ParameterError, match="criteria"):
-        load_metric(NAME, criteria=criteria, judge=told())
+        load_metric(NAME, criteria=criteria, judge=rule())
 
 
 @pytest.mark.parametrize(
@@ -222,14 +222,14 @@ def test_a_column_that_is_null_is_no_key() -> None:
 
 
 def test_a_tag_without_criteria_is_noted() -> None:
-    hub = Hub(load_metric(NAME, judge=told(), tags=["saftey", "safe"]))
+    hub = Hub(load_metric(NAME, judge=rule(), tags=["saftey", "safe"]))
     report = hub.evaluate(predictions=["a"], criteria=[[{"criterion": "x", "tags": ["safe"]}]])
     assert report.notes()[NAME][1:] == ["no criterion with positive points has the tag 'saftey'"]
 
 
 def test_one_text_is_not_a_list_of_criteria() -> None:
     with pytest.raises(ParameterError, match=r"a list of criteria, such as \['Is polite.'\]"):
-        load_metric(NAME, criteria="Is polite.", judge=told())
+        load_metric(NAME, criteria="Is polite.", judge=rule())
 
 
 def test_an_error_of_a_cell_says_of_which_sample() -> None:

@@ -28,15 +28,15 @@ def scored(samples: list[Any], **parameters: Any) -> dict[str, float]:
 
 def by_sets(tokens: list[list[str]], order: int) -> float:
     """Li et al. (2016), over the number of n-grams: different ones over all; nan without any."""
-    found = [gram for text in tokens for gram in ngrams(text, order)]
-    return len(set(found)) / len(found) if found else float("nan")
+    grams = [gram for text in tokens for gram in ngrams(text, order)]
+    return len(set(grams)) / len(grams) if grams else float("nan")
 
 
 @pytest.mark.parametrize("vector", vectors("distinct_n"))
 def test_conformance(vector: dict[str, Any]) -> None:
-    found = scored(vector["predictions"])
+    scores = scored(vector["predictions"])
     for output, value in vector["expected"].items():
-        assert found[output] == pytest.approx(value, abs=vector["tolerance"])
+        assert scores[output] == pytest.approx(value, abs=vector["tolerance"])
 
 
 @given(SAMPLES, st.integers(1, 9), st.sampled_from(NAMES), st.booleans())
@@ -48,9 +48,9 @@ def test_scores_equal_the_definition_over_sets(
     tokens = [[split(t.lower() if lowercase else t) for t in texts] for texts in samples]
     together = [text for texts in tokens for text in texts]
     orders = {"score": n, **{f"distinct_{k}": k for k in range(1, 5)}}
-    found, rows = report.scores()["distinct"], report.samples()["distinct"]
+    scores, rows = report.scores()["distinct"], report.samples()["distinct"]
     for name, order in orders.items():
-        np.testing.assert_array_equal(found[name], by_sets(together, order))
+        np.testing.assert_array_equal(scores[name], by_sets(together, order))
         np.testing.assert_array_equal(rows[name], [by_sets(texts, order) for texts in tokens])
 
 
@@ -59,32 +59,32 @@ def test_names_that_outgrow_64_bits_are_counted_exactly() -> None:
     # don't fit. Every second list repeats the words of the first, but no pair of them.
     words = [f"w{i}" for i in range(70_000)]
     texts = [" ".join(words), " ".join(words[::-1]), " ".join(words[:10])]
-    found = scored(texts)
-    assert found["distinct_1"] == 70_000 / 140_010
+    scores = scored(texts)
+    assert scores["distinct_1"] == 70_000 / 140_010
     for n in (2, 3, 4):
-        assert found[f"distinct_{n}"] == (2 * (70_001 - n)) / (2 * (70_001 - n) + 11 - n)
+        assert scores[f"distinct_{n}"] == (2 * (70_001 - n)) / (2 * (70_001 - n) + 11 - n)
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
 def test_real_texts_equal_the_definition_over_sets(name: str) -> None:
     predictions, _ = texts(name)
-    found = scored(predictions)
+    scores = scored(predictions)
     for n in (1, 2, 3, 4):
-        assert found[f"distinct_{n}"] == by_sets([text.split() for text in predictions], n)
+        assert scores[f"distinct_{n}"] == by_sets([text.split() for text in predictions], n)
 
 
 def test_equal_predictions_count_each_time_in_the_divisor() -> None:
     # Three times "a b": 2 different of 6 words, 1 of 3 pairs.
-    found = scored(["a b", "a b", "a b"])
-    assert (found["distinct_1"], found["distinct_2"]) == (2 / 6, 1 / 3)
+    scores = scored(["a b", "a b", "a b"])
+    assert (scores["distinct_1"], scores["distinct_2"]) == (2 / 6, 1 / 3)
 
 
 def test_no_ngram_reaches_into_the_next_prediction() -> None:
     # Four words one by one hold no pair, in one sample or in several.
     for samples in (["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]):
-        found = scored(samples)
-        assert found["distinct_1"] == 1
-        assert np.isnan(found["distinct_2"])
+        scores = scored(samples)
+        assert scores["distinct_1"] == 1
+        assert np.isnan(scores["distinct_2"])
 
 
 def test_candidates_of_a_sample_count_together() -> None:
@@ -107,19 +107,19 @@ def test_who_answers_less_is_no_better() -> None:
     half = hub.evaluate(predictions=["a b a", "c a b", "", " "])
     assert half.counts()["distinct"]["unanswered"] == 2
     assert half.scores()["distinct"]["distinct_1"] > full.scores()["distinct"]["distinct_1"]
-    found = half.compare(full, resamples=9, trials=9)["distinct"]["distinct_1"]
-    assert found.withheld is not None
-    assert (found.rank, found.other_rank) == (None, None)
+    difference = half.compare(full, resamples=9, trials=9)["distinct"]["distinct_1"]
+    assert difference.withheld is not None
+    assert (difference.rank, difference.other_rank) == (None, None)
 
 
 @given(SAMPLES, SAMPLES, st.integers(1, 9), st.sampled_from(NAMES), st.booleans())
 def test_parts_that_were_condensed_give_the_scores_of_all_together(
-    one: list[list[str]], other: list[list[str]], n: int, tokenizer: str, lowercase: bool
+    first: list[list[str]], other: list[list[str]], n: int, tokenizer: str, lowercase: bool
 ) -> None:
     how: dict[str, Any] = {"n": n, "tokenizer": tokenizer, "lowercase": lowercase}
-    parts = [measured(samples, **how).condense() for samples in (other, one)]
-    found = parts[0].merge(parts[1]).without_samples()
-    np.testing.assert_equal(found.scores(), measured([*one, *other], **how).scores())
+    parts = [measured(samples, **how).condense() for samples in (other, first)]
+    report = parts[0].merge(parts[1]).without_samples()
+    np.testing.assert_equal(report.scores(), measured([*first, *other], **how).scores())
 
 
 def test_what_is_condensed_grows_with_the_vocabulary_and_not_with_the_texts() -> None:

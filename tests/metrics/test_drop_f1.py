@@ -15,8 +15,8 @@ from tests.vectors import answer_vectors
 
 
 def scores(prediction: str, references: Any) -> dict[str, Any]:
-    found: dict[str, Any] = Hub("drop_f1")(predictions=[prediction], references=[references])
-    return found["drop_f1"]
+    hub: dict[str, Any] = Hub("drop_f1")(predictions=[prediction], references=[references])
+    return hub["drop_f1"]
 
 
 def lines(spans: str | list[str]) -> str:
@@ -26,15 +26,15 @@ def lines(spans: str | list[str]) -> str:
 @pytest.mark.parametrize("row", answer_vectors("drop_f1"))
 def test_equals_the_script(row: dict[str, Any]) -> None:
     inputs, expected = row["inputs"], row["expected"]
-    found = scores(lines(inputs["prediction"]), [lines(inputs["reference"])])
-    assert found == {"score": pytest.approx(expected["f1"]), "exact": expected["em"]}
+    result = scores(lines(inputs["prediction"]), [lines(inputs["reference"])])
+    assert result == {"score": pytest.approx(expected["f1"]), "exact": expected["em"]}
 
 
 @pytest.mark.parametrize("row", answer_vectors("drop_f1 (several golds)"))
 def test_the_best_of_several_answers_counts_and_empty_ones_dont(row: dict[str, Any]) -> None:
     inputs, expected = row["inputs"], row["expected"]
-    found = scores(lines(inputs["prediction"]), [lines(gold) for gold in inputs["references"]])
-    assert found == {"score": pytest.approx(expected["f1"]), "exact": expected["em"]}
+    result = scores(lines(inputs["prediction"]), [lines(gold) for gold in inputs["references"]])
+    assert result == {"score": pytest.approx(expected["f1"]), "exact": expected["em"]}
 
 
 def is_number(text: str) -> bool:
@@ -65,9 +65,9 @@ def official(predicted: list[str], gold: list[str]) -> tuple[float, float]:
     ours, theirs = [normal(span) for span in predicted], [normal(span) for span in gold]
     exact = float(set(ours) == set(theirs) and len(ours) == len(theirs))
     table = np.zeros((len(theirs), len(ours)))
-    for row, one in enumerate(theirs):
+    for row, answer in enumerate(theirs):
         for column, other in enumerate(ours):
-            a, b = set(one.split()), set(other.split())
+            a, b = set(answer.split()), set(other.split())
             numbers = {word for word in a if is_number(word)}
             if numbers and not numbers & b:
                 continue
@@ -111,11 +111,11 @@ def test_answers_are_read_as_the_files_of_drop_have_them() -> None:
         {"number": "", "date": none, "spans": ["Giants", "Saints"]},
         {"number": "", "date": {"day": "3", "month": "May", "year": "1992"}, "spans": []},
     ]
-    found = Hub("drop_f1")(
+    hub = Hub("drop_f1")(
         predictions=["3", "saints\ngiants", "3 May 1992"],
         references=[[answer] for answer in answers],
     )
-    assert found["drop_f1"] == {"score": 1, "exact": 1}
+    assert hub["drop_f1"] == {"score": 1, "exact": 1}
 
 
 @pytest.mark.parametrize("answer", [{"spans": [1]}, {"number": None, "date": 3}, {"answer": "x"}])
@@ -126,9 +126,9 @@ def test_an_object_that_isnt_an_answer_is_refused_in_one_line(answer: object) ->
 
 
 def test_a_sample_needs_a_reference_and_nothing_extracted_scores_0() -> None:
-    found = Hub("drop_f1").evaluate(predictions=["5", "5"], references=[["", " "], ["5"]])
-    assert found["drop_f1"] == {"score": 1, "exact": 1}
-    assert found.counts()["drop_f1"] == {"unscored": 1}
+    report = Hub("drop_f1").evaluate(predictions=["5", "5"], references=[["", " "], ["5"]])
+    assert report["drop_f1"] == {"score": 1, "exact": 1}
+    assert report.counts()["drop_f1"] == {"unscored": 1}
     none = Hub("drop_f1", extract="boxed").evaluate(predictions=["5"], references=["5"])
     assert none["drop_f1"] == {"score": 0, "exact": 0}
     assert none.counts()["drop_f1"] == {"unextracted": 1}

@@ -24,19 +24,19 @@ def similarity(predictions: list[str], references: list[Any], unit: str = "char"
 
 def official(prediction: str, reference: str, unit: str) -> dict[str, float]:
     """What rapidfuzz gives for one pair."""
-    one, other = (
+    first, other = (
         list(text) if unit == "char" else text.split() for text in (prediction, reference)
     )
     return {
-        "score": Levenshtein.normalized_similarity(one, other),
-        "distance": float(Levenshtein.distance(one, other)),
+        "score": Levenshtein.normalized_similarity(first, other),
+        "distance": float(Levenshtein.distance(first, other)),
     }
 
 
 @pytest.mark.parametrize("vector", vectors(*OUTPUTS))
 def test_conformance(vector: dict[str, Any]) -> None:
-    found = similarity(vector["predictions"], vector["references"])[OUTPUTS[vector["metric"]]]
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    result = similarity(vector["predictions"], vector["references"])[OUTPUTS[vector["metric"]]]
+    assert result == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 # Textbook distances, over the length of the longer word.
@@ -45,8 +45,8 @@ def test_conformance(vector: dict[str, Any]) -> None:
     [("kitten", "sitting", 3, 7), ("flaw", "lawn", 2, 4), ("", "abc", 3, 3), ("abc", "", 3, 3)],
 )
 def test_textbook_distances(prediction: str, reference: str, distance: int, longer: int) -> None:
-    found = similarity([prediction], [reference])
-    assert found == {"score": pytest.approx(1 - distance / longer), "distance": distance}
+    result = similarity([prediction], [reference])
+    assert result == {"score": pytest.approx(1 - distance / longer), "distance": distance}
 
 
 @pytest.mark.parametrize("unit", ["char", "word"])
@@ -87,8 +87,8 @@ def test_real_texts_equal_rapidfuzz(name: str, unit: str) -> None:
     each = [official(*pair, unit) for pair in zip(predictions, first, strict=True)]
     hub = Hub(metrics=load_metric("edit_similarity", unit=unit))
     report = hub.evaluate(predictions=predictions, references=first)
-    for output, found in report.samples()["edit_similarity"].items():
-        assert found == pytest.approx([outputs[output] for outputs in each])
+    for output, samples in report.samples()["edit_similarity"].items():
+        assert samples == pytest.approx([outputs[output] for outputs in each])
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WEBNLG)])

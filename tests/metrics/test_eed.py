@@ -27,8 +27,8 @@ def eed(prediction: str, reference: Any, **parameters: str) -> float:
 @pytest.mark.parametrize("vector", vectors("eed_cpp", "eed_python"))
 def test_conformance(vector: dict[str, Any]) -> None:
     hub = Hub(metrics=load_metric("eed", convention=vector["metric"].removeprefix("eed_")))
-    found = hub(predictions=vector["predictions"], references=vector["references"])["eed"]["score"]
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    score = hub(predictions=vector["predictions"], references=vector["references"])["eed"]["score"]
+    assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 def test_equal_texts_differ_by_one_place_that_only_python_charges() -> None:
@@ -69,12 +69,12 @@ def test_empty_texts_have_a_score() -> None:
 def test_many_tables_equal_those_of_single_cells(
     hypotheses: list[str], references: list[str], truncated: bool, times: int
 ) -> None:
-    found = jump_costs(hypotheses * times, references * times, truncated)
+    jumps = jump_costs(hypotheses * times, references * times, truncated)
     for row, pair in enumerate(zip(hypotheses, references, strict=True)):
         cost, visits = jump_cost(*pair, truncated)
-        assert found.cost[row] == cost
-        assert found.visits[: len(visits), row].tolist() == visits
-        assert not found.visits[len(visits) :, row].any()
+        assert jumps.cost[row] == cost
+        assert jumps.visits[: len(visits), row].tolist() == visits
+        assert not jumps.visits[len(visits) :, row].any()
 
 
 def test_few_pairs_are_never_read_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,15 +89,15 @@ def test_few_pairs_are_never_read_column_by_column(monkeypatch: pytest.MonkeyPat
 def test_a_character_zero_is_one_like_any_other() -> None:
     # The second pair is longer, so that the first has unused columns, which hold no character.
     hypotheses, references = ["a", "a cat sat on the mat"], ["a\0b", "a cat"]
-    found = jump_costs(hypotheses, references, False)
+    jumps = jump_costs(hypotheses, references, False)
     alone = jump_costs(["a"], ["axb"], False)
-    assert found.cost[0] == alone.cost[0]
-    assert found.visits[:2, 0].tolist() == alone.visits[:, 0].tolist()
+    assert jumps.cost[0] == alone.cost[0]
+    assert jumps.visits[:2, 0].tolist() == alone.visits[:, 0].tolist()
 
 
 @given(st.lists(st.tuples(st.text("ab", max_size=9), st.text("ab", max_size=9)), max_size=20))
 def test_every_pair_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
-    groups = of_like_lengths([one for one, _ in pairs], [other for _, other in pairs])
+    groups = of_like_lengths([text for text, _ in pairs], [other for _, other in pairs])
     assert sorted(i for group in groups for i in group.tolist()) == list(range(len(pairs)))
 
 
@@ -105,10 +105,10 @@ def test_every_pair_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
 def test_the_published_means_of_real_translations_are_met() -> None:
     predictions, references = texts(WMT16, 300)
     hub = Hub(metrics=["eed", "python = eed(convention='python')"])
-    found = hub(predictions=predictions, references=references)
+    scores = hub(predictions=predictions, references=references)
     # The official programs on the first 300 pairs: 0.3104 in C++, 0.3076 in Python.
-    assert found["eed"]["score"] == pytest.approx(0.3104, abs=5e-5)
-    assert found["python"]["score"] == pytest.approx(0.3076, abs=5e-5)
+    assert scores["eed"]["score"] == pytest.approx(0.3104, abs=5e-5)
+    assert scores["python"]["score"] == pytest.approx(0.3076, abs=5e-5)
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16)])
@@ -116,8 +116,8 @@ def test_real_texts_equal_the_table_of_single_cells(name: str) -> None:
     predictions, groups = texts(name, 12)
     hypotheses = [f" {prediction} " for prediction in predictions]
     references = [f" {group[0]} " for group in groups]
-    found = jump_costs(hypotheses, references, truncated=False)
+    jumps = jump_costs(hypotheses, references, truncated=False)
     expected = [
         jump_cost(*pair, truncated=False)[0] for pair in zip(hypotheses, references, strict=True)
     ]
-    assert np.array_equal(found.cost, expected)
+    assert np.array_equal(jumps.cost, expected)

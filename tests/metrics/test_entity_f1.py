@@ -32,8 +32,8 @@ def scores(predictions: Any, references: Any, **options: Any) -> dict[str, float
     return evaluated(predictions, references, **options)["entity_f1"]
 
 
-def rates(found: dict[str, float]) -> list[float]:
-    return [found["precision"], found["recall"], found["score"]]
+def rates(scores: dict[str, float]) -> list[float]:
+    return [scores["precision"], scores["recall"], scores["score"]]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -65,30 +65,34 @@ def spans_of(pieces: list[tuple[str, int, int]]) -> list[dict[str, Any]]:
 
 @given(st.lists(st.tuples(PIECES, PIECES), min_size=1, max_size=3))
 def test_any_spans_score_as_in_nervaluate(pairs: list[tuple[Any, Any]]) -> None:
-    predictions, references = ([spans_of(own) for own in side] for side in zip(*pairs, strict=True))
+    predictions, references = (
+        [spans_of(text) for text in side] for side in zip(*pairs, strict=True)
+    )
     expected = Evaluator(references, predictions, tags=["A", "B"], loader="dict").evaluate()
     for scheme in SCHEMES:
-        own = expected["overall"][scheme]
-        found = scores(predictions, references, form="spans", scheme=scheme)
-        assert rates(found) == pytest.approx([own.precision, own.recall, own.f1]), scheme
+        counts = expected["overall"][scheme]
+        result = scores(predictions, references, form="spans", scheme=scheme)
+        assert rates(result) == pytest.approx([counts.precision, counts.recall, counts.f1]), scheme
 
 
 def test_an_equal_span_is_taken_before_one_that_merely_overlaps() -> None:
     # nervaluate gives the reference to the first prediction, as incorrect, and none is right.
-    made = [{"label": "A", "start": 0, "end": 1}, {"label": "A", "start": 0, "end": 3}]
-    expected = made[1:]
-    official = Evaluator([expected], [made], tags=["A"], loader="dict").evaluate()
+    spans = [{"label": "A", "start": 0, "end": 1}, {"label": "A", "start": 0, "end": 3}]
+    expected = spans[1:]
+    official = Evaluator([expected], [spans], tags=["A"], loader="dict").evaluate()
     assert official["overall"]["strict"].correct == 0
-    assert rates(scores([made], [expected], form="spans")) == pytest.approx([1 / 2, 1, 2 / 3])
-    assert rates(scores([made[::-1]], [expected], form="spans")) == pytest.approx([1 / 2, 1, 2 / 3])
+    assert rates(scores([spans], [expected], form="spans")) == pytest.approx([1 / 2, 1, 2 / 3])
+    assert rates(scores([spans[::-1]], [expected], form="spans")) == pytest.approx(
+        [1 / 2, 1, 2 / 3]
+    )
 
 
 @pytest.mark.parametrize("row", TAGS)
 def test_tags_are_read_as_by_seqeval(row: dict[str, Any]) -> None:
     expected = row["expected"]
-    found = scores(**row["inputs"], form="tags")
-    assert rates(found) == [expected[name] for name in ("precision", "recall", "f1")]
-    assert found["macro_f1"] == pytest.approx(float(expected["macro_f1"]), nan_ok=True)
+    result = scores(**row["inputs"], form="tags")
+    assert rates(result) == [expected[name] for name in ("precision", "recall", "f1")]
+    assert result["macro_f1"] == pytest.approx(float(expected["macro_f1"]), nan_ok=True)
     strict = evaluated(**row["inputs"], form="tags", repair=False)
     if isinstance(expected["strict_iob2_micro"], dict):
         # seqeval fails for tags without a prefix, which strict IOB2 doesn't have.
@@ -103,8 +107,8 @@ def test_the_accuracy_of_tags_is_that_of_classification() -> None:
         flat = {
             side: [tag for tags in rows for tag in tags] for side, rows in row["inputs"].items()
         }
-        found = Hub("classification")(**flat)["classification"]["accuracy"]
-        assert found == pytest.approx(row["expected"]["accuracy"])
+        accuracy = Hub("classification")(**flat)["classification"]["accuracy"]
+        assert accuracy == pytest.approx(row["expected"]["accuracy"])
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_pairs_are_read_in_all_their_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "made"),
+    ("form", "prediction"),
     [
         ("pairs", "none"),
         ("pairs", '[["place"]]'),
@@ -159,16 +163,16 @@ def test_pairs_are_read_in_all_their_forms() -> None:
         ("tags", '{"a": 1}'),
     ],
 )
-def test_a_prediction_of_another_form_has_no_entities(form: str, made: str) -> None:
+def test_a_prediction_of_another_form_has_no_entities(form: str, prediction: str) -> None:
     right: dict[str, Any] = {
         "pairs": [["place", "Bath"]],
         "spans": [{"label": "place", "start": 0, "end": 3}],
         "tags": ["B-place"],
     }
-    found = scores([made, json.dumps(right[form])], [right[form]] * 2, form=form)
-    assert found["parsed"] == 0.5
-    assert rates(found) == pytest.approx([1, 1 / 2, 2 / 3])
-    report = evaluated([made], [made], form=form)
+    result = scores([prediction, json.dumps(right[form])], [right[form]] * 2, form=form)
+    assert result["parsed"] == 0.5
+    assert rates(result) == pytest.approx([1, 1 / 2, 2 / 3])
+    report = evaluated([prediction], [prediction], form=form)
     assert report.counts()["entity_f1"]["unscored"] == 1
     (reason,) = report.results["entity_f1"].reasons
     assert reason.startswith(f"the reference has no entities in the form of {form}: it")
@@ -182,9 +186,9 @@ def test_nothing_to_find_and_nothing_found_is_right_for_the_sample_alone() -> No
 
 
 def test_labels_have_their_strict_rates_whatever_the_scheme() -> None:
-    made = [{"label": "A", "start": 0, "end": 1}, {"label": "B", "start": 4, "end": 4}]
+    spans = [{"label": "A", "start": 0, "end": 1}, {"label": "B", "start": 4, "end": 4}]
     expected = [{"label": "A", "start": 0, "end": 2}, {"label": "B", "start": 4, "end": 4}]
-    report = evaluated([made], [expected], form="spans", scheme="partial")
+    report = evaluated([spans], [expected], form="spans", scheme="partial")
     assert report["entity_f1"]["score"] == 0.75
     assert report["entity_f1"]["macro_f1"] == 0.5
     assert report.tables()["entity_f1"]["labels"][1:] == [

@@ -41,8 +41,8 @@ def official(
         "cer": [jiwer.Strip(), jiwer.ReduceToListOfListOfChars()],
     }
     transform = jiwer.Compose([*transforms, *default[name]])
-    found = jiwer.process_words(references, predictions, transform, transform)
-    outputs = {output: float(getattr(found, output)) for output in (*RATES, *COUNTS)}
+    result = jiwer.process_words(references, predictions, transform, transform)
+    outputs = {output: float(getattr(result, output)) for output in (*RATES, *COUNTS)}
     return {"score": outputs.pop("wer"), **outputs}
 
 
@@ -51,8 +51,8 @@ def test_conformance(vector: dict[str, Any]) -> None:
     name, output = {"wer": ("wer", "score"), "cer": ("cer", "score")}.get(
         vector["metric"], ("wer", vector["metric"])
     )
-    found = rate(name, vector["predictions"], vector["references"])[output]
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    result = rate(name, vector["predictions"], vector["references"])[output]
+    assert result == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 # Values of Morris et al. (2004), as the tests of jiwer give them.
@@ -69,8 +69,8 @@ def test_conformance(vector: dict[str, Any]) -> None:
 def test_the_examples_of_the_paper(
     reference: str, prediction: str, rates: tuple[float, float, float]
 ) -> None:
-    found = rate("wer", [prediction], [reference])
-    assert (found["score"], found["mer"], found["wil"]) == pytest.approx(rates)
+    result = rate("wer", [prediction], [reference])
+    assert (result["score"], result["mer"], result["wil"]) == pytest.approx(rates)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_the_examples_of_the_paper(
 def test_every_edit_is_counted_by_its_kind(
     name: str, predictions: list[str], references: list[Any], score: float, counts: tuple[int, ...]
 ) -> None:
-    found = rate(name, predictions, references)
-    assert found["score"] == pytest.approx(score)
-    assert tuple(found[count] for count in COUNTS) == counts
+    result = rate(name, predictions, references)
+    assert result["score"] == pytest.approx(score)
+    assert tuple(result[count] for count in COUNTS) == counts
 
 
 # jiwer 4.0: "insertions" for a rate without a reference, and silence heard as silence is right.
@@ -119,8 +119,8 @@ def test_every_edit_is_counted_by_its_kind(
 def test_empty_texts_score_as_in_jiwer(
     name: str, prediction: str, reference: str, expected: tuple[float, ...]
 ) -> None:
-    found = rate(name, [prediction], [reference])
-    assert (found["score"], found["mer"], found["wil"], found["wip"]) == expected
+    result = rate(name, [prediction], [reference])
+    assert (result["score"], result["mer"], result["wil"], result["wip"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_empty_texts_score_as_in_jiwer(
 def test_the_mean_of_the_references_weighs_their_counts_alike(
     references: list[str], score: float
 ) -> None:
-    found = Hub(metrics="wer", reduce="mean")(predictions=["c d"], references=[references])
-    assert found["wer"]["score"] == pytest.approx(score)
+    hub = Hub(metrics="wer", reduce="mean")(predictions=["c d"], references=[references])
+    assert hub["wer"]["score"] == pytest.approx(score)
 
 
 @BOTH
 @given(PAIRS)
 def test_corpora_equal_jiwer(name: str, pairs: list[tuple[str, str]]) -> None:
     predictions, references = (list(column) for column in zip(*pairs, strict=True))
-    found = rate(name, predictions, references)
-    assert found == pytest.approx(official(name, predictions, references))
+    result = rate(name, predictions, references)
+    assert result == pytest.approx(official(name, predictions, references))
 
 
 @BOTH
@@ -275,9 +275,9 @@ def test_graphemes_are_compared_as_one(
 def test_speech_of_scripts_without_spaces_counts_as_in_wenet_and_whisper(
     spec: str, prediction: str, reference: str, counts: tuple[int, ...]
 ) -> None:
-    found = Hub(f"m = {spec}")(predictions=[prediction], references=[reference])["m"]
-    assert tuple(found[count] for count in COUNTS[1:]) == counts[:3]
-    assert found["score"] == pytest.approx(sum(counts[:3]) / counts[3])
+    scores = Hub(f"m = {spec}")(predictions=[prediction], references=[reference])["m"]
+    assert tuple(scores[count] for count in COUNTS[1:]) == counts[:3]
+    assert scores["score"] == pytest.approx(sum(counts[:3]) / counts[3])
 
 
 def test_words_that_have_no_spaces_get_the_advice_to_count_mixed_units() -> None:

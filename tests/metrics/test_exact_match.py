@@ -27,15 +27,15 @@ def score(predictions, references, **parameters):
 
 @pytest.mark.parametrize("row", vectors("exact_match"))
 def test_equals_the_published_values_of_evaluate(row):
-    found = score(row["predictions"], row["references"], **row["params"])
-    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+    result = score(row["predictions"], row["references"], **row["params"])
+    assert result == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
 @pytest.mark.parametrize("row", vectors("squad"))
 def test_equals_the_squad_script(row):
-    found = score(row["predictions"], row["references"], normalization="squad")
+    result = score(row["predictions"], row["references"], normalization="squad")
     expected = row["expected"]["exact_match"] / row["params"]["scale"]
-    assert found == pytest.approx(expected, abs=row["tolerance"])
+    assert result == pytest.approx(expected, abs=row["tolerance"])
 
 
 # What numpy does to texts, by the two differences: it drops NUL at the end, and cuts lower "İ".
@@ -45,22 +45,22 @@ NUMPY = {("x\0", "x"): 0, ("İ", "i̇"): 1}
 @pytest.mark.parametrize("row", answer_vectors("exact_match (lm-eval)"))
 def test_equals_lm_evaluation_harness_but_for_what_numpy_does_to_texts(row):
     pair = row["inputs"]["prediction"], row["inputs"]["reference"]
-    found = score(pair[:1], pair[1:], **row["params"])
-    assert found == NUMPY.get(pair, row["expected"])
+    result = score(pair[:1], pair[1:], **row["params"])
+    assert result == NUMPY.get(pair, row["expected"])
 
 
 @pytest.mark.parametrize("row", answer_vectors("exact_match (lm-eval, several targets)"))
 def test_one_of_several_targets_is_enough(row):
     inputs = row["inputs"]
-    found = score([inputs["prediction"]], [inputs["references"]], **row["params"])
-    assert found == row["expected"]
+    result = score([inputs["prediction"]], [inputs["references"]], **row["params"])
+    assert result == row["expected"]
 
 
 @pytest.mark.parametrize("row", answer_vectors("helm quasi_leave_articles_exact_match"))
 def test_words_are_compared_as_helm_does_where_it_leaves_articles(row):
     inputs = row["inputs"]
-    found = score([inputs["prediction"]], [inputs["reference"]], normalization="words")
-    assert found == row["expected"]
+    result = score([inputs["prediction"]], [inputs["reference"]], normalization="words")
+    assert result == row["expected"]
     assert score(["Yes, a Yes!"], ["yes A yes"], normalization="words") == 1
     assert score(["yes"], ["a yes"], normalization="words") == 0
 
@@ -86,8 +86,8 @@ def test_equals_the_match_of_inspect_at_each_location(row):
     metric = load_metric(
         "exact_match(inspect)", location=params["location"], ignore_case=params["ignore_case"]
     )
-    found = Hub(metric)(predictions=[inputs["prediction"]], references=[inputs["reference"]])
-    assert found["exact_match"]["score"] == row["expected"]["score"]
+    hub = Hub(metric)(predictions=[inputs["prediction"]], references=[inputs["reference"]])
+    assert hub["exact_match"]["score"] == row["expected"]["score"]
 
 
 @pytest.mark.parametrize("row", answer_vectors("triviaqa"))
@@ -114,9 +114,9 @@ def test_equals_the_definitions_of_inspect_and_triviaqa_on_any_text(rows, locati
     report = Hub([inspect, "trivia = exact_match(triviaqa)"]).evaluate(
         predictions=[p for p, _ in pairs], references=[r for _, r in pairs]
     )
-    found = {name: scores["score"].tolist() for name, scores in report.samples().items()}
-    assert found["exact_match"] == [match_of_inspect(p, r, location) for p, r in pairs]
-    assert found["trivia"] == [trivia(p) == trivia(r) for p, r in pairs]
+    result = {name: scores["score"].tolist() for name, scores in report.samples().items()}
+    assert result["exact_match"] == [match_of_inspect(p, r, location) for p, r in pairs]
+    assert result["trivia"] == [trivia(p) == trivia(r) for p, r in pairs]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_equals_the_definitions_of_inspect_and_triviaqa_on_any_text(rows, locati
 )
 def test_whole_words_are_found_where_they_are_looked_for(prediction, reference, places):
     for location in ("begin", "end", "any"):
-        found = score([prediction], [reference], location=location)
-        assert found == (location in places), location
+        result = score([prediction], [reference], location=location)
+        assert result == (location in places), location
 
 
 def test_a_location_is_looked_up_after_the_normalization():
@@ -271,10 +271,10 @@ def test_matches_of_answers_that_differ_are_doubted(spec, pairs, doubt):
     assert [note[: len(doubt)] for note in notes] == [doubt] * bool(doubt)
     assert all("normalization='strip'" in note for note in notes)
     if doubt:
-        kept = Hub("m = exact_match(normalization='strip')").evaluate(
+        stripped = Hub("m = exact_match(normalization='strip')").evaluate(
             predictions=predictions, references=references
         )
-        assert not of_answers(kept)
+        assert not of_answers(stripped)
         halves = [report.take([0]), report.take([*range(1, len(pairs))])]
         assert len(pairs) == 1 or of_answers(halves[0].merge(halves[1])) == notes
 

@@ -26,13 +26,13 @@ AWKWARD = st.one_of(
 
 def scores(prediction, source, tokenizer="whitespace"):
     hub = Hub(metrics=[load_metric(name, tokenizer=tokenizer) for name in NAMES])
-    found = hub(predictions=[prediction], sources=[source])
-    return {name: found[name]["score"] for name in NAMES}
+    scores = hub(predictions=[prediction], sources=[source])
+    return {name: scores[name]["score"] for name in NAMES}
 
 
 def fragments(summary, text):
     """The lengths of the fragments, by the procedure that Grusky et al. (2018) print."""
-    found, i = [], 0
+    results, i = [], 0
     while i < len(summary):
         longest, j = 0, 0
         while j < len(text):
@@ -45,9 +45,9 @@ def fragments(summary, text):
                 size += 1
             longest = max(longest, size)
             j += max(size, 1)
-        found.append(longest)
+        results.append(longest)
         i += max(longest, 1)
-    return found
+    return results
 
 
 def expected(summary, text):
@@ -64,18 +64,18 @@ def expected(summary, text):
 
 def letters(text):
     """Runs of letters, marks and numbers; the two ideographs of the test alphabet alone."""
-    kept = (
+    sentences = (
         f" {c} " if c in "日本" else c if unicodedata.category(c)[0] in "LMN" else " "
         for c in text.lower()
     )
-    return "".join(kept).split()
+    return "".join(sentences).split()
 
 
 @pytest.mark.parametrize("row", vectors("extractive_fragments"))
 def test_equals_the_newsroom_code(row):
     [[source]] = row["references"]
-    found = scores(row["predictions"][0], source)
-    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+    result = scores(row["predictions"][0], source)
+    assert result == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,8 +91,8 @@ def test_an_empty_source_gives_zero():
 
 def test_the_scores_of_several_sources_are_averaged():
     # Against "a b": coverage 1, density 2, compression 1. Against "c": 0, 0 and 1/2.
-    found = Hub(metrics=list(NAMES))(predictions=["a b"], sources=[["a b", "c"]])
-    assert [found[name]["score"] for name in NAMES] == pytest.approx([1 / 2, 1, 3 / 4])
+    hub = Hub(metrics=list(NAMES))(predictions=["a b"], sources=[["a b", "c"]])
+    assert [hub[name]["score"] for name in NAMES] == pytest.approx([1 / 2, 1, 3 / 4])
 
 
 @given(st.lists(st.tuples(AWKWARD, AWKWARD), min_size=1, max_size=6), st.booleans())
@@ -107,8 +107,8 @@ def test_equals_the_procedure_of_the_paper_on_any_text(rows, unicode):
     report = Hub(metrics=metrics).evaluate(predictions=predictions, sources=sources)
     for row, (prediction, source) in enumerate(rows):
         for name, value in expected(cut(prediction), cut(source)).items():
-            found = report.samples()[name]["score"][row]
-            assert found == pytest.approx(value)
+            result = report.samples()[name]["score"][row]
+            assert result == pytest.approx(value)
 
 
 def articles():
@@ -126,9 +126,9 @@ def in_the_place_of_articles():
 
 def test_the_coverage_of_summeval_is_that_of_the_newsroom_code():
     predictions, sources = articles()
-    found = Hub(metrics="coverage")(predictions=predictions, sources=sources)
+    hub = Hub(metrics="coverage")(predictions=predictions, sources=sources)
     # The Newsroom code gives a mean coverage of 0.974 on these 1,600 summaries.
-    assert round(found["coverage"]["score"], 3) == 0.974
+    assert round(hub["coverage"]["score"], 3) == 0.974
 
 
 @pytest.mark.parametrize("texts_of", [in_the_place_of_articles, articles])
@@ -136,9 +136,9 @@ def test_equals_the_procedure_of_the_paper_on_real_summaries(texts_of):
     predictions, sources = texts_of()
     report = Hub(metrics=list(NAMES)).evaluate(predictions=predictions, sources=sources)
     for row in range(0, len(predictions), 20):
-        wanted = expected(predictions[row].lower().split(), sources[row].lower().split())
-        found = {name: report.samples()[name]["score"][row] for name in NAMES}
-        assert found == pytest.approx(wanted)
+        fragments = expected(predictions[row].lower().split(), sources[row].lower().split())
+        result = {name: report.samples()[name]["score"][row] for name in NAMES}
+        assert result == pytest.approx(fragments)
     means = [report.scores()[name]["score"] for name in NAMES]
     samples = [report.samples()[name]["score"] for name in NAMES]
     np.testing.assert_allclose(means, np.mean(samples, axis=1))

@@ -40,15 +40,15 @@ def scored(mine: Sequence[str], its: Sequence[str], **parameters: Any) -> dict[s
 
 def test_a_right_answer_with_half_of_the_facts_scores_two_thirds() -> None:
     # The example of ragas' documentation, which rounds 2 · 1 · 1/2 / (1 + 1/2) to 0.67.
-    found = scored(["yes"], ["yes", "no"])
-    assert found == {"score": pytest.approx(2 / 3, abs=1e-15), "precision": 1.0, "recall": 0.5}
+    scores = scored(["yes"], ["yes", "no"])
+    assert scores == {"score": pytest.approx(2 / 3, abs=1e-15), "precision": 1.0, "recall": 0.5}
 
 
 @pytest.mark.parametrize("example", RAGCHECKER)
 def test_it_is_the_f1_of_ragchecker(example: Example) -> None:
-    found = Hub(load_metric(NAME, judge=judge_of(example)))(**columns_of(example))[NAME]
+    scores = Hub(load_metric(NAME, judge=judge_of(example)))(**columns_of(example))[NAME]
     expected = (example.expected[name] for name in ("f1", "precision", "recall"))
-    assert found == pytest.approx(
+    assert scores == pytest.approx(
         dict(zip(("score", "precision", "recall"), expected, strict=True))
     )
 
@@ -68,26 +68,26 @@ def test_it_is_the_f1_of_ragchecker(example: Example) -> None:
     ],
 )
 def test_every_mode_has_its_formula(parameters: dict[str, Any], expected: float) -> None:
-    found = scored(["yes", "no", "yes"], ["idk", "yes"], **parameters)
-    assert found["score"] == pytest.approx(expected)
+    scores = scored(["yes", "no", "yes"], ["idk", "yes"], **parameters)
+    assert scores["score"] == pytest.approx(expected)
 
 
 def test_mixed_counts_leave_precision_and_recall_as_they_are() -> None:
     # TP 3, FP 0, FN 1 make 6/7, where the shares 1 and 1/2 make 2/3.
-    found = scored(["yes"] * 3, ["yes", "no"], counts="mixed")
-    assert found == {"score": pytest.approx(6 / 7), "precision": 1.0, "recall": 0.5}
+    scores = scored(["yes"] * 3, ["yes", "no"], counts="mixed")
+    assert scores == {"score": pytest.approx(6 / 7), "precision": 1.0, "recall": 0.5}
 
 
 @pytest.mark.parametrize("counts", ["separate", "mixed"])
 def test_nothing_in_common_scores_0(counts: str) -> None:
-    found = scored(["no", "idk"], ["no"], counts=counts)
-    assert found == {"score": 0.0, "precision": 0.0, "recall": 0.0}
+    scores = scored(["no", "idk"], ["no"], counts=counts)
+    assert scores == {"score": 0.0, "precision": 0.0, "recall": 0.0}
 
 
 def test_mixed_recall_is_0_where_no_claim_is_right_and_none_is_missing() -> None:
     # ragas: TP / (TP + FN + 1e-8) with TP = FN = 0.
-    found = scored(["no"], ["yes"], counts="mixed", mode="recall")
-    assert found == {"score": 0.0, "precision": 0.0, "recall": 1.0}
+    scores = scored(["no"], ["yes"], counts="mixed", mode="recall")
+    assert scores == {"score": 0.0, "precision": 0.0, "recall": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_mixed_recall_is_0_where_no_claim_is_right_and_none_is_missing() -> None
 )
 def test_one_share_asks_for_one_text_only(mode: str, asked: list[tuple[str, str]]) -> None:
     judge = judge_of(RAGCHECKER[0])
-    found = Hub(load_metric(NAME, judge=judge, mode=mode))(**columns_of(RAGCHECKER[0]))
+    hub = Hub(load_metric(NAME, judge=judge, mode=mode))(**columns_of(RAGCHECKER[0]))
     assert judge.asked == asked
-    assert set(found[NAME]) == {"score", mode}
+    assert set(hub[NAME]) == {"score", mode}
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_every_claim_of_both_texts_has_its_verdict() -> None:
 def test_a_corpus_is_the_mean_of_its_samples() -> None:
     # RAGChecker prints 68.3, 76.4 and 62.5 for the two examples together.
     hub = Hub(load_metric(NAME, judge=judge_of(*RAGCHECKER)))
-    found = hub(**columns_of(*RAGCHECKER))[NAME]
-    assert {name: round(100 * value, 1) for name, value in found.items()} == {
+    scores = hub(**columns_of(*RAGCHECKER))[NAME]
+    assert {name: round(100 * value, 1) for name, value in scores.items()} == {
         "score": 68.3,
         "precision": 76.4,
         "recall": 62.5,
@@ -157,9 +157,9 @@ def test_calls_are_shared_with_other_metrics_of_claims(stub: Stub) -> None:
 @given(VERDICTS, VERDICTS, BETAS)
 @settings(max_examples=40)
 def test_f_lies_between_precision_and_recall(mine: list[str], its: list[str], beta: float) -> None:
-    found = scored(mine, its, beta=beta)
-    low, high = sorted((found["precision"], found["recall"]))
-    assert low - 1e-12 <= found["score"] <= high + 1e-12
+    scores = scored(mine, its, beta=beta)
+    low, high = sorted((scores["precision"], scores["recall"]))
+    assert low - 1e-12 <= scores["score"] <= high + 1e-12
 
 
 @given(VERDICTS, VERDICTS)
@@ -167,9 +167,9 @@ def test_f_lies_between_precision_and_recall(mine: list[str], its: list[str], be
 def test_exchanging_the_texts_exchanges_precision_and_recall(
     mine: list[str], its: list[str]
 ) -> None:
-    there, back = scored(mine, its), scored(its, mine)
-    assert (there["precision"], there["recall"]) == (back["recall"], back["precision"])
-    assert there["score"] == pytest.approx(back["score"])
+    forth, back = scored(mine, its), scored(its, mine)
+    assert (forth["precision"], forth["recall"]) == (back["recall"], back["precision"])
+    assert forth["score"] == pytest.approx(back["score"])
 
 
 @given(st.integers(0, 4), st.integers(1, 4), st.integers(1, 4), BETAS)
@@ -178,6 +178,6 @@ def test_both_counts_agree_where_equally_many_claims_match(
     same: int, more: int, less: int, beta: float
 ) -> None:
     # t of n and t of m claims: F is (1 + b²) t / (b² m + n) either way.
-    mine, its = (["yes"] * same + ["no"] * rest for rest in (more, less))
-    one, other = (scored(mine, its, beta=beta, counts=c)["score"] for c in ("separate", "mixed"))
-    assert one == pytest.approx(other)
+    mine, its = (["yes"] * same + ["no"] * others for others in (more, less))
+    first, other = (scored(mine, its, beta=beta, counts=c)["score"] for c in ("separate", "mixed"))
+    assert first == pytest.approx(other)

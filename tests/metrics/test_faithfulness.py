@@ -57,12 +57,12 @@ def test_retrieving_nothing_gains_nothing() -> None:
     less = [["It is old."], []] * 2
     metrics = ["faithfulness", "hallucination", "context_recall", "context_entity_recall"]
     metrics += ["context_precision", "context_relevance"]
-    given = {"predictions": answers, "references": references, "questions": ["How old?"] * 4}
+    options = {"predictions": answers, "references": references, "questions": ["How old?"] * 4}
     hub = Hub(metrics, judge="offline")
-    one, other = (hub.evaluate(**given, contexts=contexts) for contexts in (useful, less))
+    first, other = (hub.evaluate(**options, contexts=contexts) for contexts in (useful, less))
     for metric, score in (("faithfulness", 0.5), ("hallucination", 0.5), ("context_recall", 0.5)):
-        assert one[metric]["score"] == other[metric]["score"] == score
-    tests = other.compare(one)
+        assert first[metric]["score"] == other[metric]["score"] == score
+    tests = other.compare(first)
     for metric in ("context_precision", "context_relevance"):
         assert other.counts()[metric]["unanswered"] == 2
         assert "left different samples unanswered" in str(tests[metric]["score"].withheld)

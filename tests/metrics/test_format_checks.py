@@ -68,8 +68,8 @@ def test_checks(check: str, passing: list[str], failing: list[str]) -> None:
 
 def test_the_language_is_what_langdetect_finds() -> None:
     text = "Das ist ein ganz normaler deutscher Satz."
-    for check, found in (("language: de", 1), ("language: DE", 1), ("language: en", 0)):
-        assert scores([text], checks=[check])["score"] == found
+    for check, passes in (("language: de", 1), ("language: DE", 1), ("language: en", 0)):
+        assert scores([text], checks=[check])["score"] == passes
     assert scores(["123"], checks=["language: de"])["score"] == 0
     with pytest.raises(InputError, match="langdetect doesn't know 'german'; it knows af, ar"):
         scores([text], checks=["language: German"])
@@ -87,8 +87,8 @@ def test_without_langdetect_the_error_says_what_to_install(monkeypatch: Any) -> 
 
 
 def test_a_reply_passes_if_it_passes_all_and_checks_are_pooled() -> None:
-    found = scores(["a", "a b", "a b c"], [["words == 1"], ["words == 1"], ["words > 1", "json"]])
-    assert found == {"score": 1 / 3, "passed": 2 / 4}
+    result = scores(["a", "a b", "a b c"], [["words == 1"], ["words == 1"], ["words > 1", "json"]])
+    assert result == {"score": 1 / 3, "passed": 2 / 4}
 
 
 def test_all_samples_may_share_their_checks() -> None:
@@ -128,10 +128,10 @@ def test_a_check_that_is_no_text_is_refused() -> None:
 
 @given(st.text("a \n-#*1.`", max_size=30), st.integers(0, 5), st.sampled_from(sorted(COUNTS)))
 def test_relations_are_those_of_numbers(text: str, limit: int, count: str) -> None:
-    found = [check_of(f"{count} {relation} {limit}")(text) for relation in ("<", "==", ">")]
-    assert sum(found) == 1
-    assert found[0] + found[1] == check_of(f"{count} <= {limit}")(text)
-    assert found[1] + found[2] == check_of(f"{count} >= {limit}")(text)
+    checks = [check_of(f"{count} {relation} {limit}")(text) for relation in ("<", "==", ">")]
+    assert sum(checks) == 1
+    assert checks[0] + checks[1] == check_of(f"{count} <= {limit}")(text)
+    assert checks[1] + checks[2] == check_of(f"{count} >= {limit}")(text)
 
 
 @pytest.mark.parametrize("text", ["{" * 100_000, "7" * 1_000_000, " " * 300_000, "\n" * 300_000])

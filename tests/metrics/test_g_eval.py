@@ -23,7 +23,7 @@ def asked(stub: Stub, **parameters: Any) -> tuple[Report, list[str]]:
     """The report on three predictions by the stub, and the instructions that it got."""
     hub = Hub(load_metric("g_eval", judge=judge_toys.spec(stub), **parameters))
     report = hub.evaluate(predictions=["One.", "Two.", "Three."])
-    return report, [one.system for one in stub.asked]
+    return report, [asked.system for asked in stub.asked]
 
 
 def test_the_grade_is_the_mean_of_the_scores_by_their_probability() -> None:
@@ -59,7 +59,7 @@ def test_whoever_writes_the_steps_sees_the_names_of_the_fields_and_no_text(stub:
     judge = judge_toys.spec(stub)
     hub = Hub(load_metric("g_eval", judge=judge, sees=("prediction", "source")))
     hub(predictions=["One."], sources=["Two."])
-    assert [one.data for one in stub.asked] == [
+    assert [asked.data for asked in stub.asked] == [
         {"fields": ["prediction", "source"]},
         {"prediction": "One.", "source": "Two."},
     ]
@@ -104,7 +104,7 @@ def test_the_first_input_is_the_graded_one(stub: Stub) -> None:
 def test_a_text_never_becomes_an_instruction(stub: Stub, attack: str) -> None:
     hub = Hub(load_metric("g_eval", judge=judge_toys.spec(stub), criteria="It names a year."))
     hub(predictions=[attack])
-    assert not any(attack[-12:] in one.system for one in stub.asked)
+    assert not any(attack[-12:] in asked.system for asked in stub.asked)
     assert stub.asked[-1].data == {"prediction": attack}
 
 
@@ -116,8 +116,8 @@ def test_braces_in_the_criteria_stay_as_they_are(stub: Stub) -> None:
 def test_the_best_of_several_references_counts() -> None:
     judge = Scripted({"steps": STEPS, "grade": lambda its: 5 if its["reference"] == "same" else 2})
     hub = Hub(load_metric("g_eval", judge=judge, sees=["prediction", "reference"]))
-    found = hub(predictions=["a"], references=[["other", "same"]])
-    assert found == {"g_eval": {"score": 1.0, "grade": 5.0}}
+    scores = hub(predictions=["a"], references=[["other", "same"]])
+    assert scores == {"g_eval": {"score": 1.0, "grade": 5.0}}
 
 
 def test_the_explanation_has_the_steps_and_the_reason() -> None:

@@ -17,8 +17,8 @@ ORDERS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted)
 
 def official(tokenizer, predictions, references, min_len=1, max_len=4):
     split = TOKENIZERS[tokenizer]
-    wanted = [[split(text) for text in texts] for texts in references]
-    return corpus_gleu(wanted, [split(text) for text in predictions], min_len, max_len)
+    expected = [[split(text) for text in texts] for texts in references]
+    return corpus_gleu(expected, [split(text) for text in predictions], min_len, max_len)
 
 
 def ours(parameters, predictions, references):
@@ -66,8 +66,8 @@ def test_equals_nltk_on_any_text(samples, tokenizer, orders):
     expected = official(tokenizer, predictions, references, *orders)
     assert report.scores()["gleu"]["score"] == pytest.approx(expected, abs=1e-12)
     for row, sample in enumerate(report.samples()["gleu"]["score"]):
-        one = official(tokenizer, [predictions[row]], [references[row]], *orders)
-        assert sample == pytest.approx(one, abs=1e-12)
+        alone = official(tokenizer, [predictions[row]], [references[row]], *orders)
+        assert sample == pytest.approx(alone, abs=1e-12)
 
 
 def test_a_reference_without_ngrams_is_taken_only_alone():

@@ -107,15 +107,15 @@ def test_the_prompts_differ_and_have_the_same_scale(name: str) -> None:
     assert [(prompt, scale) for prompt, _, scale in asked] == [
         (prompt, (0, 2)) for prompt in PROMPTS[name]
     ]
-    one, other = (load_metric(name).prompt(prompt).text for prompt in PROMPTS[name])
-    assert one != other
+    first, other = (load_metric(name).prompt(prompt).text for prompt in PROMPTS[name])
+    assert first != other
 
 
 @EACH
 def test_every_field_that_is_sent_is_named_in_its_prompt(name: str) -> None:
     for prompt, fields, _ in watched(name):
         text = load_metric(name).prompt(prompt).text
-        assert all(f'"{given}"' in text for given in fields)
+        assert all(f'"{inputs}"' in text for inputs in fields)
 
 
 @pytest.mark.parametrize(

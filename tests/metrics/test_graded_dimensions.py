@@ -45,9 +45,9 @@ def test_the_score_is_the_place_of_the_grade_from_1_to_5(
 
 @every
 def test_the_prompt_describes_every_score_and_names_what_it_is_given(name: str, stub: Stub) -> None:
-    found = Hub(load_metric(name, judge=judge_toys.spec(stub)))(**COLUMNS[name])
+    hub = Hub(load_metric(name, judge=judge_toys.spec(stub)))(**COLUMNS[name])
     # The stub gives the middle of 1 to 5, which is 3, half of the way.
-    assert found == {name: {"score": 0.5, "grade": 3.0}}
+    assert hub == {name: {"score": 0.5, "grade": 3.0}}
     (asked,) = stub.asked
     assert all(f"\n- {score}: " in asked.system for score in (1, 2, 3, 4, 5))
     assert all(f'"{field}"' in asked.system for field in asked.data)

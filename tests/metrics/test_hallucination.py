@@ -52,14 +52,14 @@ WORDS = st.lists(st.sampled_from(["yes", "no", "idk"]), min_size=1, max_size=9)
 def test_it_is_one_minus_faithfulness(words: list[str]) -> None:
     judge = Scripted({"claims": [f"claim {i}" for i in range(len(words))], "supported": words})
     hub = Hub([load_metric(NAME, judge=judge), load_metric("faithfulness", judge=judge)])
-    found = hub(predictions=["a"], contexts=[["a text"]])
-    assert found[NAME]["score"] == pytest.approx(1 - found["faithfulness"]["score"])
+    scores = hub(predictions=["a"], contexts=[["a text"]])
+    assert scores[NAME]["score"] == pytest.approx(1 - scores["faithfulness"]["score"])
 
 
 @given(WORDS)
 def test_a_further_invention_never_lowers_the_score(words: list[str]) -> None:
-    one, other = (by_claims(found).scores()[NAME]["score"] for found in (words, [*words, "idk"]))
-    assert other >= one
+    first, other = (by_claims(tags).scores()[NAME]["score"] for tags in (words, [*words, "idk"]))
+    assert other >= first
 
 
 def test_claims_are_asked_about_exactly_as_faithfulness_asks() -> None:
@@ -88,8 +88,8 @@ def test_without_a_context_all_claims_are_unsupported(
     contexts: list[str],
 ) -> None:
     hub = Hub(load_metric(NAME, judge=Scripted({"claims": ["a", "b"]})))
-    found = hub(predictions=["a"], contexts=[contexts])[NAME]
-    assert found == {"score": 1, "contradicted": 0, "unsupported": 1}
+    scores = hub(predictions=["a"], contexts=[contexts])[NAME]
+    assert scores == {"score": 1, "contradicted": 0, "unsupported": 1}
 
 
 @pytest.mark.parametrize(

@@ -85,14 +85,14 @@ def test_the_runs_of_an_alignment_are_its_counts(spec: str) -> None:
     scores = {output: values.tolist() for output, values in report.samples()[name].items()}
     kinds = {"equal": "hits", "substitute": "substitutions", "insert": "insertions"}
     for i, step in enumerate(steps):
-        found = dict.fromkeys((*kinds.values(), "deletions"), 0)
+        result = dict.fromkeys((*kinds.values(), "deletions"), 0)
         for run in step["alignment"]:
-            found[kinds.get(run["kind"], "deletions")] += run["size"]
-        assert found == {output: scores[output][i] for output in found}
-        edits = found["substitutions"] + found["insertions"] + found["deletions"]
+            result[kinds.get(run["kind"], "deletions")] += run["size"]
+        assert result == {output: scores[output][i] for output in result}
+        edits = result["substitutions"] + result["insertions"] + result["deletions"]
         assert step["edits"] == edits
-        wanted = found["hits"] + found["substitutions"] + found["deletions"]
-        assert scores["score"][i] == pytest.approx(edits / max(wanted, 1))
+        size = result["hits"] + result["substitutions"] + result["deletions"]
+        assert scores["score"][i] == pytest.approx(edits / max(size, 1))
 
 
 @pytest.mark.parametrize("unit", ["char", "word"])
@@ -110,9 +110,9 @@ def test_shifts_and_edits_to_the_closest_reference_are_those_of_ter() -> None:
 def test_an_exact_match_needs_no_edit(normalization: str) -> None:
     equal = {name: [*column, "The cat."] for name, column in PAIRS.items()}
     equal["references"][-1] = "the cat" if normalization == "squad" else "The cat."
-    found = sums(f"exact_match(normalization={normalization!r})", equal)
-    assert [score for score, _ in found] == [step["edits"] == 0 for _, step in found]
-    assert found[-1][0] == 1
+    result = sums(f"exact_match(normalization={normalization!r})", equal)
+    assert [score for score, _ in result] == [step["edits"] == 0 for _, step in result]
+    assert result[-1][0] == 1
 
 
 def test_the_matches_are_the_precisions_of_bleu() -> None:
@@ -188,9 +188,9 @@ def test_novelty_marks_what_stands_in_the_file(tmp_path: Path) -> None:
 
 def test_the_edits_of_character_are_its_score_where_nothing_is_shifted() -> None:
     for score, step in sums("character", PAIRS):
-        said = sum(len(run["prediction"]) for run in step["alignment"])
-        if said and not step["shifted"]:
-            assert score == pytest.approx(min(1.0, step["edits"] / said))
+        size = sum(len(run["prediction"]) for run in step["alignment"])
+        if size and not step["shifted"]:
+            assert score == pytest.approx(min(1.0, step["edits"] / size))
     report = Hub("character").evaluate(predictions=["b c a"], references=["a b c"])
     # "b c" goes behind "a" for its mean length, 1, of five characters; then nothing is wrong.
     assert report.samples()["character"]["score"].tolist() == pytest.approx([1 / 5])

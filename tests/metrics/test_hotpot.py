@@ -31,10 +31,10 @@ NAMES = {
 def test_equals_the_script(row: dict[str, Any]) -> None:
     inputs = dict(row["inputs"])
     inputs["supporting_facts"] = inputs.pop("gold_facts")
-    found = Hub("hotpot")(**inputs)["hotpot"]
-    assert len(row["expected"]) == len(found) == 12
+    scores = Hub("hotpot")(**inputs)["hotpot"]
+    assert len(row["expected"]) == len(scores) == 12
     for official, value in row["expected"].items():
-        assert found[NAMES[official]] == pytest.approx(value, abs=1e-12), official
+        assert scores[NAMES[official]] == pytest.approx(value, abs=1e-12), official
 
 
 ANSWERS = st.sampled_from(
@@ -45,20 +45,20 @@ FACTS = st.lists(st.sampled_from([["A", 0], ["A", 1], ["B", 0], ["C", 2]]), max_
 
 def of_answer(prediction: str, gold: str) -> tuple[float, float, float]:
     """Exact match, precision and recall of an answer, as the script has them."""
-    one, other = normal(prediction), normal(gold)
+    first, other = normal(prediction), normal(gold)
     special = ("yes", "no", "noanswer")
-    if (one in special or other in special) and one != other:
-        return float(one == other), 0.0, 0.0
-    shared = sum((Counter(one.split()) & Counter(other.split())).values())
+    if (first in special or other in special) and first != other:
+        return float(first == other), 0.0, 0.0
+    shared = sum((Counter(first.split()) & Counter(other.split())).values())
     if not shared:
-        return float(one == other), 0.0, 0.0
-    return float(one == other), shared / len(one.split()), shared / len(other.split())
+        return float(first == other), 0.0, 0.0
+    return float(first == other), shared / len(first.split()), shared / len(other.split())
 
 
 def of_facts(named: list[Any], gold: list[Any]) -> tuple[float, float, float]:
-    one, other = set(map(tuple, named)), set(map(tuple, gold))
-    both = len(one & other)
-    return float(one == other), both / max(len(one), 1), both / max(len(other), 1)
+    first, other = set(map(tuple, named)), set(map(tuple, gold))
+    both = len(first & other)
+    return float(first == other), both / max(len(first), 1), both / max(len(other), 1)
 
 
 def f1(precision: float, recall: float) -> float:
@@ -93,13 +93,13 @@ def test_equals_the_definition_on_any_samples(rows: list[tuple[str, str, Any, An
 def test_facts_are_read_as_data_sets_have_them() -> None:
     columns = {"title": ["A", "B"], "sent_id": [0, 3]}
     listed: list[Any] = [["A", 0], ["B", 3]]
-    found = Hub("hotpot")(
+    scores = Hub("hotpot")(
         predictions=["x", "x"],
         references=["x", "x"],
         facts=[columns, ["p1", "p2"]],
         supporting_facts=[listed, ["p2", "p1", "p1"]],
     )["hotpot"]
-    assert found["joint_exact"] == 1
+    assert scores["joint_exact"] == 1
 
 
 @pytest.mark.parametrize("fact", [3, ["A"], ["A", 0, 1], [1, "A"], {"title": ["A"]}, None])
@@ -111,7 +111,7 @@ def test_what_isnt_a_fact_is_one_line(fact: object) -> None:
 
 
 def test_without_an_answer_the_facts_still_count() -> None:
-    found = Hub("hotpot", extract="after('Answer:')")(
+    scores = Hub("hotpot", extract="after('Answer:')")(
         predictions=["no idea"], references=[""], facts=[["p"]], supporting_facts=[["p"]]
     )["hotpot"]
-    assert (found["answer_exact"], found["facts_f1"], found["score"]) == (0, 1, 0)
+    assert (scores["answer_exact"], scores["facts_f1"], scores["score"]) == (0, 1, 0)

@@ -25,8 +25,8 @@ OUTPUTS = ("score", "prompt_loose", "instruction_strict", "instruction_loose")
 
 def scores(texts: Any, ids: Any, kwargs: Any, **options: Any) -> tuple[float, ...]:
     hub = Hub(load_metric("instruction_following", **options))
-    found = hub(predictions=texts, instruction_ids=ids, kwargs=kwargs)["instruction_following"]
-    return tuple(found[name] for name in OUTPUTS)
+    scores = hub(predictions=texts, instruction_ids=ids, kwargs=kwargs)["instruction_following"]
+    return tuple(scores[name] for name in OUTPUTS)
 
 
 def follows(text: str, instruction: str, **kwargs: Any) -> bool:
@@ -36,9 +36,9 @@ def follows(text: str, instruction: str, **kwargs: Any) -> bool:
 @pytest.mark.parametrize("row", answer_vectors("ifeval"))
 def test_replies_are_judged_as_ifevals_program_judges_them(row: dict[str, Any]) -> None:
     inputs, expected = row["inputs"], row["expected"]
-    found = scores([inputs["prediction"]], [inputs["instruction_ids"]], [inputs["kwargs"]])
+    values = scores([inputs["prediction"]], [inputs["instruction_ids"]], [inputs["kwargs"]])
     number = len(inputs["instruction_ids"])
-    assert found == pytest.approx(
+    assert values == pytest.approx(
         (
             *(float(expected[name]) for name in ("prompt_strict", "prompt_loose")),
             *(sum(expected["strict"]) / number, sum(expected["loose"]) / number),
@@ -114,8 +114,8 @@ def test_instructions_are_pooled_and_prompts_are_shares() -> None:
         instruction_ids=[[comma], [comma], [comma, quoted]] * 2,
         kwargs=[[{}], [{}], [{}, {}]] * 2,
     )
-    found = report["instruction_following"]
-    assert tuple(found[name] for name in OUTPUTS) == (2 / 3, 2 / 3, 3 / 4, 3 / 4)
+    scores = report["instruction_following"]
+    assert tuple(scores[name] for name in OUTPUTS) == (2 / 3, 2 / 3, 3 / 4, 3 / 4)
     assert report.intervals()["instruction_following"]["score"].method == "Wilson"
 
 
@@ -126,10 +126,10 @@ def test_columns_come_as_in_the_data_set_and_as_json_text() -> None:
     for columns in (
         {"instruction_id_list": ids, "kwargs": wide},
         {"instruction_ids": [json.dumps(ids[0])], "kwargs": [json.dumps(wide[0])]},
-        {"instruction_ids": ids, "kwargs": [[json.dumps(own) for own in wide[0]]]},
+        {"instruction_ids": ids, "kwargs": [[json.dumps(arguments) for arguments in wide[0]]]},
     ):
-        found = Hub("instruction_following")(predictions=["a b"], **columns)
-        assert found["instruction_following"]["score"] == 1
+        hub = Hub("instruction_following")(predictions=["a b"], **columns)
+        assert hub["instruction_following"]["score"] == 1
 
 
 def test_frames_of_pandas_hold_arrays_and_numbers_of_numpy() -> None:
@@ -233,7 +233,7 @@ def test_linear_expressions_find_what_ifevals_quadratic_ones_find(text: str) -> 
     for (instruction, argument), number in expected.items():
         assert follows(text, instruction, **{argument: number}) != blank
         assert not follows(text, instruction, **{argument: number + 1})
-    title = any(own.lstrip("<").rstrip(">").strip() for own in titles)
+    title = any(words.lstrip("<").rstrip(">").strip() for words in titles)
     assert follows(text, "detectable_format:title") == title
     postscript = re.findall(r"\s*p\.\s?s\..*$", text.lower(), re.M)
     marked = follows(text, "detectable_content:postscript", postscript_marker="P.S.")
@@ -267,5 +267,5 @@ PATTERNED = {
 )
 def test_hostile_replies_are_judged_in_linear_time(text: str) -> None:
     ids = list(INSTRUCTIONS)
-    kwargs = [{name: PATTERNED[name] for name in INSTRUCTIONS[own].arguments} for own in ids]
+    kwargs = [{name: PATTERNED[name] for name in INSTRUCTIONS[key].arguments} for key in ids]
     assert 0 <= scores([text], [ids], [kwargs])[2] < 1

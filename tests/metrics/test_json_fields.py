@@ -23,8 +23,8 @@ def evaluated(predictions: Any, references: Any, **options: Any) -> Report:
 
 
 def rates(prediction: Any, reference: Any, **options: Any) -> tuple[float, float, float]:
-    found = evaluated([prediction], [reference], **options)["json_fields"]
-    return found["precision"], found["recall"], found["score"]
+    scores = evaluated([prediction], [reference], **options)["json_fields"]
+    return scores["precision"], scores["recall"], scores["score"]
 
 
 def equal(first: Any, second: Any, comparator: str) -> float:
@@ -42,11 +42,11 @@ def test_values_have_paths() -> None:
 
 
 def test_fields_are_counted_one_to_one_under_each_path() -> None:
-    made = {"a": 1, "b": ["x", "x", "y"], "c": None}
+    value = {"a": 1, "b": ["x", "x", "y"], "c": None}
     expected = {"a": 2, "b": ["y", "x"], "d": "z"}
     # Right: x and y. Four fields were written, four expected.
-    assert rates(made, expected) == (0.5, 0.5, 0.5)
-    report = evaluated([made], [expected])
+    assert rates(value, expected) == (0.5, 0.5, 0.5)
+    report = evaluated([value], [expected])
     assert {row[0]: row[4:] for row in report.tables()["json_fields"]["paths"][1:]} == {
         "a": [0, 1, 1],
         "b[]": [2, 3, 2],
@@ -54,13 +54,13 @@ def test_fields_are_counted_one_to_one_under_each_path() -> None:
     }
     # Of b: 2 of 3 and 2 of 2, F1 4/5; a and d have 0.
     assert report["json_fields"]["macro_f1"] == pytest.approx(4 / 5 / 3)
-    assert rates(made, expected, lists="index") == (0.25, 0.25, 0.25)
+    assert rates(value, expected, lists="index") == (0.25, 0.25, 0.25)
 
 
 def test_keys_in_other_unicode_forms_are_equal() -> None:
-    made, expected = {"e\u0301": "1"}, {"é": 1}
+    predicted, expected = {"e\u0301": "1"}, {"é": 1}
     assert rates({"e\u0301": 1}, expected) == (1, 1, 1)
-    assert rates(made, expected, comparators=["e\u0301=number"]) == (1, 1, 1)
+    assert rates(predicted, expected, comparators=["e\u0301=number"]) == (1, 1, 1)
 
 
 def test_what_holds_no_value_is_no_field() -> None:
@@ -68,7 +68,7 @@ def test_what_holds_no_value_is_no_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "comparator", "found"),
+    ("first", "second", "comparator", "similarity"),
     [
         (1, 1.0, "exact", 1),
         (1, True, "exact", 0),
@@ -90,18 +90,18 @@ def test_what_holds_no_value_is_no_field() -> None:
     ],
 )
 def test_values_are_equal_as_the_comparator_says(
-    first: Any, second: Any, comparator: str, found: float
+    first: Any, second: Any, comparator: str, similarity: float
 ) -> None:
-    assert equal(first, second, comparator) == pytest.approx(found)
-    assert equal(second, first, comparator) == pytest.approx(found)
+    assert equal(first, second, comparator) == pytest.approx(similarity)
+    assert equal(second, first, comparator) == pytest.approx(similarity)
 
 
 def test_a_path_may_have_a_comparator_of_its_own() -> None:
-    made, expected = {"a": "1.0", "b": ["X"]}, {"a": 1, "b": ["x"]}
-    assert rates(made, expected)[2] == 0
-    assert rates(made, expected, comparators=["a=number"])[2] == 0.5
-    assert rates(made, expected, comparators=["a=number", "text"])[2] == 1
-    assert rates(made, expected, comparators=["b[]=similar", "number"])[2] == 1
+    predicted, expected = {"a": "1.0", "b": ["X"]}, {"a": 1, "b": ["x"]}
+    assert rates(predicted, expected)[2] == 0
+    assert rates(predicted, expected, comparators=["a=number"])[2] == 0.5
+    assert rates(predicted, expected, comparators=["a=number", "text"])[2] == 1
+    assert rates(predicted, expected, comparators=["b[]=similar", "number"])[2] == 1
     for wrong in (["near"], ["a=near"], ["a="]):
         with pytest.raises(ParameterError, match="or one for a path, as in 'total=number'"):
             load_metric("json_fields", comparators=wrong)
@@ -127,14 +127,14 @@ def test_a_note_says_that_json_among_words_isnt_read() -> None:
 
 def test_similar_lists_are_paired_for_the_best_sum() -> None:
     # abcd with abce (.75) and abxx with abcd (.5), rather than abcd with itself and 0 left.
-    found = rates(["abcd", "abce"], ["abxx", "abcd"], comparators=["similar"])
-    assert found[2] == pytest.approx(max(1 + 0.5, 0.5 + 0.75) / 2)
+    result = rates(["abcd", "abce"], ["abxx", "abcd"], comparators=["similar"])
+    assert result[2] == pytest.approx(max(1 + 0.5, 0.5 + 0.75) / 2)
 
 
 def test_whole_samples_are_exact_or_not() -> None:
-    made = [{"a": 1}, {"a": 1, "b": 2}, {}, "no", {"a": "helo"}]
+    predicted = [{"a": 1}, {"a": 1, "b": 2}, {}, "no", {"a": "helo"}]
     expected = [{"a": 1}, {"a": 1}, {}, {}, {"a": "hello"}]
-    report = evaluated(made, expected, comparators=["similar"])
+    report = evaluated(predicted, expected, comparators=["similar"])
     samples = report.samples()["json_fields"]
     assert samples["exact"].tolist() == [1, 0, 1, 0, 0]
     assert samples["score"].tolist() == pytest.approx([1, 2 / 3, 1, 0, 0.8])
@@ -144,8 +144,8 @@ def test_whole_samples_are_exact_or_not() -> None:
 
 def test_nothing_extracted_has_no_field() -> None:
     report = evaluated(["x\ny", "Answer: 1"], ["{}", "1"], extract="answer")
-    found = report["json_fields"]
-    assert (found["exact"], found["parsed"]) == (0.5, 0.5)
+    scores = report["json_fields"]
+    assert (scores["exact"], scores["parsed"]) == (0.5, 0.5)
     assert report.counts()["json_fields"]["unextracted"] == 1
 
 
@@ -172,14 +172,14 @@ def test_any_forms_score_as_multisets_of_paths_and_values(pairs: list[tuple[Any,
         ]
         for pair in pairs
     ]
-    right = sum((made & expected).total() for made, expected in bags)
-    size = sum(made.total() + expected.total() for made, expected in bags)
+    right = sum((result & expected).total() for result, expected in bags)
+    size = sum(result.total() + expected.total() for result, expected in bags)
     # A list of one and its item have other paths.
     kinds = {(k, isinstance(v, list)) for pair in pairs for form in pair for k, v in form.items()}
     assume(len(kinds) == len({key for key, _ in kinds}))
     predictions, references = (list(side) for side in zip(*pairs, strict=True))
-    found = evaluated(predictions, references)["json_fields"]["score"]
-    assert found == pytest.approx(2 * right / size if size else 0)
+    score = evaluated(predictions, references)["json_fields"]["score"]
+    assert score == pytest.approx(2 * right / size if size else 0)
 
 
 def test_hostile_replies_are_read_in_linear_time() -> None:
@@ -203,11 +203,11 @@ def test_many_values_below_a_very_long_path_take_no_more_room() -> None:
 
 
 def test_of_several_references_the_best_counts() -> None:
-    made, references = [{"a": 1, "b": 2}], [['{"c": 3}', '{"a": 1}', '{"b": 3}']]
+    result, references = [{"a": 1, "b": 2}], [['{"c": 3}', '{"a": 1}', '{"b": 3}']]
     for metrics in (["json_fields"], ["json_fields", "exact_match"]):
-        columns = {"predictions": list(map(json.dumps, made)), "references": references}
-        found = Hub(metrics)(**columns)["json_fields"]
-        assert (found["precision"], found["recall"]) == (1 / 2, 1)
+        columns = {"predictions": list(map(json.dumps, result)), "references": references}
+        scores = Hub(metrics)(**columns)["json_fields"]
+        assert (scores["precision"], scores["recall"]) == (1 / 2, 1)
     # Also of replies some of which aren't JSON; each of them counts.
     replies = ["No.", '```json\n{"a": 1}\n```', '{"a": 1}']
     assert evaluated([replies], [{"a": 1}])["json_fields"]["exact"] == pytest.approx(2 / 3)

@@ -64,10 +64,10 @@ values = st.recursive(
 @given(st.lists(values, min_size=1, max_size=4), st.sampled_from([PLACE, TREE, True, False, {}]))
 def test_validity_is_jsonschemas(listed, schema):
     validator = jsonschema.Draft202012Validator(schema)
-    found = scores([json.dumps(value) for value in listed], schema)
+    result = scores([json.dumps(value) for value in listed], schema)
     expected = sum(validator.is_valid(value) for value in listed) / len(listed)
-    assert found["score"] == pytest.approx(expected)
-    assert found["parsed"] == 1
+    assert result["score"] == pytest.approx(expected)
+    assert result["parsed"] == 1
 
 
 @given(any_text, st.sampled_from([PLACE, TREE, {"format": "regex"}]), st.booleans())
@@ -111,18 +111,18 @@ def test_required_fields_are_counted(schema, text, expected):
 
 def test_fields_are_summed_over_the_samples():
     # 3 required fields of two schemas, 2 there, 1 valid; 1 of 3 samples matches.
-    found = scores(
+    result = scores(
         ['{"city": 1, "people": 1}', "{}", "[]"], schemas=[PLACE, {"required": ["a"]}, True]
     )
-    assert found == pytest.approx(
+    assert result == pytest.approx(
         {"score": 1 / 3, "parsed": 1, "fields_present": 2 / 3, "fields_valid": 1 / 3}
     )
 
 
 def test_without_a_required_field_there_is_no_share_of_them():
-    found = scores(["1"], {"type": "integer"})
-    assert found["score"] == 1
-    assert found["fields_present"] != found["fields_present"]
+    result = scores(["1"], {"type": "integer"})
+    assert result["score"] == 1
+    assert result["fields_present"] != result["fields_present"]
 
 
 def test_a_schema_is_given_as_mapping_text_or_path(tmp_path):
@@ -173,7 +173,7 @@ def test_the_draft_is_the_one_that_the_schema_names():
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "message"),
     [
         ({"type": "strin"}, r"at \$\.type: 'strin' is not valid"),
         ({"properties": {"a": {"pattern": "("}}}, r"at \$\.properties\.a\.pattern"),
@@ -187,8 +187,8 @@ def test_the_draft_is_the_one_that_the_schema_names():
         (3, "choose a mapping, True or False, a string, a path or None"),
     ],
 )
-def test_a_broken_schema_is_refused_before_anything_is_scored(schema, said):
-    with pytest.raises(ParameterError, match=said):
+def test_a_broken_schema_is_refused_before_anything_is_scored(schema, message):
+    with pytest.raises(ParameterError, match=message):
         load_metric("json_schema_match", schema=schema)
 
 

@@ -28,8 +28,8 @@ def score(prediction: Any, reference: Any, **options: Any) -> float:
 
 @pytest.mark.parametrize("row", answer_vectors("json tree similarity (ANLS*)"))
 def test_the_numbers_are_those_of_anls_star(row: dict[str, Any]) -> None:
-    found = score(*(json.dumps(row["inputs"][side]) for side in ("prediction", "reference")))
-    assert found == pytest.approx(row["expected"])
+    value = score(*(json.dumps(row["inputs"][side]) for side in ("prediction", "reference")))
+    assert value == pytest.approx(row["expected"])
 
 
 LEAVES = st.sampled_from(["a", "abc", "abd", "", "  ", "hello", "Help", "1", 1, 1.0, True, None])
@@ -39,28 +39,28 @@ TREES = FLAT | LEAVES | st.dictionaries(st.sampled_from("xyz"), FLAT | LEAVES)
 
 
 @given(TREES, TREES)
-def test_any_trees_score_as_in_anls_star(made: Any, expected: Any) -> None:
-    if isinstance(made, str) and isinstance(expected, list):
+def test_any_trees_score_as_in_anls_star(predicted: Any, expected: Any) -> None:
+    if isinstance(predicted, str) and isinstance(expected, list):
         # A list of texts stands for alternatives there.
-        assert score(json.dumps(made), json.dumps(expected)) == 0 or not expected
+        assert score(json.dumps(predicted), json.dumps(expected)) == 0 or not expected
         return
-    found = score(json.dumps(made), json.dumps(expected))
-    assert found == pytest.approx(anls_score(expected, made))
+    value = score(json.dumps(predicted), json.dumps(expected))
+    assert value == pytest.approx(anls_score(expected, predicted))
 
 
 def test_lists_of_objects_are_paired_for_the_best_means() -> None:
-    made = [{"a": "x", "b": "y"}, {"a": "z"}]
+    predicted = [{"a": "x", "b": "y"}, {"a": "z"}]
     expected = [{"a": "z"}, {"a": "x", "b": "q"}]
     # The second of both: 1 of 1. The first: x is right and y isn't, 1 of 2.
-    assert score(made, expected) == pytest.approx(2 / 3)
-    assert anls_score(expected, made) == pytest.approx(2 / 3)
+    assert score(predicted, expected) == pytest.approx(2 / 3)
+    assert anls_score(expected, predicted) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("metrics", [["json_similarity"], ["json_similarity", "exact_match"]])
 def test_alternatives_are_several_references(metrics: list[str]) -> None:
     references = ['"Bath"', '"Aquae Sulis"']
-    found = Hub(metrics)(predictions=['"aquae sulis"'], references=[references])
-    assert found["json_similarity"]["score"] == 1
+    hub = Hub(metrics)(predictions=['"aquae sulis"'], references=[references])
+    assert hub["json_similarity"]["score"] == 1
     # A list of other texts is a value; it isn't clear which beside a metric of texts.
     assert score(["Bath"], ["Bath"]) == 1
 

@@ -11,8 +11,8 @@ FENCED = 'Sure:\n```json\n{"a": 1}\n```\n'
 
 
 def outcome(text, **parameters):
-    found = Hub(load_metric("json_validity", **parameters))(predictions=[text])["json_validity"]
-    return next(name for name, share in found.items() if share == 1)
+    scores = Hub(load_metric("json_validity", **parameters))(predictions=[text])["json_validity"]
+    return next(name for name, share in scores.items() if share == 1)
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_the_root_can_be_prescribed():
 
 @given(st.lists(any_text, min_size=1, max_size=6), st.booleans())
 def test_the_outcomes_of_any_texts_sum_to_one(texts, extract):
-    found = Hub(load_metric("json_validity", extract=extract))(predictions=texts)["json_validity"]
-    assert sum(found.values()) == pytest.approx(1)
+    scores = Hub(load_metric("json_validity", extract=extract))(predictions=texts)["json_validity"]
+    assert sum(scores.values()) == pytest.approx(1)

@@ -20,7 +20,7 @@ def scores(predictions: Any, column: Any = None, **options: Any) -> dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("text", "keyword", "found"),
+    ("text", "keyword", "mentions"),
     [
         ("A cat.", "cat", 1),
         ("CAT", "cat", 1),
@@ -45,8 +45,8 @@ def scores(predictions: Any, column: Any = None, **options: Any) -> dict[str, An
         ("서울에서", "서울", 0),
     ],
 )
-def test_a_keyword_is_mentioned_as_a_whole_word(text: str, keyword: str, found: int) -> None:
-    assert scores([text], [[keyword]]) == {"score": found, "all": found}
+def test_a_keyword_is_mentioned_as_a_whole_word(text: str, keyword: str, mentions: int) -> None:
+    assert scores([text], [[keyword]]) == {"score": mentions, "all": mentions}
 
 
 def test_parameters_allow_parts_of_words_and_demand_case() -> None:
@@ -57,8 +57,8 @@ def test_parameters_allow_parts_of_words_and_demand_case() -> None:
 
 def test_keywords_are_pooled_and_each_counts_once() -> None:
     # 2 of 3 and 0 of 1; "A" and "a" are one keyword.
-    found = scores(["a b", "x"], [["a", "A", "b", "c"], ["d"]])
-    assert found == {"score": 2 / 4, "all": 0}
+    result = scores(["a b", "x"], [["a", "A", "b", "c"], ["d"]])
+    assert result == {"score": 2 / 4, "all": 0}
     report = Hub("keyword_coverage").evaluate(predictions=["a", "a"], keywords=[["a"], ["a", "b"]])
     assert report["keyword_coverage"]["all"] == 0.5
     assert report.samples()["keyword_coverage"]["score"].tolist() == [1, 0.5]

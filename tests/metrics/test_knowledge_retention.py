@@ -42,7 +42,7 @@ def test_deepeval_divides_the_same_messages(vector: dict[str, Any]) -> None:
     ]
     # Its "yes" says that the message forgets, ours that it remembers.
     ours = {"yes": "no", "no": "yes"}
-    verdicts = [ours[own["verdict"]] for own in answers.get("KnowledgeRetentionVerdict", ())]
+    verdicts = [ours[answer["verdict"]] for answer in answers.get("KnowledgeRetentionVerdict", ())]
     judge = scripted(facts, verdicts)
     report = evaluated(judge, turns, empty=1)
     assert report.scores()[NAME]["score"] == pytest.approx(vector["expected"]["score"])

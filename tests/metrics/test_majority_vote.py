@@ -63,16 +63,16 @@ def test_answers_are_equal_as_the_normalization_says(
     first: str, second: str, equal_by: set[str]
 ) -> None:
     ways = ("number", "text", "none")
-    found = {way for way in ways if scores([first], [second], normalization=way)["score"]}
-    assert found == equal_by
+    equal = {way for way in ways if scores([first], [second], normalization=way)["score"]}
+    assert equal == equal_by
 
 
 def test_any_reference_will_do_and_one_prediction_is_exact_match() -> None:
     assert scores([["b", "b", "c"]], [["a", "b"]])["score"] == 1
-    found = Hub(["majority_vote(normalization='none')", "exact_match"])(
+    hub = Hub(["majority_vote(normalization='none')", "exact_match"])(
         predictions=["a", "b"], references=["a", "c"]
     )
-    assert found["majority_vote"]["score"] == found["exact_match"]["score"] == 0.5
+    assert hub["majority_vote"]["score"] == hub["exact_match"]["score"] == 0.5
 
 
 ANSWERS = st.lists(st.sampled_from("abc"), min_size=1, max_size=6)
@@ -81,12 +81,12 @@ ANSWERS = st.lists(st.sampled_from("abc"), min_size=1, max_size=6)
 @given(st.lists(st.tuples(ANSWERS, st.sampled_from("abc")), min_size=1, max_size=4))
 def test_any_votes_are_counted_as_by_a_counter(rows: list[tuple[list[str], str]]) -> None:
     predictions, references = (list(column) for column in zip(*rows, strict=True))
-    found = evaluated(predictions, references).samples()["majority_vote"]
+    samples = evaluated(predictions, references).samples()["majority_vote"]
     chosen = [Counter(answers).most_common(1)[0] for answers in predictions]
-    right = [int(answer == own) for (answer, _), own in zip(chosen, references, strict=True)]
-    assert found["score"].tolist() == right
-    votes = [number / len(own) for (_, number), own in zip(chosen, predictions, strict=True)]
-    assert found["agreement"].tolist() == pytest.approx(votes)
+    right = [int(answer == values) for (answer, _), values in zip(chosen, references, strict=True)]
+    assert samples["score"].tolist() == right
+    votes = [number / len(values) for (_, number), values in zip(chosen, predictions, strict=True)]
+    assert samples["agreement"].tolist() == pytest.approx(votes)
 
 
 def test_the_share_has_wilsons_interval_and_hostile_answers_are_texts() -> None:

@@ -42,8 +42,8 @@ def score(prediction: str, reference: str, **parameters: Any) -> float:
 
 @pytest.mark.parametrize("row", answer_vectors("math_equivalence"))
 def test_equals_math_verify(row: dict[str, Any]) -> None:
-    found = score(row["inputs"]["prediction"], row["inputs"]["reference"], **row["params"])
-    assert found == row["expected"]
+    value = score(row["inputs"]["prediction"], row["inputs"]["reference"], **row["params"])
+    assert value == row["expected"]
 
 
 EXPRESSIONS = [
@@ -85,8 +85,8 @@ BOMBS = [
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
 def test_what_takes_too_long_is_undecided_on_both_sides(bomb: str) -> None:
-    found = verdicts([("$x^2+1$", bomb), (bomb, "$x^2+1$"), ("$2^3$", "8")], {}, 0.1)
-    assert found == [None, None, True]
+    result = verdicts([("$x^2+1$", bomb), (bomb, "$x^2+1$"), ("$2^3$", "8")], {}, 0.1)
+    assert result == [None, None, True]
 
 
 @pytest.mark.parametrize(
@@ -207,11 +207,11 @@ def test_a_formula_needs_no_dollar_signs(reference: str, prediction: str, expect
 def test_a_prediction_that_is_a_formula_is_that_between_dollar_signs(
     reference: str, prediction: str
 ) -> None:
-    own, made = (
+    gold, answer = (
         math_verify.parse(f"${text.strip('$')}$", parsing_timeout=None)
         for text in (reference, prediction)
     )
-    official = math_verify.verify(own, made, timeout_seconds=None)
+    official = math_verify.verify(gold, answer, timeout_seconds=None)
     assert score(prediction, reference, seconds=10) == official
 
 
@@ -236,13 +236,13 @@ def test_texts_that_are_read_in_part_or_not_at_all_are_noted() -> None:
 
 def test_it_works_in_threads_and_leaves_the_alarm_of_its_host_alone() -> None:
     handler = signal.getsignal(signal.SIGALRM)
-    found: list[float] = []
-    threads = [Thread(target=lambda: found.append(score("8", "$2^3$"))) for _ in range(3)]
+    seconds: list[float] = []
+    threads = [Thread(target=lambda: seconds.append(score("8", "$2^3$"))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [1, 1, 1]
+    assert seconds == [1, 1, 1]
     assert signal.getsignal(signal.SIGALRM) == handler
 
 
@@ -319,9 +319,9 @@ def test_a_pair_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("metric_cards.math_equivalence.verdicts", noted)
     texts = Texts(["8", "8", "9", "", "$2^3$"])
-    found = MathEquivalence().measure(texts, Texts(["$2^3$"] * 5))
+    measurement = MathEquivalence().measure(texts, Texts(["$2^3$"] * 5))
     assert asked == [("$2^3$", "8"), ("$2^3$", "9")]
-    assert np.array_equal(found.statistics["score"], [1, 1, 1, 0, 1])
+    assert np.array_equal(measurement.statistics["score"], [1, 1, 1, 0, 1])
 
 
 def test_without_math_verify_the_error_says_what_to_install(

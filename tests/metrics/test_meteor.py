@@ -70,9 +70,9 @@ def test_nltk_values_are_met(vector):
 def test_equals_nltk_on_any_text(samples, alpha, beta, gamma):
     parameters = {"alpha": alpha, "beta": beta, "gamma": gamma}
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
-    found = scores(predictions, references, **parameters)
+    result = scores(predictions, references, **parameters)
     expected = [official(p, r, **parameters) for p, r in samples]
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert result == pytest.approx(expected, abs=1e-12)
     report = ours(predictions, references, **parameters)
     assert report.scores()["meteor"]["score"] == pytest.approx(np.mean(expected), abs=1e-12)
 
@@ -83,9 +83,9 @@ def test_equals_nltk_on_any_text(samples, alpha, beta, gamma):
     st.dictionaries(STEMS, st.lists(STEMS, max_size=3), max_size=5),
 )
 def test_synonyms_are_matched_as_nltk_does(prediction, reference, synonyms):
-    said, wanted = Texts([" ".join(prediction)]), Texts([" ".join(reference)])
-    pairs, chunks = pair_tokens(said, wanted, "whitespace", lambda w: synonyms.get(w, ()))
-    expected = official(said[0], list(wanted), synonyms)
+    message, expected_text = Texts([" ".join(prediction)]), Texts([" ".join(reference)])
+    pairs, chunks = pair_tokens(message, expected_text, "whitespace", lambda w: synonyms.get(w, ()))
+    expected = official(message[0], list(expected_text), synonyms)
     if pairs[0] == 0:
         assert expected == 0
         return
@@ -103,15 +103,15 @@ def test_equals_nltk_on_real_text(name):
 
 def test_precision_recall_and_penalty_are_the_parts_of_the_score():
     # "a c" against "a b c d": 2 matches that are 2 chunks. P = 1, R = 1/2, penalty 0.5 * 1.
-    found = ours(["a c"], ["a b c d"]).scores()["meteor"]
+    scores = ours(["a c"], ["a b c d"]).scores()["meteor"]
     score = (1 - 0.5) * 0.5 / (0.9 + 0.1 * 0.5)
-    assert found == pytest.approx({"score": score, "precision": 1, "recall": 0.5, "penalty": 0.5})
+    assert scores == pytest.approx({"score": score, "precision": 1, "recall": 0.5, "penalty": 0.5})
 
 
 @pytest.mark.parametrize(("prediction", "reference"), [("", "a"), ("a", ""), ("", ""), ("a", "b")])
 def test_no_match_scores_zero_as_in_nltk(prediction, reference):
-    found = ours([prediction], [reference]).scores()["meteor"]
-    assert set(found.values()) == {0.0}
+    scores = ours([prediction], [reference]).scores()["meteor"]
+    assert set(scores.values()) == {0.0}
 
 
 def test_the_tokenizer_decides_what_a_word_is():
@@ -152,16 +152,16 @@ def test_words_of_remembered_chunks_are_those_of_the_sentence(dense, spaced):
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16), slow(WEBNLG)])
 def test_words_of_real_texts_are_those_of_nltks_tokenizer(name):
     predictions, references = texts(name)
-    for text in {*predictions, *(one for group in references for one in group)}:
+    for text in {*predictions, *(reference for group in references for reference in group)}:
         words = [word.lower() for word in nltk_words(text)]
         assert sentence_tokens(text) == remembered_tokens(text) == words
 
 
 def test_the_default_splits_words_as_nltk_sentence_by_sentence():
     # "can't" is "ca" and "n't", "Stop." is "Stop" and "."; the point in the middle ends a sentence.
-    found = Hub("meteor")(predictions=["I can't. Stop."], references=["ca n't"])["meteor"]
-    assert found["precision"] == pytest.approx(2 / 6)
-    assert found["recall"] == 1
+    scores = Hub("meteor")(predictions=["I can't. Stop."], references=["ca n't"])["meteor"]
+    assert scores["precision"] == pytest.approx(2 / 6)
+    assert scores["recall"] == 1
 
 
 def test_a_lone_surrogate_is_read():
@@ -197,10 +197,10 @@ def wordnet(tmp_path):
 
 def test_synonyms_are_read_from_wordnet_files(wordnet):
     # "cars" is "car" with an ending, "was" an exception; "motor_car" is no single word.
-    found = open_wordnet(wordnet)
-    assert found.synonyms("cars") == {"car", "auto"}
-    assert found.synonyms("was") == {"be", "exist"}
-    assert found.synonyms("") == found.synonyms("auto") == set()
+    result = open_wordnet(wordnet)
+    assert result.synonyms("cars") == {"car", "auto"}
+    assert result.synonyms("was") == {"be", "exist"}
+    assert result.synonyms("") == result.synonyms("auto") == set()
     assert scores(["car"], ["auto"], synonyms=wordnet).tolist() == [0.5]
     assert scores(["car"], ["auto"]).tolist() == [0.0]
 

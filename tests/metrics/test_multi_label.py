@@ -37,19 +37,19 @@ def named(rows: Any) -> list[list[str]]:
 def test_the_numbers_are_those_of_scikit_learn_but_for_empty_samples(row: dict[str, Any]) -> None:
     expected, columns = row["expected"], {k: named(rows) for k, rows in row["inputs"].items()}
     number = len(row["inputs"]["references"][0])
-    found = scores(**columns, labels=list(NAMES[:number]))
+    result = scores(**columns, labels=list(NAMES[:number]))
     for name in ("subset_accuracy", "hamming_loss"):
-        assert found[name] == pytest.approx(expected[name]), name
+        assert result[name] == pytest.approx(expected[name]), name
     for average in ("micro", "macro", "weighted"):
         for rate in RATES:
-            assert found[f"{average}_{rate}"] == pytest.approx(expected[average][rate])
+            assert result[f"{average}_{rate}"] == pytest.approx(expected[average][rate])
     # Where both are empty scikit-learn's default gives 0, and we 1, as it does if it is told so.
-    assert found["samples_f1"] == pytest.approx(expected["f1_samples_zero_division_1"])
+    assert result["samples_f1"] == pytest.approx(expected["f1_samples_zero_division_1"])
     size = len(columns["references"])
     empty = sum(not p and not r for p, r in zip(*columns.values(), strict=True)) / size
-    for name, own in {"jaccard": expected["jaccard_samples"], **expected["samples"]}.items():
+    for name, rates in {"jaccard": expected["jaccard_samples"], **expected["samples"]}.items():
         output = name if name == "jaccard" else f"samples_{name}"
-        assert found[output] == pytest.approx(own + empty)
+        assert result[output] == pytest.approx(rates + empty)
 
 
 INDICATORS = st.lists(
@@ -60,32 +60,32 @@ INDICATORS = st.lists(
 @given(INDICATORS)
 def test_any_sets_score_as_in_scikit_learn(pairs: list[tuple[list[int], list[int]]]) -> None:
     predicted, expected = (np.array(column) for column in zip(*pairs, strict=True))
-    found = scores(named(predicted), named(expected), labels=list(NAMES))
-    assert found["subset_accuracy"] == pytest.approx(sk.accuracy_score(expected, predicted))
-    assert found["hamming_loss"] == pytest.approx(sk.hamming_loss(expected, predicted))
+    result = scores(named(predicted), named(expected), labels=list(NAMES))
+    assert result["subset_accuracy"] == pytest.approx(sk.accuracy_score(expected, predicted))
+    assert result["hamming_loss"] == pytest.approx(sk.hamming_loss(expected, predicted))
     jaccard = sk.jaccard_score(expected, predicted, average="samples", zero_division=1)
-    assert found["jaccard"] == pytest.approx(jaccard)
+    assert result["jaccard"] == pytest.approx(jaccard)
     for average in ("micro", "macro", "weighted", "samples"):
-        own = sk.precision_recall_fscore_support(
+        rates = sk.precision_recall_fscore_support(
             expected, predicted, average=average, zero_division=0
         )[:3]
         if average == "weighted" and not expected.any():
-            assert np.isnan(found["weighted_f1"])
+            assert np.isnan(result["weighted_f1"])
         elif average != "samples":
-            assert [found[f"{average}_{rate}"] for rate in RATES] == pytest.approx(own), average
+            assert [result[f"{average}_{rate}"] for rate in RATES] == pytest.approx(rates), average
     empty = (~predicted.any(axis=1) & ~expected.any(axis=1)).mean()
-    own = sk.f1_score(expected, predicted, average="samples", zero_division=0)
-    assert found["samples_f1"] == pytest.approx(own + empty)
+    rates = sk.f1_score(expected, predicted, average="samples", zero_division=0)
+    assert result["samples_f1"] == pytest.approx(rates + empty)
 
 
 def test_a_reply_from_which_nothing_was_extracted_is_wrong_in_every_label() -> None:
     replies = ["Answer: a, b", "no\nidea"]
     report = evaluated(replies, [["a", "b"], []], extract="after('Answer:')")
-    found = report["multi_label"]
+    scores = report["multi_label"]
     # An empty set would have been right.
-    assert (found["subset_accuracy"], found["samples_f1"], found["jaccard"]) == (0.5, 0.5, 0.5)
-    assert found["hamming_loss"] == 0.5
-    assert found["micro_f1"] == 1
+    assert (scores["subset_accuracy"], scores["samples_f1"], scores["jaccard"]) == (0.5, 0.5, 0.5)
+    assert scores["hamming_loss"] == 0.5
+    assert scores["micro_f1"] == 1
     assert report.counts()["multi_label"]["unextracted"] == 1
 
 
@@ -104,15 +104,15 @@ def test_lists_json_and_separated_texts_are_the_same_labels() -> None:
 
 
 def test_what_isnt_a_label_is_a_wrong_one_in_a_prediction() -> None:
-    found = scores(['["a", {"b": 1}, null]'], [["a"]])
-    assert found["micro_precision"] == pytest.approx(1 / 3)
+    result = scores(['["a", {"b": 1}, null]'], [["a"]])
+    assert result["micro_precision"] == pytest.approx(1 / 3)
 
 
 def test_a_label_that_isnt_listed_is_wrong_or_refused() -> None:
-    found = scores([["a", "z"]], [["a", "b"]], labels=["a", "b"])
+    result = scores([["a", "z"]], [["a", "b"]], labels=["a", "b"])
     # b and z are wrong, of three labels; macro is of a and b.
-    assert (found["hamming_loss"], found["macro_recall"]) == (pytest.approx(2 / 3), 0.5)
-    assert found["micro_precision"] == 0.5
+    assert (result["hamming_loss"], result["macro_recall"]) == (pytest.approx(2 / 3), 0.5)
+    assert result["micro_precision"] == 0.5
     with pytest.raises(InputError, match=r"the reference 'z' isn't one of \('a',\)"):
         scores(["a"], ["z"], labels=["a"])
     with pytest.raises(InputError, match="the prediction 'z' isn't one of"):
@@ -137,8 +137,8 @@ def test_samples_have_their_own_rates() -> None:
 
 def test_several_sets_are_several_predictions_or_references() -> None:
     # Of the references the best counts: 1 of 2 and 1. Each of the predictions does.
-    found = scores([[["a"], ["b", "c"]]], [["b", "c"]])
-    assert (found["micro_precision"], found["micro_recall"]) == (2 / 3, 2 / 4)
+    result = scores([[["a"], ["b", "c"]]], [["b", "c"]])
+    assert (result["micro_precision"], result["micro_recall"]) == (2 / 3, 2 / 4)
     assert scores([["b"]], [[["a"], ["b", "c"], ["b", "d"]]])["samples_f1"] == pytest.approx(2 / 3)
     loss = scores([["b", "c"]], [[["a"], ["b", "c"]]], mode="hamming_loss")
     assert loss["score"] == 0
@@ -167,5 +167,5 @@ def test_many_labels_are_summed_without_a_matrix_of_them(monkeypatch: pytest.Mon
 
 def test_a_list_is_read_behind_thinking() -> None:
     thinking = '<think>["b"] or ["a"]?</think>\n'
-    found = Hub("multi_label")(predictions=[thinking + '["a"]'], references=[["a"]])
-    assert found["multi_label"]["subset_accuracy"] == 1
+    hub = Hub("multi_label")(predictions=[thinking + '["a"]'], references=[["a"]])
+    assert hub["multi_label"]["subset_accuracy"] == 1

@@ -20,8 +20,8 @@ SAMPLES = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_
 
 def official(tokenizer, predictions, references, order=5):
     split = TOKENIZERS[tokenizer]
-    wanted = [[split(text) for text in texts] for texts in references]
-    return corpus_nist(wanted, [split(text) for text in predictions], order)
+    expected = [[split(text) for text in texts] for texts in references]
+    return corpus_nist(expected, [split(text) for text in predictions], order)
 
 
 def ours(parameters, predictions, references):
@@ -155,10 +155,10 @@ def test_a_saved_report_scores_alike(tmp_path):
 
 
 def test_merging_counts_the_information_anew():
-    whole = ours({}, ["a b c", "a d e"], ["a b c", "a d f"])
+    scores = ours({}, ["a b c", "a d e"], ["a b c", "a d f"])
     parts = [ours({}, ["a b c"], ["a b c"]), ours({}, ["a d e"], ["a d f"])]
-    assert parts[0].merge(parts[1]).scores() == whole.scores()
-    assert parts[0].merge(parts[1]).counts() == whole.counts()
+    assert parts[0].merge(parts[1]).scores() == scores.scores()
+    assert parts[0].merge(parts[1]).counts() == scores.counts()
 
 
 @pytest.mark.parametrize(

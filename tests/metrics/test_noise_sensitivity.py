@@ -40,8 +40,8 @@ def test_it_gives_the_shares_of_ragchecker(sample: Example) -> None:
 
 def test_a_corpus_is_the_mean_of_its_samples() -> None:
     # RAGChecker prints 19.1 for the two examples together: (2/11 + 1/5) / 2.
-    found = Hub(load_metric(NAME, judge=judge_of(*RAGCHECKER)))(**columns_of(*RAGCHECKER))
-    assert round(100 * found[NAME]["score"], 1) == 19.1
+    hub = Hub(load_metric(NAME, judge=judge_of(*RAGCHECKER)))(**columns_of(*RAGCHECKER))
+    assert round(100 * hub[NAME]["score"], 1) == 19.1
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,16 @@ def grams(text, n):
 
 
 def score(predictions, references=None, **parameters):
-    given = {"predictions": predictions}
+    options = {"predictions": predictions}
     if references is not None:
-        given["references"] = references
-    return Hub(load_metric("novelty", **parameters))(**given)["novelty"]
+        options["references"] = references
+    return Hub(load_metric("novelty", **parameters))(**options)["novelty"]
 
 
 def test_references_of_all_samples_are_the_training_texts():
     # Pairs: ab | bc cd | de; only "b c" is in no reference. The second text is none of the three.
-    found = score(["a b", "b c d", "d e"], ["A b!", "c d e", "d e"], n=2)
-    assert found == {"score": 1 / 4, "texts": 1 / 3}
+    result = score(["a b", "b c d", "d e"], ["A b!", "c d e", "d e"], n=2)
+    assert result == {"score": 1 / 4, "texts": 1 / 3}
 
 
 def test_several_references_all_count():
@@ -90,9 +90,9 @@ def test_a_file_that_is_no_text_is_an_error(tmp_path):
 
 
 def test_a_short_text_counts_as_a_text_only():
-    found = score(["a b", "a b c d e"], ["a b", "a b c d"])
+    result = score(["a b", "a b c d e"], ["a b", "a b c d"])
     # Of two 4-grams, b c d e is new; "a b" is known as a whole, the other text is not.
-    assert found == {"score": 0.5, "texts": 0.5}
+    assert result == {"score": 0.5, "texts": 0.5}
 
 
 def test_the_references_of_an_empty_text_are_training_texts_too():
@@ -102,16 +102,18 @@ def test_the_references_of_an_empty_text_are_training_texts_too():
 @given(st.lists(st.tuples(TEXT, TEXTS), min_size=1, max_size=4))
 def test_equals_the_plain_definition(samples):
     samples = [(p, [*r, "a"]) for p, r in samples]
-    known = {gram for _, r in samples for text in r for gram in grams(text, 2)}
-    whole = {tuple(words(text)) for _, r in samples for text in r}
-    made = [gram for p, _ in samples for gram in grams(p, 2)]
+    grams_of_references = {gram for _, r in samples for text in r for gram in grams(text, 2)}
+    reference_texts = {tuple(words(text)) for _, r in samples for text in r}
+    predicted = [gram for p, _ in samples for gram in grams(p, 2)]
     texts = [tuple(words(p)) for p, _ in samples if words(p)]
     nan = float("nan")
-    found = score([p for p, _ in samples], [r for _, r in samples], n=2)
-    novel = sum(g not in known for g in made) / len(made) if made else nan
-    new = sum(t not in whole for t in texts) / len(texts) if texts else nan
-    assert found["score"] == pytest.approx(novel, nan_ok=True)
-    assert found["texts"] == pytest.approx(new, nan_ok=True)
+    result = score([p for p, _ in samples], [r for _, r in samples], n=2)
+    novel = (
+        sum(g not in grams_of_references for g in predicted) / len(predicted) if predicted else nan
+    )
+    new = sum(t not in reference_texts for t in texts) / len(texts) if texts else nan
+    assert result["score"] == pytest.approx(novel, nan_ok=True)
+    assert result["texts"] == pytest.approx(new, nan_ok=True)
 
 
 def test_n_has_to_be_positive():

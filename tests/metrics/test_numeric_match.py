@@ -21,8 +21,8 @@ def samples(predictions: list[Any], references: list[Any], **parameters: Any) ->
     report = Hub(load_metric("numeric_match", **parameters)).evaluate(
         predictions=predictions, references=references
     )
-    found: list[float] = report.samples()["numeric_match"]["score"].tolist()
-    return found
+    values: list[float] = report.samples()["numeric_match"]["score"].tolist()
+    return values
 
 
 def score(prediction: str, reference: Any, **parameters: Any) -> float:
@@ -57,8 +57,8 @@ HELM = {("1500.0", "The answer is 1,500."): 1.0, ("3 4", "x 3 4"): math.nan}
 @pytest.mark.parametrize("row", answer_vectors("helm final_number_exact_match"))
 def test_equals_the_final_number_of_helm_but_for_characters(row: dict[str, Any]) -> None:
     pair = row["inputs"]["prediction"], row["inputs"]["reference"]
-    found = score(*pair, extraction="last_number")
-    assert found == pytest.approx(HELM.get(pair, row["expected"]), nan_ok=True)
+    value = score(*pair, extraction="last_number")
+    assert value == pytest.approx(HELM.get(pair, row["expected"]), nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_numbers_beyond_floats_are_compared_exactly() -> None:
 
 def test_a_sample_needs_a_reference_with_a_number_and_scores_0_without_one_of_its_own() -> None:
     texts = {"predictions": ["5", "five", "5"], "references": ["5", "5", "five"]}
-    found = Hub("numeric_match").evaluate(**texts)
+    report = Hub("numeric_match").evaluate(**texts)
     # The third is left out.
-    assert found.scores() == {"numeric_match": {"score": 0.5, "parsed": 0.5}}
-    assert found.counts() == {"numeric_match": {"unscored": 1}}
+    assert report.scores() == {"numeric_match": {"score": 0.5, "parsed": 0.5}}
+    assert report.counts() == {"numeric_match": {"unscored": 1}}
     assert score("5", ["six", "5"]) == 1
     none = Hub("numeric_match", extract="boxed").evaluate(predictions=["5"], references=["5"])
     assert none.scores() == {"numeric_match": {"score": 0.0, "parsed": 0.0}}
@@ -249,11 +249,11 @@ def test_a_number_has_the_decimal_mark_that_is_read() -> None:
 
 @pytest.mark.parametrize("value", [True, None, math.nan, {"text": "18"}])
 def test_what_is_no_number_is_refused_as_elsewhere(value: Any) -> None:
-    with pytest.raises(InputError) as own:
+    with pytest.raises(InputError) as caught:
         samples(["18"], [value])
     with pytest.raises(InputError) as other:
         Hub("bleu")(predictions=["18"], references=[value])
-    assert str(own.value) == str(other.value)
+    assert str(caught.value) == str(other.value)
 
 
 def test_numbers_are_refused_where_texts_are_compared() -> None:

@@ -71,13 +71,13 @@ def test_an_answer_wins_only_if_it_is_preferred_in_both_orders(
 
 def test_the_win_rate_counts_ties_half() -> None:
     hub = Hub(load_metric("pairwise", judge=preferring(MINE)))
-    found = hub(
+    scores = hub(
         questions=["?"] * 4,
         predictions=[MINE, MINE, "same", THEIRS],
         references=[THEIRS, THEIRS, "same", MINE],
     )
     # Two wins, a tie and a loss: (2 + 1/2)/4.
-    assert found["pairwise"] == {
+    assert scores["pairwise"] == {
         "score": 0.625,
         "wins": 0.5,
         "ties": 0.25,
@@ -105,8 +105,8 @@ def test_equal_answers_are_a_tie_and_nobody_is_asked() -> None:
 
 def test_a_blank_answer_is_judged_like_any_other() -> None:
     hub = Hub(load_metric("pairwise", judge=preferring(THEIRS)))
-    found = hub(questions=["?"], predictions=[""], references=[THEIRS])
-    assert found["pairwise"]["losses"] == 1
+    scores = hub(questions=["?"], predictions=[""], references=[THEIRS])
+    assert scores["pairwise"]["losses"] == 1
 
 
 def test_the_question_can_be_left_out() -> None:
@@ -169,12 +169,12 @@ def test_outcomes_sum_to_one_and_swapped_systems_mirror_the_rate(choices: list[A
 
     hub = Hub(load_metric("pairwise", judge=Deciding(decide=decide), question=False))
     mine, theirs = ([f"{name}{i}" for i in range(len(choices))] for name in "ab")
-    found = hub(predictions=mine, references=theirs)["pairwise"]
+    scores = hub(predictions=mine, references=theirs)["pairwise"]
     swapped = hub(predictions=theirs, references=mine)["pairwise"]
-    assert found["wins"] + found["ties"] + found["losses"] == pytest.approx(1)
-    assert found["score"] == pytest.approx(found["wins"] + found["ties"] / 2)
-    assert swapped["score"] == pytest.approx(1 - found["score"])
-    assert swapped["consistent"] == found["consistent"]
+    assert scores["wins"] + scores["ties"] + scores["losses"] == pytest.approx(1)
+    assert scores["score"] == pytest.approx(scores["wins"] + scores["ties"] / 2)
+    assert swapped["score"] == pytest.approx(1 - scores["score"])
+    assert swapped["consistent"] == scores["consistent"]
 
 
 def test_notes_say_how_often_the_order_decided_and_whether_the_first_answer_won() -> None:

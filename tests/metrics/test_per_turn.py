@@ -64,7 +64,7 @@ def script(vector: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
         def claims_of(fields: Fields) -> list[str]:
             return next(
-                own for start, own in claims.items() if str(fields["text"]).startswith(start)
+                claim for start, claim in claims.items() if str(fields["text"]).startswith(start)
             )
 
         def supported(fields: Fields) -> list[str]:
@@ -80,8 +80,8 @@ def script(vector: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         supports = lambda f: asked("Verdicts", 0 if first in f["evidence"] else 1)
         return "context_recall", {"claims": ["In 1932.", "Two million."], "supported": supports}
     statements = {first: ["a", "b"], "Fish.": ["c"], "It cost one million.": ["d"]}
-    said = [v for call in scripted["ContextualRelevancyVerdicts"] for v in call["verdicts"]]
-    words = {verdict["statement"]: verdict["verdict"] for verdict in said}
+    verdicts = [v for call in scripted["ContextualRelevancyVerdicts"] for v in call["verdicts"]]
+    words = {verdict["statement"]: verdict["verdict"] for verdict in verdicts}
     queue: list[str] = []
 
     def listed(fields: Fields) -> list[str]:
@@ -105,8 +105,8 @@ def script(vector: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 )
 def test_the_scores_are_deepeval_s_for_the_same_verdicts(vector: dict[str, Any]) -> None:
     spec, answers = script(vector)
-    own = {"metric": spec, "window": vector["params"]["window_size"]}
-    hub = Hub(load_metric(NAME, **own), judge=Scripted(answers))
+    options = {"metric": spec, "window": vector["params"]["window_size"]}
+    hub = Hub(load_metric(NAME, **options), judge=Scripted(answers))
     score = hub([vector["inputs"]])[NAME]["score"]
     assert score == pytest.approx(vector["expected"]["score"])
 
@@ -215,8 +215,8 @@ def test_the_metric_has_the_judge_the_language_and_the_prompts() -> None:
     assert (metric.inner.judge, metric.inner.language) == (JUDGE, "zh")
     english: Any = load_metric("context_precision", judge=JUDGE)
     assert metric.prompt("useful") == metric.inner.prompt("useful") != english.prompt("useful")
-    own: Any = load_metric(NAME, metric="faithfulness(judge='offline')", judge=JUDGE)
-    assert own.inner.judge == "offline"
+    per_turn: Any = load_metric(NAME, metric="faithfulness(judge='offline')", judge=JUDGE)
+    assert per_turn.inner.judge == "offline"
 
 
 def test_a_judge_in_the_spec_is_enough() -> None:

@@ -26,8 +26,8 @@ def evaluated(texts: Sequence[str], words: Sequence[str], empty: int | None = No
 @pytest.mark.parametrize("row", vectors("pii_leakage"))
 def test_the_score_is_one_minus_that_of_deepeval(row: dict[str, Any]) -> None:
     details, words = scripted(row)
-    found = evaluated([",".join(details)], words).scores()["pii"]
-    assert found["score"] == 1 - row["expected"]["score"]
+    scores = evaluated([",".join(details)], words).scores()["pii"]
+    assert scores["score"] == 1 - row["expected"]["score"]
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def test_a_blank_text_is_undefined_and_asks_nothing(empty: int | None) -> None:
 
 def test_every_detail_has_its_verdict_and_reason() -> None:
     details = evaluated(["a,b"], ["no", "yes"]).explain("pii", 0).steps[0]["details"]
-    assert [(one["item"], one["verdict"]) for one in details] == [("a", "no"), ("b", "yes")]
-    assert all(one["reason"] for one in details)
+    assert [(entry["item"], entry["verdict"]) for entry in details] == [("a", "no"), ("b", "yes")]
+    assert all(detail["reason"] for detail in details)

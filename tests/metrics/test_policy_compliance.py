@@ -47,9 +47,9 @@ def test_scores_are_those_of_deepeval(row: dict[str, Any], preset: str) -> None:
     (value,) = row["params"].values()
     value = value if isinstance(value, str) else ", ".join(value)
     metric = load_metric(f"{NAME}({preset})", value=value, judge=Scripted(script))
-    found = Hub(metric)(predictions=[row["inputs"]["actual_output"]])[NAME]
+    scores = Hub(metric)(predictions=[row["inputs"]["actual_output"]])[NAME]
     # One of its passages violates in each of them.
-    assert found == {"score": row["expected"]["score"], "violated": 1}
+    assert scores == {"score": row["expected"]["score"], "violated": 1}
 
 
 def test_one_violation_makes_a_strict_score_zero() -> None:
@@ -62,8 +62,8 @@ def test_one_violation_makes_a_strict_score_zero() -> None:
 def test_a_corpus_is_the_mean_of_its_texts_and_the_share_with_a_violation() -> None:
     hub = Hub(load_metric(NAME, judge=guard()))
     # (1/2 + 1 + 1) / 3, where pooled passages would give 4/5.
-    found = hub(predictions=["bad. good", "good", "good. good"])[NAME]
-    assert found == {"score": pytest.approx(5 / 6), "violated": pytest.approx(1 / 3)}
+    scores = hub(predictions=["bad. good", "good", "good. good"])[NAME]
+    assert scores == {"score": pytest.approx(5 / 6), "violated": pytest.approx(1 / 3)}
 
 
 def test_a_text_without_passages_is_one() -> None:
@@ -84,9 +84,9 @@ def test_what_a_preset_needs_is_a_parameter_or_a_column(preset: str, needs: str)
         Hub(metric)(predictions=["a"])
     Hub(metric)(predictions=["a"], **{column: ["this"]})
     Hub(load_metric(f"{NAME}({preset})", value="this", judge=judge))(predictions=["a"])
-    for own, (items, fields) in zip((True, False), judge.asked, strict=True):
+    for allowed, (items, fields) in zip((True, False), judge.asked, strict=True):
         # A column that is named in the plural holds lists.
-        this = ["this"] if own and needs.endswith("s") else "this"
+        this = ["this"] if allowed and needs.endswith("s") else "this"
         assert (items, fields) == (["a"], {"text": "a", needs: this})
     assert all(metric.policy in prompt.text for prompt in judge.prompts)
 
@@ -117,7 +117,7 @@ def test_two_policies_share_the_passages(stub: Stub) -> None:
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from(["bad", "good"]), min_size=1, max_size=8), st.booleans())
 def test_a_harmless_passage_never_lowers_the_score(passages: list[str], strict: bool) -> None:
-    one, more = (scores(". ".join(p), strict=strict) for p in (passages, [*passages, "good"]))
-    assert more["score"] >= one["score"]
-    assert more["violated"] == one["violated"] == int("bad" in passages)
-    assert (one["score"] == 1) == (not one["violated"])
+    first, more = (scores(". ".join(p), strict=strict) for p in (passages, [*passages, "good"]))
+    assert more["score"] >= first["score"]
+    assert more["violated"] == first["violated"] == int("bad" in passages)
+    assert (first["score"] == 1) == (not first["violated"])

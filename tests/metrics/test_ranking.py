@@ -58,20 +58,20 @@ def columns(row: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("row", IR_MEASURES)
 def test_the_numbers_are_those_of_ir_measures_in_the_order_of_trec(row: dict[str, Any]) -> None:
-    found = scores(**columns(row), ties="trec", no_relevant="zero")
+    result = scores(**columns(row), ties="trec", no_relevant="zero")
     for name, expected in row["expected"].items():
         if name in SETS or {("ir_measures", note, name) for note in (row["note"], "*")} & {
             *DIFFERENT
         }:
             continue
-        assert found[NAMES[name]] == pytest.approx(expected), name
+        assert result[NAMES[name]] == pytest.approx(expected), name
 
 
 def test_reciprocal_rank_sees_one_order_whatever_the_cutoff() -> None:
     ties, ties2 = (next(r for r in IR_MEASURES if r["note"] == n) for n in ("ties", "ties2"))
     for row, rr, at_2 in ((ties, 1 / 3, 0), (ties2, 1, 1)):
-        found = scores(**columns(row), ties="trec")
-        assert (found["rr"], found["rr_2"]) == (pytest.approx(rr), at_2)
+        result = scores(**columns(row), ties="trec")
+        assert (result["rr"], result["rr_2"]) == (pytest.approx(rr), at_2)
         assert row["expected"]["RR@2"] == 1 - at_2
 
 
@@ -79,13 +79,13 @@ def test_reciprocal_rank_sees_one_order_whatever_the_cutoff() -> None:
 def test_queries_score_as_in_trec_eval(row: dict[str, Any]) -> None:
     ((query, expected),) = row["expected"].items()
     report = evaluated(**columns(row), ties="trec", no_relevant="zero")
-    own = {"map": "ap", "recip_rank": "rr", "ndcg": "ndcg", "ndcg_cut_3": "ndcg_3"}
-    own |= {f"{name}_{k}": f"{full}_{k}" for name, full in (("P", "precision"),) for k in (1, 3)}
-    own |= {"recall_3": "recall_3", "success_1": "success_1", "success_3": "success_3"}
+    names = {"map": "ap", "recip_rank": "rr", "ndcg": "ndcg", "ndcg_cut_3": "ndcg_3"}
+    names |= {f"{name}_{k}": f"{full}_{k}" for name, full in (("P", "precision"),) for k in (1, 3)}
+    names |= {"recall_3": "recall_3", "success_1": "success_1", "success_3": "success_3"}
     samples = report.samples()["ranking"]
     assert query == "q"
     for name, value in expected.items():
-        assert samples[own[name]][0] == pytest.approx(value), name
+        assert samples[names[name]][0] == pytest.approx(value), name
 
 
 @pytest.mark.parametrize("row", RANX)
@@ -95,13 +95,13 @@ def test_the_numbers_are_those_of_ranx_in_the_order_given(row: dict[str, Any]) -
         assert "do not match" in row["expected"]["error"]
         assert set(row["inputs"]["run"]) != set(row["inputs"]["qrels"])
         return
-    found = scores(**columns(row), no_relevant="zero")
+    result = scores(**columns(row), no_relevant="zero")
     for name, expected in row["expected"].items():
         if name == "ndcg_burges@3":
             burges = scores(**columns(row), no_relevant="zero", gains="exponential")
             assert burges["ndcg_3"] == pytest.approx(expected)
         elif ("ranx", row["note"], name) not in DIFFERENT:
-            assert found[OF_RANX[name]] == pytest.approx(expected), name
+            assert result[OF_RANX[name]] == pytest.approx(expected), name
 
 
 def test_rank_biased_precision_is_binary() -> None:
@@ -122,23 +122,23 @@ OTHERWISE = ("RR@2", "Judged@3")
 
 def official(names: Iterable[str], run: Any, qrels: Any) -> dict[str, float]:
     measures = [ir_measures.parse_measure(name) for name in names]
-    found = ir_measures.calc_aggregate(measures, qrels, {q: r for q, r in run.items() if r})
-    return {NAMES[str(measure)]: value for measure, value in found.items()}
+    result = ir_measures.calc_aggregate(measures, qrels, {q: r for q, r in run.items() if r})
+    return {NAMES[str(measure)]: value for measure, value in result.items()}
 
 
 @given(st.lists(st.tuples(RUNS, QRELS), min_size=1, max_size=4))
 def test_any_rankings_score_as_in_ir_measures(pairs: list[tuple[Any, Any]]) -> None:
-    run = {f"q{n}": {k: float(v) for k, v in own.items()} for n, (own, _) in enumerate(pairs)}
-    qrels = {f"q{n}": own for n, (_, own) in enumerate(pairs)}
+    run = {f"q{n}": {k: float(v) for k, v in docs.items()} for n, (docs, _) in enumerate(pairs)}
+    qrels = {f"q{n}": relevant for n, (_, relevant) in enumerate(pairs)}
     expected = official(NAMES.keys() - {*OTHERWISE}, run, qrels)
-    found = scores(list(run.values()), list(qrels.values()), ties="trec", no_relevant="zero")
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    result = scores(list(run.values()), list(qrels.values()), ties="trec", no_relevant="zero")
+    assert {name: result[name] for name in expected} == pytest.approx(expected)
     # Without ties there is one order for all.
-    for own in run.values():
-        own.update({key: own[key] + place / 10 for place, key in enumerate(own)})
+    for grades in run.values():
+        grades.update({key: grades[key] + place / 10 for place, key in enumerate(grades)})
     expected = official(NAMES, run, qrels)
-    found = scores(list(run.values()), list(qrels.values()), no_relevant="zero")
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    result = scores(list(run.values()), list(qrels.values()), no_relevant="zero")
+    assert {name: result[name] for name in expected} == pytest.approx(expected)
 
 
 def test_scores_order_results_and_ties_stay_as_given_or_as_in_trec() -> None:
@@ -160,8 +160,8 @@ def test_a_query_without_relevant_items_is_skipped_or_has_0_and_is_counted() -> 
     zero = evaluated(retrieved, relevant, mode="rr", no_relevant="zero")
     assert zero["ranking"]["score"] == 1 / 4
     assert zero.notes()["ranking"] == ["3 queries have nothing relevant, and 0"]
-    one = evaluated([["a"]], [[]], no_relevant="zero")
-    assert one.notes()["ranking"] == ["1 query has nothing relevant, and 0"]
+    report = evaluated([["a"]], [[]], no_relevant="zero")
+    assert report.notes()["ranking"] == ["1 query has nothing relevant, and 0"]
 
 
 def test_a_result_counts_once_and_repetitions_are_noted() -> None:
@@ -204,9 +204,9 @@ def test_what_is_no_ranking_is_one_line(
 
 def test_texts_match_equal_ones_or_those_they_contain() -> None:
     passages = ["Bathing  in Ely", "The city of BATH, Somerset", "Bath again", "in 1843."]
-    found = scores([passages], [["bath", "1843"]], match="contains")
+    result = scores([passages], [["bath", "1843"]], match="contains")
     # Bathing holds no word Bath; the second stands for bath, so that the third stands for nothing.
-    assert [found[name] for name in ("rr", "recall_3", "recall_5", "precision_5")] == [
+    assert [result[name] for name in ("rr", "recall_3", "recall_5", "precision_5")] == [
         *(1 / 2, 1 / 2, 1, 2 / 5)
     ]
     assert scores([passages], [["bathing in ely"]], match="equal")["success_1"] == 1
@@ -226,7 +226,7 @@ def test_columns_may_have_other_names_and_belong_to_the_system() -> None:
         "ranking", retrieved="contexts", relevant="gold", match="contains", mode="rr"
     )
     rows = [[["a b", "c"], ["x"]], [["c", "a b"], ["x"]]]
-    ours, theirs = (Hub(metric).evaluate(contexts=own, gold=[["b"], ["x"]]) for own in rows)
+    ours, theirs = (Hub(metric).evaluate(contexts=row, gold=[["b"], ["x"]]) for row in rows)
     assert ours.compare(theirs)["ranking"]["score"].difference == 0.25
     beside = Hub([metric, "ttr"]).evaluate(
         contexts=rows[0], gold=[["b"], ["x"]], predictions=["a", "b"]
@@ -239,9 +239,9 @@ def test_columns_may_have_other_names_and_belong_to_the_system() -> None:
 
 def test_a_deep_ranking_takes_no_room_in_the_others() -> None:
     deep = [str(n) for n in range(200_000)]
-    found = scores([deep, *[["1"]] * 500], [["199999"], *[["1"]] * 500])
-    assert found["recall_1"] == pytest.approx(500 / 501)
-    assert found["rr"] > 500 / 501
+    result = scores([deep, *[["1"]] * 500], [["199999"], *[["1"]] * 500])
+    assert result["recall_1"] == pytest.approx(500 / 501)
+    assert result["rr"] > 500 / 501
 
 
 def test_a_cutoff_may_be_written_with_an_at_sign() -> None:

@@ -49,9 +49,9 @@ def textstat():
     pysyllables = pytest.importorskip("pysyllables", reason="pysyllables is not installed")
     metrics = pytest.importorskip("textstat.backend.metrics", reason="textstat is not installed")
     module = sys.modules["textstat.backend.counts._count_syllables"]
-    known = {w: [["A1"] * n] for w, n in pysyllables.SYLLABLE_COUNTS.items()}
+    expected = {w: [["A1"] * n] for w, n in pysyllables.SYLLABLE_COUNTS.items()}
     patch = pytest.MonkeyPatch()
-    patch.setattr(module, "get_cmudict", lambda lang: known if "en" in lang else None)
+    patch.setattr(module, "get_cmudict", lambda lang: expected if "en" in lang else None)
     yield {name: partial(call, getattr(metrics, name), name) for name in OUTPUTS}
     patch.undo()
 
@@ -66,16 +66,16 @@ def test_vector(vector, request):
     if vector["id"] in UNMET:
         reason = "pysyllables gives 'interesting' four syllables; see the card"
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    found = score(*vector["predictions"], convention="textstat")[OUTPUTS[vector["metric"]]]
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    result = score(*vector["predictions"], convention="textstat")[OUTPUTS[vector["metric"]]]
+    assert result == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 @given(TEXT)
 @example("0İAJ0")
 def test_textstat_convention_equals_textstat(textstat, text):
-    found = score(text, convention="textstat")
+    result = score(text, convention="textstat")
     for name, official in textstat.items():
-        assert found[OUTPUTS[name]] == pytest.approx(official(text), abs=1e-9), name
+        assert result[OUTPUTS[name]] == pytest.approx(official(text), abs=1e-9), name
 
 
 def assert_equals_textstat(textstat, predictions):
@@ -102,17 +102,17 @@ def test_all_formulas_on_a_text_counted_by_hand():
     # 16. Letters: 3+9+8+4 + 2+3+7+5 = 41. Three syllables: committee, rewarded, created: 3; complex
     # only committee, since -ed makes the third syllable of the others. Long: committee, rewarded,
     # created: 3. Not familiar: committee, rewarded (reward is in the list), created (create isn't).
-    found = score("The committee rewarded Anna. It was created again.")
+    result = score("The committee rewarded Anna. It was created again.")
     hard = 100 * found_difficult() / 8
-    assert found["score"] == pytest.approx(206.835 - 1.015 * 4 - 84.6 * 2)
-    assert found["flesch_kincaid_grade"] == pytest.approx(0.39 * 4 + 11.8 * 2 - 15.59)
-    assert found["gunning_fog"] == pytest.approx(0.4 * (4 + 100 / 8))
-    assert found["coleman_liau"] == pytest.approx(0.0588 * 4100 / 8 - 0.296 * 200 / 8 - 15.8)
-    assert found["ari"] == pytest.approx(4.71 * 41 / 8 + 0.5 * 4 - 21.43)
-    assert found["smog"] == pytest.approx(1.043 * (30 * 3 / 2) ** 0.5 + 3.1291)
-    assert found["lix"] == pytest.approx(4 + 100 * 3 / 8)
-    assert found["rix"] == pytest.approx(3 / 2)
-    assert found["dale_chall"] == pytest.approx(0.1579 * hard + 0.0496 * 4 + 3.6365)
+    assert result["score"] == pytest.approx(206.835 - 1.015 * 4 - 84.6 * 2)
+    assert result["flesch_kincaid_grade"] == pytest.approx(0.39 * 4 + 11.8 * 2 - 15.59)
+    assert result["gunning_fog"] == pytest.approx(0.4 * (4 + 100 / 8))
+    assert result["coleman_liau"] == pytest.approx(0.0588 * 4100 / 8 - 0.296 * 200 / 8 - 15.8)
+    assert result["ari"] == pytest.approx(4.71 * 41 / 8 + 0.5 * 4 - 21.43)
+    assert result["smog"] == pytest.approx(1.043 * (30 * 3 / 2) ** 0.5 + 3.1291)
+    assert result["lix"] == pytest.approx(4 + 100 * 3 / 8)
+    assert result["rix"] == pytest.approx(3 / 2)
+    assert result["dale_chall"] == pytest.approx(0.1579 * hard + 0.0496 * 4 + 3.6365)
 
 
 def found_difficult():
@@ -121,8 +121,8 @@ def found_difficult():
 
 def test_texts_count_as_one():
     # Two sentences of 2 and 4 words of one syllable: 3 words a sentence.
-    found = score("Dogs bark.", "The cat sat down.")
-    assert found["score"] == pytest.approx(206.835 - 1.015 * 3 - 84.6)
+    result = score("Dogs bark.", "The cat sat down.")
+    assert result["score"] == pytest.approx(206.835 - 1.015 * 3 - 84.6)
 
 
 def test_a_text_without_words_is_unscored_but_zero_in_textstat():
@@ -154,8 +154,8 @@ def test_other_words_are_not(word):
 
 
 def test_names_inside_a_sentence_are_neither_complex_nor_difficult():
-    found = counts.of_papers("We saw Alexandria. Alexandria is old.")
-    assert (found.complex_words, found.difficult_words) == (1, 1)
+    result = counts.of_papers("We saw Alexandria. Alexandria is old.")
+    assert (result.complex_words, result.difficult_words) == (1, 1)
 
 
 @pytest.mark.parametrize("package", ["pysyllables", "pyphen", "textstat"])
@@ -189,32 +189,32 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_other_languages_have_the_numbers_of_textstat(textstat, language):
-    found = score(TEXTS[language], convention="textstat", language=language)
+    result = score(TEXTS[language], convention="textstat", language=language)
     ease = textstat["flesch_reading_ease"].args[0]
     lang = "en_US" if language == "en" else language
-    assert found["score"] == pytest.approx(ease(TEXTS[language], lang), abs=1e-9)
+    assert result["score"] == pytest.approx(ease(TEXTS[language], lang), abs=1e-9)
     for name in ("lix", "rix"):
-        assert found[name] == pytest.approx(textstat[name](TEXTS[language]), abs=1e-9)
-    assert ({*found} == {"score", "lix", "rix"}) == (language != "en")
+        assert result[name] == pytest.approx(textstat[name](TEXTS[language]), abs=1e-9)
+    assert ({*result} == {"score", "lix", "rix"}) == (language != "en")
 
 
 def test_german_by_hand():
     # "Kat-zen schla-fen. Hun-de bel-len laut." has 5 words in 2 sentences, and 9 syllables.
-    found = score("Katzen schlafen. Hunde bellen laut.", language="de")
-    assert found["score"] == pytest.approx(180 - 5 / 2 - 58.5 * 9 / 5)
+    result = score("Katzen schlafen. Hunde bellen laut.", language="de")
+    assert result["score"] == pytest.approx(180 - 5 / 2 - 58.5 * 9 / 5)
     # Long words, of more than 6 letters: schlafen.
-    assert found["lix"] == pytest.approx(5 / 2 + 100 / 5)
+    assert result["lix"] == pytest.approx(5 / 2 + 100 / 5)
 
 
-@pytest.mark.parametrize("told", TEXTS)
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("language", TEXTS)
-def test_texts_in_another_language_are_doubted(told, language):
-    unread = "ru" in (told, language)  # Unscored for their letters.
-    if unread and told != language:
+def test_texts_in_another_language_are_doubted(text, language):
+    unread = "ru" in (text, language)  # Unscored for their letters.
+    if unread and text != language:
         return
-    report = Hub(load_metric("readability", language=told)).evaluate(predictions=[TEXTS[language]])
+    report = Hub(load_metric("readability", language=text)).evaluate(predictions=[TEXTS[language]])
     notes = report.notes().get("readability", ())
-    assert [isinstance(note, Doubt) for note in notes] == [True] * (told != language)
+    assert [isinstance(note, Doubt) for note in notes] == [True] * (text != language)
     assert all(note.startswith("1 text seems to be in another language") for note in notes)
 
 
@@ -238,5 +238,5 @@ def test_english_isn_t_taken_for_another_language(text, doubted):
 
 
 def test_no_summary_or_article_is_taken_for_another_language():
-    found = [*texts(SUMMEVAL)[0], *(row["src"] for row in corpus("summ_summeval_docs.jsonl", 100))]
-    assert not [text for text in found if is_in_another(text, "en")]
+    result = [*texts(SUMMEVAL)[0], *(row["src"] for row in corpus("summ_summeval_docs.jsonl", 100))]
+    assert not [text for text in result if is_in_another(text, "en")]

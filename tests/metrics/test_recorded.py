@@ -41,15 +41,15 @@ def test_the_mean_is_exact_where_numbers_cancel_and_none_where_they_are_too_larg
 ) -> None:
     report = Hub(ACC).evaluate(acc=numbers)
     # Rational numbers have no error.
-    kept = [Fraction(float(x)) for x in numbers if abs(float(x)) <= 1e150]
-    expected = float(sum(kept) / len(kept)) if kept else math.nan
+    finite = [Fraction(float(x)) for x in numbers if abs(float(x)) <= 1e150]
+    expected = float(sum(finite) / len(finite)) if finite else math.nan
     assert report["acc"]["score"] == pytest.approx(expected, rel=1e-15, abs=0, nan_ok=True)
     assert report.counts()["acc"].get("unscored", 0) == lost
     reasons = [report.explain("acc", sample).reason for sample in range(len(numbers))]
     assert sum(str(why).endswith(" is too large for a mean") for why in reasons) == lost
     # The same in any order and in parts that are put together.
     half = len(numbers) // 2
-    parts = [Hub(ACC).evaluate(acc=own) for own in (numbers[half:], numbers[:half])]
+    parts = [Hub(ACC).evaluate(acc=part) for part in (numbers[half:], numbers[:half])]
     assert str(parts[0].merge(parts[1])["acc"]) == str(report["acc"])
 
 
@@ -65,8 +65,8 @@ def test_numbers_that_happen_to_be_0_and_1_are_no_share_unless_said() -> None:
     flags = [1, 0, 1, 1]
     interval = Hub(ACC).evaluate(acc=flags).intervals()["acc"]["score"]
     assert interval.why == "4 samples are too few; an interval needs 5"
-    said = Hub("recorded(column='acc', share=True)").evaluate(acc=flags)
-    assert said.intervals()["acc"]["score"].method == "Wilson"
+    report = Hub("recorded(column='acc', share=True)").evaluate(acc=flags)
+    assert report.intervals()["acc"]["score"].method == "Wilson"
     # One number among True and False makes no share either.
     mixed = Hub(ACC).evaluate(acc=[True, 0, True, True])
     assert mixed.intervals()["acc"]["score"].why == interval.why
@@ -104,11 +104,11 @@ def test_sums_by_a_key_are_compared_too() -> None:
     ids = [f"q{number}" for number in range(20)]
     hub = Hub([ACC, "exact_match"])
     texts = {"id": ids, "predictions": ids}
-    kept = {"samples": False, "key": "id"}
-    ours = hub.evaluate(acc=[1] * 16 + [0] * 4, references=ids, **texts, **kept)
-    theirs = hub.evaluate(acc=[1] * 6 + [0] * 14, references=ids, **texts, **kept)
+    options = {"samples": False, "key": "id"}
+    ours = hub.evaluate(acc=[1] * 16 + [0] * 4, references=ids, **texts, **options)
+    theirs = hub.evaluate(acc=[1] * 6 + [0] * 14, references=ids, **texts, **options)
     assert ours.compare(theirs)["acc"]["score"].difference == pytest.approx(0.5)
-    other = hub.evaluate(acc=[1] * 20, references=ids[::-1], **texts, **kept)
+    other = hub.evaluate(acc=[1] * 20, references=ids[::-1], **texts, **options)
     with pytest.raises(ReportError, match="the systems have different references"):
         ours.compare(other)
 
@@ -125,10 +125,10 @@ def test_a_report_loads_with_the_scale_that_it_was_saved_with(tmp_path: Path) ->
 
 def test_sums_without_samples_know_that_they_are_shares() -> None:
     flags = [True, False] * 40
-    kept = Hub(ACC).evaluate(acc=flags).intervals()["acc"]["score"]
+    interval = Hub(ACC).evaluate(acc=flags).intervals()["acc"]["score"]
     summed = Hub(ACC).evaluate(acc=flags, samples=False).intervals()["acc"]["score"]
-    assert kept.method == "Wilson"
-    assert summed.method == kept.method
+    assert interval.method == "Wilson"
+    assert summed.method == interval.method
 
 
 def test_what_is_outside_the_range_is_an_error() -> None:

@@ -27,18 +27,18 @@ def grams(words, n):
 
 @pytest.mark.parametrize("vector", vectors("nid_unr_xiao2020"))
 def test_nid_unr_vector(vector):
-    found = score("unr", *vector["predictions"])
+    result = score("unr", *vector["predictions"])
     nid = score("nid", *vector["predictions"], stop_words="english", tokenizer="13a")
     for name, value in vector["expected"].items():
-        mine = nid["score"] if name == "nid" else found[name]
+        mine = nid["score"] if name == "nid" else result[name]
         assert mine == pytest.approx(value, abs=vector["tolerance"]), name
 
 
 @pytest.mark.parametrize("vector", vectors("repetition_fu2021"))
 def test_repetition_vector(vector):
-    found = score("repetition", *vector["predictions"], tokenizer="whitespace")
+    result = score("repetition", *vector["predictions"], tokenizer="whitespace")
     for theirs, mine in (("rep-w", "rep_w"), ("rep-r", "rep_r"), ("seq-rep-n", "seq_rep")):
-        assert found[mine] == pytest.approx(vector["expected"][theirs], abs=vector["tolerance"])
+        assert result[mine] == pytest.approx(vector["expected"][theirs], abs=vector["tolerance"])
 
 
 def test_aun_is_the_mean_of_the_texts():
@@ -75,16 +75,16 @@ def test_nid_needs_two_tokens_and_a_content_word():
 
 def test_nid_never_falls_below_zero():
     # Two tokens, four words: 1 - log 4 / log 2 would be -1.
-    found = score("nid", "well-known hard-won", stop_words="english", tokenizer="whitespace")
-    assert found["score"] == 0.0
+    result = score("nid", "well-known hard-won", stop_words="english", tokenizer="whitespace")
+    assert result["score"] == 0.0
 
 
 def test_stop_words_are_those_of_nltk():
     # nltk's English list has 127 words from Porter's plus contractions; CountVectorizer sees only
     # runs of two letters or more. Some of every kind, and some content words.
     text = "i yourselves those has could the than between again very ll mustn cat went us"
-    kept = [word for word in text.split() if is_content(word)]
-    assert kept == ["could", "cat", "went", "us"]
+    words = [word for word in text.split() if is_content(word)]
+    assert words == ["could", "cat", "went", "us"]
 
 
 def is_content(word):
@@ -100,8 +100,8 @@ def test_rep_w_looks_back_as_far_as_its_window():
 def test_a_text_shorter_than_n_counts_for_the_others():
     # Means: seq-rep-4 of the second only (a a a a: one 4-gram); rep-w of 0 and 3/4.
     report = evaluated("repetition", "a b", "a a a a", "")
-    found = report["repetition"]
-    assert (found["score"], found["rep_w"]) == (0.0, 0.375)
+    scores = report["repetition"]
+    assert (scores["score"], scores["rep_w"]) == (0.0, 0.375)
     assert report.counts()["repetition"]["unanswered"] == 1
 
 
@@ -111,18 +111,18 @@ def test_no_pair_reaches_into_the_next_text():
 
 @given(WORDS, st.integers(1, 6), st.integers(1, 20))
 def test_repetition_equals_the_plain_definitions(words, n, window):
-    found = score("repetition", " ".join(words), n=n, window=window, tokenizer="whitespace")
+    result = score("repetition", " ".join(words), n=n, window=window, tokenizer="whitespace")
     size = len(words)
     recent = sum(w in words[max(0, i - window) : i] for i, w in enumerate(words))
     pairs = Counter(grams(words, 2))
     inside = {j for i in range(size - 1) if pairs[(*words[i : i + 2],)] > 1 for j in (i, i + 1)}
     pooled = [g for k in range(1, 5) for g in grams(words, k)]
-    own = grams(words, n)
-    assert found["rep_w"] == pytest.approx(recent / size)
-    assert found["rep_r"] == pytest.approx(len(inside) / size)
-    assert found["seq_rep"] == pytest.approx(1 - len(set(pooled)) / len(pooled))
-    expected = 1 - len(set(own)) / len(own) if own else float("nan")
-    assert found["score"] == pytest.approx(expected, nan_ok=True)
+    grams_of_text = grams(words, n)
+    assert result["rep_w"] == pytest.approx(recent / size)
+    assert result["rep_r"] == pytest.approx(len(inside) / size)
+    assert result["seq_rep"] == pytest.approx(1 - len(set(pooled)) / len(pooled))
+    expected = 1 - len(set(grams_of_text)) / len(grams_of_text) if grams_of_text else float("nan")
+    assert result["score"] == pytest.approx(expected, nan_ok=True)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 3))
@@ -134,14 +134,14 @@ def test_aun_unr_and_nid_equal_the_plain_definitions(texts, n):
         return sum(values) / len(values) if values else nan
 
     ratios = [len(set(g)) / len(g) for g in (grams(words, n) for words in texts) if g]
-    found = score("aun", *strings, n=n, tokenizer="whitespace")["score"]
-    assert found == pytest.approx(mean(ratios), nan_ok=True)
+    result = score("aun", *strings, n=n, tokenizer="whitespace")["score"]
+    assert result == pytest.approx(mean(ratios), nan_ok=True)
     long = [grams(words, n) for words in texts if len(words) > 5]
-    found = score("unr", *strings, tokenizer="whitespace")[f"unr_{n}"]
-    assert found == pytest.approx(mean([len(set(g)) / len(g) for g in long]), nan_ok=True)
+    result = score("unr", *strings, tokenizer="whitespace")[f"unr_{n}"]
+    assert result == pytest.approx(mean([len(set(g)) / len(g) for g in long]), nan_ok=True)
     nids = [nid(words) for words in texts if len(words) > 1]
-    found = score("nid", *strings, tokenizer="whitespace")["score"]
-    assert found == pytest.approx(mean(nids), abs=1e-12, nan_ok=True)
+    result = score("nid", *strings, tokenizer="whitespace")["score"]
+    assert result == pytest.approx(mean(nids), abs=1e-12, nan_ok=True)
 
 
 def nid(words):

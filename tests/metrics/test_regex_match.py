@@ -28,8 +28,8 @@ def score(texts, patterns=None, **parameters):
 def test_equals_pythons_re(texts, pattern, mode, flags):
     expression = re.compile(pattern, sum(getattr(re, flag.upper()) for flag in flags))
     expected = [getattr(expression, mode)(text) is not None for text in texts]
-    found = score(texts, pattern=pattern, mode=mode, flags=sorted(flags))
-    assert found == pytest.approx(sum(expected) / len(texts))
+    result = score(texts, pattern=pattern, mode=mode, flags=sorted(flags))
+    assert result == pytest.approx(sum(expected) / len(texts))
 
 
 def test_the_whole_prediction_has_to_match_by_default():

@@ -39,9 +39,9 @@ def corpus_metrics() -> set[str]:
 
 def systems(spec: str, samples: Sequence[tuple[Any, Any, Sequence[str]]]) -> tuple[Any, Any]:
     """The results of two systems on the same samples, each with several outputs of some."""
-    one, other, references = (list(column) for column in zip(*samples, strict=True))
+    first, other, references = (list(column) for column in zip(*samples, strict=True))
     if "nltk" in spec:
-        references = [own[:1] for own in references]
+        references = [reference[:1] for reference in references]
     hub = Hub(load_metric(spec))
 
     def result(predictions: list[Any]) -> Any:
@@ -53,7 +53,7 @@ def systems(spec: str, samples: Sequence[tuple[Any, Any, Sequence[str]]]) -> tup
         )
         return next(iter(report.results.values()))
 
-    return result(one), result(other)
+    return result(first), result(other)
 
 
 def concluded(metric: CorpusMetric, rows: Sequence[Any]) -> dict[str, float]:
@@ -65,9 +65,9 @@ def rows_of(result: Any, sample: int) -> list[Any]:
     return [row for row, of in zip(result.rows, result.sample, strict=True) if of == sample]
 
 
-def assert_scores(found: Any, expected: Sequence[dict[str, float]]) -> None:
-    assert set(found) == set(expected[0])
-    for name, values in found.items():
+def assert_scores(result: Any, expected: Sequence[dict[str, float]]) -> None:
+    assert set(result) == set(expected[0])
+    for name, values in result.items():
         np.testing.assert_allclose(values, [e[name] for e in expected], rtol=1e-9, atol=1e-9)
 
 
@@ -88,14 +88,14 @@ def test_a_corpus_metric_of_ours_needs_no_conclusion_from_each_resample(spec: st
 def test_resamples_score_what_is_concluded_from_the_drawn_rows(
     spec: str, samples: list[Any], data: st.DataObject
 ) -> None:
-    one, _ = systems(spec, samples)
+    item, _ = systems(spec, samples)
     number = st.integers(0, len(samples) - 1)
     draw = st.lists(number, min_size=len(samples), max_size=len(samples))
     index = data.draw(st.lists(draw, min_size=1, max_size=4))
-    expected = [concluded(one.metric, [r for s in row for r in rows_of(one, s)]) for row in index]
-    if not one.metric.resamples:
+    expected = [concluded(item.metric, [r for s in row for r in rows_of(item, s)]) for row in index]
+    if not item.metric.resamples:
         expected = [dict.fromkeys(scores, np.nan) for scores in expected]
-    assert_scores(one.resampler()(Draw(np.array(index))), expected)
+    assert_scores(item.resampler()(Draw(np.array(index))), expected)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -104,20 +104,20 @@ def test_resamples_score_what_is_concluded_from_the_drawn_rows(
 def test_swaps_score_what_is_concluded_from_the_swapped_rows(
     spec: str, samples: list[Any], data: st.DataObject
 ) -> None:
-    one, other = systems(spec, samples)
+    entry, other = systems(spec, samples)
     toss = st.lists(st.booleans(), min_size=len(samples), max_size=len(samples))
     tosses = data.draw(st.lists(toss, min_size=1, max_size=4))
 
     def swapped(mine: Any, its: Any) -> list[dict[str, float]]:
-        kept = [[mine if keep else its for keep in row] for row in tosses]
+        chosen = [[mine if keep else its for keep in row] for row in tosses]
         return [
-            concluded(one.metric, [r for s, result in enumerate(row) for r in rows_of(result, s)])
-            for row in kept
+            concluded(entry.metric, [r for s, result in enumerate(row) for r in rows_of(result, s)])
+            for row in chosen
         ]
 
-    first, second = one.against(other)(np.array(tosses))
-    assert_scores(first, swapped(one, other))
-    assert_scores(second, swapped(other, one))
+    first, second = entry.against(other)(np.array(tosses))
+    assert_scores(first, swapped(entry, other))
+    assert_scores(second, swapped(other, entry))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -127,7 +127,7 @@ def test_no_samples_have_no_sample_scores_and_intervals_of_nan(spec: str) -> Non
     ((name, outputs),) = report.samples().items()
     assert {len(values) for values in outputs.values()} == {0}
     intervals = report.intervals(resamples=2)[name].values()
-    assert all(np.isnan([*found.ends, found.mean, found.std]).all() for found in intervals)
+    assert all(np.isnan([*result.ends, result.mean, result.std]).all() for result in intervals)
 
 
 def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> None:
@@ -136,18 +136,18 @@ def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> N
     metric = load_metric("novelty", n=1, corpus=str(path))
     result = Hub(metric).evaluate(predictions=["a x", "c", "y z b"]).results["novelty"]
     # Twice "a x", and "c": 2 of 5 words are new, and 2 of 3 texts. Then "c" and twice "y z b".
-    found = result.resampler()(Draw(np.array([[0, 0, 1], [1, 2, 2]])))
-    assert found["score"].tolist() == [2 / 5, 4 / 7]
-    assert found["texts"].tolist() == [2 / 3, 2 / 3]
+    actual = result.resampler()(Draw(np.array([[0, 0, 1], [1, 2, 2]])))
+    assert actual["score"].tolist() == [2 / 5, 4 / 7]
+    assert actual["texts"].tolist() == [2 / 3, 2 / 3]
 
 
 def test_nltks_best_of_several_references_is_still_concluded_from_each_resample() -> None:
     hub, references = Hub("nist(convention='nltk', max_order=1)"), [["a", "a b c"], ["c"]]
-    one, other = (
+    first, other = (
         hub.evaluate(predictions=predictions, references=references).results["nist"]
         for predictions in (["a b", "c"], ["a", "c c"])
     )
     tosses = np.array([[True, True], [True, False], [False, True]])
-    mixed = [[(one if mine else other).rows[s] for s, mine in enumerate(row)] for row in tosses]
-    found, _ = one.against(other).scores(tosses, np.zeros((3, 0)))
-    assert_scores(found, [concluded(one.metric, rows) for rows in mixed])
+    mixed = [[(first if mine else other).rows[s] for s, mine in enumerate(row)] for row in tosses]
+    score, _ = first.against(other).scores(tosses, np.zeros((3, 0)))
+    assert_scores(score, [concluded(first.metric, rows) for rows in mixed])

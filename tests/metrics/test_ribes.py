@@ -27,8 +27,8 @@ def words(texts: list[str]) -> list[list[str]]:
 
 @pytest.mark.parametrize("vector", vectors("ribes_corpus"))
 def test_conformance(vector: dict[str, Any]) -> None:
-    found = ribes(vector["predictions"], vector["references"], **vector["params"])
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    value = ribes(vector["predictions"], vector["references"], **vector["params"])
+    assert value == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 # Isozaki et al. (2010), section 3: "Bob hit John yesterday" keeps 3 of 6 pairs in order, the
@@ -76,8 +76,8 @@ def test_corpora_equal_nltk(
 ) -> None:
     predictions, references = [p for p, _ in samples], [r for _, r in samples]
     expected = corpus_ribes([words(group) for group in references], words(predictions), alpha, beta)
-    found = ribes(predictions, references, alpha=alpha, beta=beta)
-    assert found == pytest.approx(expected, abs=1e-12)
+    value = ribes(predictions, references, alpha=alpha, beta=beta)
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 # Long texts with many references are slow in nltk: a few summaries are enough.

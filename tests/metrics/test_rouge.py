@@ -54,8 +54,8 @@ def official(scorer: Any, prediction: str, references: list[str]) -> dict[str, f
 def unread(references: list[str]) -> bool:
     """Whether rouge-score's tokens have less than half of the letters of every text with any."""
     letters = [[c for c in t.lower() if unicodedata.category(c)[0] in "LN"] for t in references]
-    kept = [sum(map(str.isascii, found)) / len(found) for found in letters if found]
-    return bool(kept) and max(kept) < 0.5
+    shares = [sum(map(str.isascii, text)) / len(text) for text in letters if text]
+    return bool(shares) and max(shares) < 0.5
 
 
 def only_symbols(references: list[str]) -> bool:
@@ -71,24 +71,24 @@ def same(
     rows = report.samples()["rouge"]
     expected = [official(scorer, *sample) for sample in samples]
     for name in expected[0]:
-        wanted = np.array([row[name] for row in expected])
-        known = ~np.isnan(rows[name])
-        assert rows[name][known].tolist() == wanted[known].tolist()
+        expected_values = np.array([row[name] for row in expected])
+        defined = ~np.isnan(rows[name])
+        assert rows[name][defined].tolist() == expected_values[defined].tolist()
         if withheld:
             assert np.isnan(report.scores()["rouge"][name])
-        elif known.any():
-            assert report.scores()["rouge"][name] == pytest.approx(wanted[known].mean())
+        elif defined.any():
+            assert report.scores()["rouge"][name] == pytest.approx(expected_values[defined].mean())
 
 
 @pytest.mark.parametrize("vector", vectors(*TYPES))
 def test_conformance(vector: dict[str, Any]) -> None:
-    given, name = vector["params"], vector["metric"]
-    parameters = {"stemmer": given.get("use_stemmer", False)}
-    parameters["split_summaries"] = given.get("split_summaries", False)
-    found = scored(vector["predictions"][0], *vector["references"][0], **parameters)
+    params, name = vector["params"], vector["metric"]
+    parameters = {"stemmer": params.get("use_stemmer", False)}
+    parameters["split_summaries"] = params.get("split_summaries", False)
+    scores = scored(vector["predictions"][0], *vector["references"][0], **parameters)
     outputs = {"fmeasure": name, "precision": f"{name}_precision", "recall": f"{name}_recall"}
     for output, value in vector["expected"].items():
-        assert found[outputs[output]] == pytest.approx(value, abs=vector["tolerance"])
+        assert scores[outputs[output]] == pytest.approx(value, abs=vector["tolerance"])
 
 
 @given(
@@ -121,10 +121,10 @@ def test_official_letters_score_every_sample_as_rouge_score_does(
 @given(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), st.sampled_from(VARIANTS))
 def test_every_variant_equals_rouge_score(sample: tuple[str, list[str]], variant: str) -> None:
     expected = official(rouge_scorer.RougeScorer([variant]), *sample)
-    found = scored(sample[0], *sample[1], variant=variant, letters="official")
-    assert found["score"] == expected[variant]
-    assert found["precision"] == expected[f"{variant}_precision"]
-    assert found["recall"] == expected[f"{variant}_recall"]
+    scores = scored(sample[0], *sample[1], variant=variant, letters="official")
+    assert scores["score"] == expected[variant]
+    assert scores["precision"] == expected[f"{variant}_precision"]
+    assert scores["recall"] == expected[f"{variant}_recall"]
 
 
 class Letters:
@@ -187,28 +187,28 @@ def test_summaries_agree_with_people_as_published() -> None:
     documents = {row["doc_id"]: row["refs"] for row in corpus("summ_summeval_docs.jsonl")}
     rows = corpus("summ_summeval_outputs.jsonl")
     report = measured([(row["hyp"], documents[row["doc_id"]]) for row in rows])
-    found = report.samples()["rouge"]["rouge1"]
+    scores = report.samples()["rouge"]["rouge1"]
     each = []
     for document in documents:
         index = [i for i, row in enumerate(rows) if row["doc_id"] == document]
         people = [rows[i]["human_coherence"] for i in index]
-        each.append(stats.spearmanr(found[index], people)[0])
+        each.append(stats.spearmanr(scores[index], people)[0])
     assert np.mean(each) == pytest.approx(0.167, abs=0.005)
 
 
 def test_each_type_takes_its_own_best_reference() -> None:
     # Against "b a": both tokens, LCS 1 of 2. Against "a b x x": F is 2 * 1 * .5 / 1.5 = 2/3.
-    found = scored("a b", "b a", "a b x x")
-    assert found["rouge1"] == 1
-    assert found["rougeL"] == pytest.approx(2 / 3)
-    assert (found["rougeL_precision"], found["rougeL_recall"]) == (1, 0.5)
+    scores = scored("a b", "b a", "a b x x")
+    assert scores["rouge1"] == 1
+    assert scores["rougeL"] == pytest.approx(2 / 3)
+    assert (scores["rougeL_precision"], scores["rougeL_recall"]) == (1, 0.5)
 
 
 def test_the_best_of_several_predictions_is_that_of_the_variant() -> None:
     # "x y z" has the triple; "z y x z" has more tokens of the reference, but no triple.
     hub = Hub(metrics=["rouge(variant='rouge3')"])
-    found = hub(predictions=[["z y x z w", "x y z"]], references=["x y z z w"])["rouge"]
-    assert (found["precision"], found["recall"]) == (1, pytest.approx(1 / 3))
+    scores = hub(predictions=[["z y x z w", "x y z"]], references=["x y z z w"])["rouge"]
+    assert (scores["precision"], scores["recall"]) == (1, pytest.approx(1 / 3))
 
 
 @pytest.mark.parametrize("text", ["नमस्ते दुनिया", "今天天气很好", "مرحبا بالعالم", "Привет", "١٢٣"])
@@ -282,8 +282,8 @@ def test_two_texts_of_100_000_words_take_less_than_half_a_gigabyte() -> None:
         "print(found['rouge']['rouge1'], re.search(r'VmHWM:\\s*(\\d+)', said)[1])\n"
     )
     command = [sys.executable, "-c", program]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    score, peak = map(float, said.split())
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    score, peak = map(float, output.split())
     assert score == pytest.approx(0.8, abs=0.01)
     # A table of the longest common subsequence has 10^10 cells, 1.25 GB even in bits.
     assert peak * 1024 < 5e8
@@ -295,8 +295,8 @@ def test_rouge_1_5_5_is_met_for_w_s_and_su(row: dict[str, Any]) -> None:
     metric = load_metric("rouge", variant=variant, gap=4, weight=row["params"].get("w", 1.2))
     report = Hub(metric).evaluate(predictions=row["predictions"], references=row["references"])
     scores = report.scores()["rouge"]
-    found = {name: scores[name] for name in ("precision", "recall")} | {"fmeasure": scores["score"]}
-    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+    value = {name: scores[name] for name in ("precision", "recall")} | {"fmeasure": scores["score"]}
+    assert value == pytest.approx(row["expected"], abs=row["tolerance"])
 
 
 def test_the_best_reference_of_a_skip_bigram_score_is_its_own() -> None:
@@ -333,7 +333,7 @@ def test_max_takes_the_best_precision_and_recall_apart_as_pycocoevalcap(
     for row, (prediction, references) in enumerate(samples):
         tokens, *others = ([*map(str, plain.rouge(text))] for text in (prediction, *references))
         # It takes an empty text for one token.
-        lines = [" ".join(found) for found in others if found]
+        lines = [" ".join(words) for words in others if words]
         expected = scorer.calc_score([" ".join(tokens)], lines) if tokens and lines else 0
         assert report.samples()["rouge"]["rougeL"][row] == pytest.approx(expected, abs=1e-12)
 
@@ -342,8 +342,8 @@ def test_the_words_of_captions_can_be_stemmed_and_split_into_sentences() -> None
     # "n't" is a word of its own. Stems: "the dog run", "dog run"; F = 2 * (2/3) * 1 / (5/3) = 4/5.
     assert scored("The dogs' runs.", "dog run", tokenizer="ptb", stemmer=True)["rougeL"] == 0.8
     # Each sentence is the other's: all of four words are in a common subsequence of sentences.
-    found = scored("It rains. We go.", "We go. It rains.", tokenizer="ptb", split_summaries=True)
-    assert (found["rougeL"], found["rougeLsum"]) == (0.5, 1)
+    scores = scored("It rains. We go.", "We go. It rains.", tokenizer="ptb", split_summaries=True)
+    assert (scores["rougeL"], scores["rougeLsum"]) == (0.5, 1)
     assert scored("It isn't.", "it is", tokenizer="ptb")["rouge1_precision"] == 2 / 3
 
 
@@ -392,8 +392,8 @@ def test_marks_of_line_breaks_are_doubted_and_texts_without_any_are_told(
 def test_a_mark_of_line_breaks_is_one_to_every_type() -> None:
     marked, broken = ([text.replace("<n>", mark) for text in SWAPPED] for mark in ("<n>", "\n"))
     expected = official(rouge_scorer.RougeScorer(TYPES), broken[0], [broken[1]])
-    found = scored(marked[0], marked[1], newline="<n>")
-    assert {name: found[name] for name in expected} == expected
+    scores = scored(marked[0], marked[1], newline="<n>")
+    assert {name: scores[name] for name in expected} == expected
     assert expected["rougeLsum"] == 1
     # As the words of captions, and in explanations, too.
     assert scored(marked[0], marked[1], newline="<n>", tokenizer="ptb")["rougeLsum"] == 1

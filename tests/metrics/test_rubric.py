@@ -38,8 +38,8 @@ def test_the_score_is_the_place_among_the_descriptions(
 
 def test_several_answers_make_their_mean() -> None:
     # One 4 and two 5: 14 / 3, and (14 / 3 - 1) / 4 = 11 / 12.
-    found = scored({4: 1, 5: 2}, weighting="samples", samples=3)
-    assert found == {"score": pytest.approx(11 / 12), "grade": pytest.approx(14 / 3)}
+    scores = scored({4: 1, 5: 2}, weighting="samples", samples=3)
+    assert scores == {"score": pytest.approx(11 / 12), "grade": pytest.approx(14 / 3)}
 
 
 def test_criterion_and_descriptions_are_instructions_and_the_texts_data(stub: Stub) -> None:
@@ -52,8 +52,8 @@ def test_criterion_and_descriptions_are_instructions_and_the_texts_data(stub: St
         sees=("prediction", "question"),
     )
     # The stub gives the middle of the scale 0 to 2, which is 1.
-    found = Hub(metric)(predictions=["It is said."], questions=["Who said it?"])
-    assert found == {"rubric": {"score": 0.5, "grade": 1.0}}
+    hub = Hub(metric)(predictions=["It is said."], questions=["Who said it?"])
+    assert hub == {"rubric": {"score": 0.5, "grade": 1.0}}
     (asked,) = stub.asked
     assert "Is there a source?" in asked.system
     listed = "- 0: No source.\n- 1: A source that can't be found.\n- 2: A source that can be found."

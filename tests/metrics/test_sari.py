@@ -51,21 +51,21 @@ def quotients(source, prediction, references, n, variant):
     s = Counter({g: times * c for g, c in grams(source, n, variant).items()})
     p = Counter({g: times * c for g, c in grams(prediction, n, variant).items()})
     r = sum((grams(reference, n, variant) for reference in references), Counter())
-    added, wanted = p.keys() - s.keys(), r.keys() - s.keys()
-    right = len(added & wanted)
-    add = (right, len(added), right, len(wanted))
-    kept, rest = s & p, s & r
+    added, due_additions = p.keys() - s.keys(), r.keys() - s.keys()
+    right = len(added & due_additions)
+    add = (right, len(added), right, len(due_additions))
+    retained, due = s & p, s & r
     gone = s - p
     if variant == "easse":
         dropped = s - r
-        hit, lost = (kept & rest).total(), (gone & dropped).total()
-        keep = (hit, kept.total(), hit, rest.total())
+        hit, lost = (retained & due).total(), (gone & dropped).total()
+        keep = (hit, retained.total(), hit, due.total())
         return add, keep, (lost, gone.total(), lost, dropped.total())
-    both = kept & rest
-    precision = (sum(c / kept[g] for g, c in both.items()), len(kept))
-    recall = (sum(c / rest[g] for g, c in both.items()), len(rest))
+    both = retained & due
+    precision = (sum(c / retained[g] for g, c in both.items()), len(retained))
+    recall = (sum(c / due[g] for g, c in both.items()), len(due))
     if variant == "hf":
-        recall = (both.total(), rest.total())
+        recall = (both.total(), due.total())
     lost = sum(c / gone[g] for g, c in (gone - r).items())
     return add, (*precision, *recall), (lost, len(gone), 0, 0)
 
@@ -96,8 +96,8 @@ def by_definition(samples, variant):
 @pytest.mark.parametrize("vector", vectors("sari_xu2016", "sari_hf", "sari_easse"))
 def test_values_of_the_published_programs_are_met(vector):
     sample = (vector["sources"][0], vector["predictions"][0], vector["references"][0])
-    given = {name: value for name, value in vector["params"].items() if name == "tokenizer"}
-    report = evaluate([sample], variant=vector["metric"].removeprefix("sari_"), **given)
+    options = {name: value for name, value in vector["params"].items() if name == "tokenizer"}
+    report = evaluate([sample], variant=vector["metric"].removeprefix("sari_"), **options)
     score = report.scores()["sari"]["score"] * vector["params"].get("scale", 1)
     assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
@@ -105,12 +105,12 @@ def test_values_of_the_published_programs_are_met(vector):
 @given(SAMPLES, st.sampled_from(VARIANTS))
 def test_equals_the_definitions_on_any_text(samples, variant):
     report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)
-    each, whole = by_definition(samples, variant)
-    found = report.samples()["sari"]
+    each, mean = by_definition(samples, variant)
+    values = report.samples()["sari"]
     for place, name in enumerate(("add", "keep", "delete")):
-        assert found[name] == pytest.approx([row[place] for row in each], abs=1e-12)
-        assert report.scores()["sari"][name] == pytest.approx(whole[place], abs=1e-12)
-    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)
+        assert values[name] == pytest.approx([row[place] for row in each], abs=1e-12)
+        assert report.scores()["sari"][name] == pytest.approx(mean[place], abs=1e-12)
+    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(mean), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WEBNLG)])
@@ -119,8 +119,8 @@ def test_equals_the_definitions_on_real_text(name, variant):
     # The first reference stands in for a source.
     samples = [(r[0], p, r) for p, r in zip(*texts(name, 100), strict=True)]
     report = evaluate(samples, variant=variant, tokenizer="whitespace", lowercase=False)
-    _, whole = by_definition(samples, variant)
-    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(whole), abs=1e-12)
+    _, mean = by_definition(samples, variant)
+    assert report.scores()["sari"]["score"] == pytest.approx(np.mean(mean), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_pooled_counts_weigh_sentences_by_their_length():
 
 
 def test_only_easse_pools_counts():
-    found = [load_metric("sari", variant=variant).averaging for variant in VARIANTS]
-    assert found == ["macro", "macro", "micro"]
+    averagings = [load_metric("sari", variant=variant).averaging for variant in VARIANTS]
+    assert averagings == ["macro", "macro", "micro"]
 
 
 def test_case_and_tokenizer_are_parameters():
@@ -191,7 +191,7 @@ def test_right_outputs_below_1_are_counted_and_doubted(samples, variant, score, 
     parts = [evaluate([sample], variant=variant) for sample in samples]
     merged = parts[0].merge(*parts[1:]) if parts[1:] else parts[0]
     assert merged.notes().get("sari", []) == notes
-    rows = [dict(zip(("source", "prediction", "references"), own, strict=True)) for own in samples]
+    rows = [dict(zip(("source", "prediction", "references"), row, strict=True)) for row in samples]
     summed = Hub(load_metric("sari", variant=variant)).evaluate(rows, samples=False)
     assert [note for note in summed.notes().get("sari", []) if "0/0" in note] == notes
     assert summed.scores() == report.scores()

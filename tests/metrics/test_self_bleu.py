@@ -34,9 +34,9 @@ def report(texts, **parameters):
 
 @pytest.mark.parametrize("vector", vectors("self_bleu"))
 def test_vector(vector):
-    found = report(vector["predictions"], max_order=4).scores()["self_bleu"]
+    scores = report(vector["predictions"], max_order=4).scores()["self_bleu"]
     for name, value in vector["expected"].items():
-        mine = found[name.removeprefix("self_")]
+        mine = scores[name.removeprefix("self_")]
         assert mine == pytest.approx(value, abs=vector["tolerance"])
 
 
@@ -76,11 +76,11 @@ def test_the_closest_other_text_is_the_reference_length():
 
 def test_case_counts_unless_lowercase():
     assert report(["A", "a"], max_order=1).scores()["self_bleu"]["score"] == 0.0
-    found = report(["A", "a"], max_order=1, lowercase=True).scores()["self_bleu"]
-    assert found["score"] == 1.0
+    scores = report(["A", "a"], max_order=1, lowercase=True).scores()["self_bleu"]
+    assert scores["score"] == 1.0
 
 
 def test_one_text_has_no_score_and_an_empty_one_is_no_reference():
-    found = report(["a b", ""])
-    assert isnan(found.scores()["self_bleu"]["score"])
-    assert found.counts()["self_bleu"]["unanswered"] == 1
+    result = report(["a b", ""])
+    assert isnan(result.scores()["self_bleu"]["score"])
+    assert result.counts()["self_bleu"]["unanswered"] == 1

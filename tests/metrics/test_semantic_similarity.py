@@ -103,15 +103,15 @@ def test_a_corpus_is_the_mean_and_with_a_threshold_the_share_that_passes() -> No
 
 def test_of_several_references_the_nearest_counts() -> None:
     hub = Hub(load_metric(NAME, embedder=Written()))
-    found = hub(predictions=["3 4"], references=[["-1 0", "4 3"]])
-    assert found[NAME]["score"] == pytest.approx(0.96)
+    scores = hub(predictions=["3 4"], references=[["-1 0", "4 3"]])
+    assert scores[NAME]["score"] == pytest.approx(0.96)
 
 
 def test_a_model_is_asked_once_for_both_texts(stub: Stub) -> None:
     hub = Hub(load_metric(NAME, embedder=f"openai(model='e', base_url='{stub.url}')"))
-    found = hub(predictions=["abc"], references=["a b c d"])
+    scores = hub(predictions=["abc"], references=["a b c d"])
     # The stub's vectors are (characters, words): (3, 1) and (7, 4).
-    assert found[NAME]["score"] == pytest.approx(25 / math.sqrt(10 * 65))
+    assert scores[NAME]["score"] == pytest.approx(25 / math.sqrt(10 * 65))
     assert [asked.body["input"] for asked in stub.asked] == [["a b c d", "abc"]]
 
 
@@ -120,13 +120,13 @@ def test_the_vectors_are_shared_with_answer_correctness(stub: Stub) -> None:
     names = (NAME, "answer_correctness")
     judge = {NAME: {}, "answer_correctness": {"judge": spec(stub), "weights": (0, 1)}}
     hub = Hub([load_metric(name, embedder=embedder, **judge[name]) for name in names])
-    found = hub(predictions=["abc"], references=["a b c d"])
+    scores = hub(predictions=["abc"], references=["a b c d"])
     assert len(stub.asked) == 1
-    assert found[NAME]["score"] == found["answer_correctness"]["similarity"]
+    assert scores[NAME]["score"] == scores["answer_correctness"]["similarity"]
 
 
 @given(TEXTS)
 @settings(max_examples=50)
 def test_offline_a_text_equals_itself_or_has_no_vector(text: str) -> None:
-    found = Hub(NAME, embedder="offline")(predictions=[text], references=[text])[NAME]["score"]
-    assert found == pytest.approx(1.0 if any(c.isalnum() for c in text) else math.nan, nan_ok=True)
+    score = Hub(NAME, embedder="offline")(predictions=[text], references=[text])[NAME]["score"]
+    assert score == pytest.approx(1.0 if any(c.isalnum() for c in text) else math.nan, nan_ok=True)

@@ -39,11 +39,11 @@ def test_equals_the_script(row: dict[str, Any]) -> None:
     threshold, expected = row["params"]["no_answer_threshold"], row["expected"]
     hub = Hub([f"squad_v2(threshold={threshold})", "squad_v2_best"])
     scores = hub(**columns(row))
-    found, best = scores["squad_v2"], scores["squad_v2_best"]
-    assert found["score"] * 100 == pytest.approx(expected["f1"])
+    first, best = scores["squad_v2"], scores["squad_v2_best"]
+    assert first["score"] * 100 == pytest.approx(expected["f1"])
     for name in ("exact", "HasAns_f1", "HasAns_exact", "NoAns_exact"):
         value = expected.get(name, math.nan)
-        assert found[name] * 100 == pytest.approx(value, nan_ok=True), name
+        assert first[name] * 100 == pytest.approx(value, nan_ok=True), name
     # The script's F1 of questions without an answer is their exact match.
     assert expected.get("NoAns_f1") == expected.get("NoAns_exact")
     for name, official in BEST.items():
@@ -104,14 +104,14 @@ def test_equals_the_definition_on_any_questions(
     for place, name in ((0, "HasAns_f1"), (1, "HasAns_exact")):
         expected[name] = [p[place] for p in pairs if p[2]]
     expected["NoAns_exact"] = [p[1] for p in pairs if not p[2]]
-    found = Hub(load_metric("squad_v2", threshold=threshold))(
+    scores = Hub(load_metric("squad_v2", threshold=threshold))(
         predictions=[q[0] for q in questions],
         references=[q[1] for q in questions],
         no_answer_probabilities=[q[2] for q in questions],
     )["squad_v2"]
     for name, values in expected.items():
         mean = sum(values) / len(values) if values else math.nan
-        assert found[name] == pytest.approx(mean, nan_ok=True), name
+        assert scores[name] == pytest.approx(mean, nan_ok=True), name
 
 
 @given(QUESTIONS)
@@ -131,7 +131,7 @@ def test_the_best_thresholds_are_the_best_of_all(
         ("score", "score", "f1_threshold"),
         ("best_exact", "exact", "exact_threshold"),
     ):
-        assert best[ours] == pytest.approx(max(found[name] for found in all_of_them))
+        assert best[ours] == pytest.approx(max(scores[name] for scores in all_of_them))
         at = Hub(load_metric("squad_v2", threshold=best[threshold]))(**samples)["squad_v2"]
         assert at[name] == pytest.approx(best[ours])
         assert report.samples()["squad_v2_best"][ours].mean() == pytest.approx(best[ours])
@@ -140,12 +140,12 @@ def test_the_best_thresholds_are_the_best_of_all(
 def test_a_question_without_references_has_no_answer_however_it_is_written() -> None:
     none: list[Any] = [[], "", [""], {"text": [], "answer_start": []}]
     for references in none:
-        found = Hub("squad_v2")(predictions=["", "x"], references=[references, ["x"]])["squad_v2"]
-        assert (found["NoAns_exact"], found["HasAns_exact"]) == (1, 1), references
+        scores = Hub("squad_v2")(predictions=["", "x"], references=[references, ["x"]])["squad_v2"]
+        assert (scores["NoAns_exact"], scores["HasAns_exact"]) == (1, 1), references
     # An answer of which the normalization leaves nothing is still one.
-    found = Hub("squad_v2")(predictions=["the"], references=[["..."]])["squad_v2"]
-    assert found["HasAns_exact"] == 1
-    assert math.isnan(found["NoAns_exact"])
+    scores = Hub("squad_v2")(predictions=["the"], references=[["..."]])["squad_v2"]
+    assert scores["HasAns_exact"] == 1
+    assert math.isnan(scores["NoAns_exact"])
 
 
 def test_answers_are_read_as_squad_has_them(tmp_path: Path) -> None:

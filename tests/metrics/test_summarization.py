@@ -34,8 +34,8 @@ class ByText(Scripted):
 
 def judge_of(its: Sequence[str], mine: Sequence[str], **answers: Sequence[str]) -> ByText:
     questions = [f"{i}?" for i in range(len(its))]
-    given = {**CLAIMS, "questions": questions, **answers}
-    return ByText(given, texts={SOURCE: its, SUMMARY: mine})
+    columns = {**CLAIMS, "questions": questions, **answers}
+    return ByText(columns, texts={SOURCE: its, SUMMARY: mine})
 
 
 def evaluated(judge: Scripted, **parameters: object) -> Report:

@@ -107,8 +107,8 @@ def test_questions_that_the_source_does_not_answer_are_left_out_if_asked() -> No
     assert scored(BY_TEXT)["qa"] == 7 / 8
     hub = Hub(load_metric("summarization_score", judge=BY_TEXT, filter_questions=True))
     (step,) = hub.evaluate(**PAIR).explain("summarization_score", 0).steps
-    assert [one["item"] for one in step["questions"]] == [f"{i}?" for i in range(1, 7)]
-    assert [one["verdict"] for one in step["source_answers"]] == ["no", *["yes"] * 6, "no"]
+    assert [question["item"] for question in step["questions"]] == [f"{i}?" for i in range(1, 7)]
+    assert [entry["verdict"] for entry in step["source_answers"]] == ["no", *["yes"] * 6, "no"]
 
 
 def test_the_words_of_weighed_verdicts_of_the_source_decide_what_is_left_out() -> None:

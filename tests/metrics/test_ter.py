@@ -44,10 +44,10 @@ def official(predictions: list[str], references: list[list[str]], **switches: bo
     return TER(**switches).corpus_score(predictions, streams)  # type: ignore[arg-type]  # None pads
 
 
-def assert_equal(found: dict[str, float], expected: Any) -> None:
-    assert found["score"] == pytest.approx(expected.score / 100, abs=1e-12)
-    assert found["edits"] == expected.num_edits
-    assert found["reference_length"] == pytest.approx(expected.ref_length)
+def assert_equal(scores: dict[str, float], expected: Any) -> None:
+    assert scores["score"] == pytest.approx(expected.score / 100, abs=1e-12)
+    assert scores["edits"] == expected.num_edits
+    assert scores["reference_length"] == pytest.approx(expected.ref_length)
 
 
 @pytest.mark.parametrize("vector", vectors("ter_corpus", "ter_edits"))
@@ -55,16 +55,16 @@ def test_conformance(vector: dict[str, Any]) -> None:
     parameters = dict(vector["params"])
     scale = parameters.pop("scale", 1)
     hub = Hub(metrics=load_metric("ter", **parameters))
-    found = hub(predictions=vector["predictions"], references=vector["references"])["ter"]
+    scores = hub(predictions=vector["predictions"], references=vector["references"])["ter"]
     expected = vector["expected"]
     if vector["metric"] == "ter_edits":
-        assert found["edits"] == expected
+        assert scores["edits"] == expected
     elif isinstance(expected, dict):
-        assert scale * found["score"] == pytest.approx(expected["score"], abs=vector["tolerance"])
-        assert found["edits"] == expected["num_edits"]
-        assert found["reference_length"] == expected["ref_length"]
+        assert scale * scores["score"] == pytest.approx(expected["score"], abs=vector["tolerance"])
+        assert scores["edits"] == expected["num_edits"]
+        assert scores["reference_length"] == expected["ref_length"]
     else:
-        assert scale * found["score"] == pytest.approx(expected, abs=vector["tolerance"])
+        assert scale * scores["score"] == pytest.approx(expected, abs=vector["tolerance"])
 
 
 # The tests of sacrebleu: one shift of eight words, empty texts, all words wrong.
@@ -86,18 +86,18 @@ def test_the_examples_of_sacrebleu(prediction: str, reference: str, expected: fl
 
 def test_the_closest_reference_gives_the_edits_and_all_give_the_length() -> None:
     # "a b c" needs 0 edits; the mean of 3 and 5 words is 4.
-    found = Hub(metrics="ter")(predictions=["a b c"], references=[["a b c", "v w x y z"]])["ter"]
-    assert found == {"score": 0, "edits": 0, "reference_length": 4}
+    scores = Hub(metrics="ter")(predictions=["a b c"], references=[["a b c", "v w x y z"]])["ter"]
+    assert scores == {"score": 0, "edits": 0, "reference_length": 4}
     # 1 edit against "a b d", of 3 and 1 words: 1/2.
-    found = Hub(metrics="ter")(predictions=["a b c"], references=[["a b d", "z"]])["ter"]
-    assert found == {"score": 0.5, "edits": 1, "reference_length": 2}
+    scores = Hub(metrics="ter")(predictions=["a b c"], references=[["a b d", "z"]])["ter"]
+    assert scores == {"score": 0.5, "edits": 1, "reference_length": 2}
 
 
 def test_a_corpus_pools_its_edits() -> None:
     # 1 edit for 3 words and 2 for 2: 3/5, where the mean of the rates is 2/3.
-    found = Hub(metrics="ter")(predictions=["a b c d", "x y"], references=["a b c", "p q"])
-    assert found["ter"]["edits"] == 3
-    assert found["ter"]["score"] == pytest.approx(3 / 5)
+    hub = Hub(metrics="ter")(predictions=["a b c d", "x y"], references=["a b c", "p q"])
+    assert hub["ter"]["edits"] == 3
+    assert hub["ter"]["score"] == pytest.approx(3 / 5)
 
 
 @given(SAMPLES, st.tuples(*[st.booleans()] * 4))
@@ -132,14 +132,14 @@ def test_real_texts_equal_sacrebleu(name: str, most: int | None) -> None:
 @pytest.mark.corpora
 def test_wmt16_is_near_the_score_of_tercom() -> None:
     predictions, references = texts(WMT16)
-    found = Hub(metrics="ter")(predictions=predictions, references=references)["ter"]
+    scores = Hub(metrics="ter")(predictions=predictions, references=references)["ter"]
     # Tercom 0.10 gives 0.5333: it differs in two of the 2,999 sentences.
-    assert found["score"] == pytest.approx(0.5334, abs=5e-5)
+    assert scores["score"] == pytest.approx(0.5334, abs=5e-5)
 
 
 @pytest.mark.parametrize(("name", "most"), [slow(SUMMEVAL, 3), slow(WEBNLG, 400)])
 def test_several_references_of_real_data_equal_sacrebleu(name: str, most: int) -> None:
     predictions, references = texts(name, most)
     hub = Hub(metrics="ter(normalized=True)")
-    found = hub(predictions=predictions, references=references)["ter"]
-    assert_equal(found, official(predictions, references, normalized=True))
+    scores = hub(predictions=predictions, references=references)["ter"]
+    assert_equal(scores, official(predictions, references, normalized=True))

@@ -36,21 +36,21 @@ def tokens(text, articles):
 
 def overlap(prediction, reference, both_empty=0.0, articles=False):
     """F1, precision and recall of two texts, as Rajpurkar et al. (2016) define them."""
-    given, wanted = tokens(prediction, articles), tokens(reference, articles)
-    if not given and not wanted:
+    predicted, expected = tokens(prediction, articles), tokens(reference, articles)
+    if not predicted and not expected:
         return (both_empty,) * 3
-    shared = sum((Counter(given) & Counter(wanted)).values())
+    shared = sum((Counter(predicted) & Counter(expected)).values())
     if not shared:
         return (0.0, 0.0, 0.0)
-    precision, recall = shared / len(given), shared / len(wanted)
+    precision, recall = shared / len(predicted), shared / len(expected)
     return (2 * precision * recall / (precision + recall), precision, recall)
 
 
 @pytest.mark.parametrize("row", vectors("squad"))
 def test_equals_the_squad_script(row):
-    found = scores(row["predictions"], row["references"])["score"]
+    values = scores(row["predictions"], row["references"])["score"]
     expected = row["expected"]["f1"] / row["params"]["scale"]
-    assert found == pytest.approx(expected, abs=row["tolerance"])
+    assert values == pytest.approx(expected, abs=row["tolerance"])
 
 
 def test_without_repeats_a_token_counts_once():
@@ -60,20 +60,20 @@ def test_without_repeats_a_token_counts_once():
         "precision": 0.5,
         "recall": 0.5,
     }
-    found = scores(["日本日", "x"], ["日 本", "x"], normalization="unicode", repeats=False)
-    assert found["score"] == 1
+    result = scores(["日本日", "x"], ["日 本", "x"], normalization="unicode", repeats=False)
+    assert result["score"] == 1
 
 
 def test_a_token_is_shared_as_often_as_both_have_it():
     # "b b b c" and "b b d" share b twice: P = 2/4, R = 2/3, F1 = 4/7.
-    found = scores(["b b b c"], ["b b d"])
-    assert found == pytest.approx({"score": 4 / 7, "precision": 1 / 2, "recall": 2 / 3})
+    result = scores(["b b b c"], ["b b d"])
+    assert result == pytest.approx({"score": 4 / 7, "precision": 1 / 2, "recall": 2 / 3})
 
 
 def test_precision_and_recall_come_from_the_reference_with_the_best_f1():
     # Against "b": P 1/3, R 1, F1 1/2. Against "b c d e": P 2/3, R 2/4, F1 4/7, the better one.
-    found = scores(["b c x"], [["b", "b c d e"]])
-    assert found == pytest.approx({"score": 4 / 7, "precision": 2 / 3, "recall": 1 / 2})
+    result = scores(["b c x"], [["b", "b c d e"]])
+    assert result == pytest.approx({"score": 4 / 7, "precision": 2 / 3, "recall": 1 / 2})
 
 
 def test_two_texts_without_tokens_score_what_the_parameter_says():
@@ -134,15 +134,15 @@ def test_equals_the_definition_on_any_text(rows, both_empty, articles):
         references=[references for _, references in rows],
     )
     expected = [
-        max((overlap(p, r, both_empty, articles) for r in references), key=lambda found: found[0])
+        max((overlap(p, r, both_empty, articles) for r in references), key=lambda result: result[0])
         for p, references in rows
     ]
-    found = report.samples()["token_f1"]
-    assert found["score"] == pytest.approx([best[0] for best in expected])
+    samples = report.samples()["token_f1"]
+    assert samples["score"] == pytest.approx([best[0] for best in expected])
     # Several references can have the best F1; each of them has one precision and one recall.
     for row, (p, references) in enumerate(rows):
         pairs = [overlap(p, r, both_empty, articles) for r in references]
-        ours = [found[name][row] for name in ("score", "precision", "recall")]
+        ours = [samples[name][row] for name in ("score", "precision", "recall")]
         assert any(ours == pytest.approx(pair) for pair in pairs)
 
 

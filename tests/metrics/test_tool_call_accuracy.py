@@ -15,13 +15,13 @@ def listed(*calls):
     return json.dumps([{"name": name, "arguments": arguments} for name, arguments in calls])
 
 
-def scores(made, expected, **parameters):
+def scores(predicted, expected, **parameters):
     hub = Hub(load_metric("tool_call_accuracy", **parameters))
-    return hub(predictions=[made], references=[expected])["tool_call_accuracy"]
+    return hub(predictions=[predicted], references=[expected])["tool_call_accuracy"]
 
 
-def score(made, expected, **parameters):
-    return scores(listed(*made), listed(*expected), **parameters)["score"]
+def score(predicted, expected, **parameters):
+    return scores(listed(*predicted), listed(*expected), **parameters)["score"]
 
 
 YORK = ("weather_check", {"location": "New York"})
@@ -33,7 +33,7 @@ BY_RELEVANCE = ("search", {"query": "python", "limit": 10, "sort": "relevance"})
 
 
 @pytest.mark.parametrize(
-    ("made", "expected", "parameters", "value"),
+    ("predicted", "expected", "parameters", "value"),
     [
         ([YORK, CELSIUS], [YORK, CELSIUS], {}, 1.0),
         ([LONDON, PARIS], [PARIS, LONDON], {"order": "any"}, 1.0),
@@ -43,14 +43,14 @@ BY_RELEVANCE = ("search", {"query": "python", "limit": 10, "sort": "relevance"})
         ([("filter", {}), BY_DATE], [BY_DATE, ("filter", {})], {}, 0.0),
     ],
 )
-def test_the_examples_of_the_ragas_documentation_hold(made, expected, parameters, value):
+def test_the_examples_of_the_ragas_documentation_hold(predicted, expected, parameters, value):
     # docs/concepts/metrics/available_metrics/agents.md, "Tool call Accuracy".
-    assert score(made, expected, **parameters) == pytest.approx(value)
+    assert score(predicted, expected, **parameters) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("order", ["strict", "any"])
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("predicted", "expected"),
     [
         ([], [YORK]),
         ([YORK], []),
@@ -60,9 +60,9 @@ def test_the_examples_of_the_ragas_documentation_hold(made, expected, parameters
         ([("Weather_check", {"location": "New York"})], [YORK]),
     ],
 )
-def test_other_tools_or_another_number_of_calls_score_zero(made, expected, order):
-    found = scores(listed(*made), listed(*expected), order=order)
-    assert found == {"score": 0, "aligned": 0, "parsed": 1}
+def test_other_tools_or_another_number_of_calls_score_zero(predicted, expected, order):
+    result = scores(listed(*predicted), listed(*expected), order=order)
+    assert result == {"score": 0, "aligned": 0, "parsed": 1}
 
 
 def test_no_call_where_none_was_due_is_right():
@@ -79,7 +79,7 @@ def test_a_missing_argument_is_a_wrong_one_even_if_null_is_expected():
 
 
 @pytest.mark.parametrize(
-    ("given_", "due", "ignored", "wrong"),
+    ("argument", "due", "ignored", "wrong"),
     [
         ({"x": 1, "y": 2}, {"x": 1}, 1.0, 1 / 2),
         ({"y": 2}, {"x": 1}, 0.0, 0.0),
@@ -89,40 +89,40 @@ def test_a_missing_argument_is_a_wrong_one_even_if_null_is_expected():
         ({"x": 1, "z": 3}, {"x": 1, "y": 2}, 1 / 2, 1 / 3),
     ],
 )
-def test_extra_arguments_are_ignored_unless_they_count_as_wrong(given_, due, ignored, wrong):
-    made, expected = [("a", given_)], [("a", due)]
-    assert score(made, expected) == ignored
-    assert score(made, expected, extra_arguments="wrong") == pytest.approx(wrong)
+def test_extra_arguments_are_ignored_unless_they_count_as_wrong(argument, due, ignored, wrong):
+    predicted, expected = [("a", argument)], [("a", due)]
+    assert score(predicted, expected) == ignored
+    assert score(predicted, expected, extra_arguments="wrong") == pytest.approx(wrong)
 
 
 def test_calls_of_one_tool_are_paired_so_that_the_score_is_highest():
     expected = [("a", {"x": 1, "y": 9}), ("a", {"x": 2, "y": 8})]
     # In the reference's order the calls share nothing, nor do they after sorting by text (x=0,
     # y=8 before x=1, y=9); crosswise they share y=8, 1 of 2, and both: (1/2 + 1)/2.
-    made = [("a", {"x": 0, "y": 8}), ("a", {"x": 1, "y": 9})]
-    assert score(made, expected) == 0
-    assert score(made, expected, order="any") == 0.75
+    calls = [("a", {"x": 0, "y": 8}), ("a", {"x": 1, "y": 9})]
+    assert score(calls, expected) == 0
+    assert score(calls, expected, order="any") == 0.75
 
 
 def test_an_equal_call_is_not_always_the_best_partner():
     full = ("a", {"p": 1, "q": 2, "r": 3, "s": 4})
     # Equal calls together give 1 + 0; crosswise p is all that is asked for, and 3 of 4: 1 + 3/4.
-    made = [full, ("a", {"q": 2, "r": 3, "s": 4})]
-    assert score(made, [full, ("a", {"p": 1})], order="any") == pytest.approx(1.75 / 2)
+    calls = [full, ("a", {"q": 2, "r": 3, "s": 4})]
+    assert score(calls, [full, ("a", {"p": 1})], order="any") == pytest.approx(1.75 / 2)
 
 
 def test_similar_strings_count_by_their_edit_distance():
-    made = [("a", {"s": "kitten", "t": "x", "u": ["kitten"], "n": 5})]
+    calls = [("a", {"s": "kitten", "t": "x", "u": ["kitten"], "n": 5})]
     expected = [("a", {"s": "sitting", "t": "x", "u": ["sitting"], "n": 55})]
     # kitten to sitting is 3 edits of 7 characters; equal strings count 1, lists and numbers 0.
-    assert score(made, expected, strings="similar") == pytest.approx((4 / 7 + 1) / 4)
-    assert score(made, expected) == 1 / 4
+    assert score(calls, expected, strings="similar") == pytest.approx((4 / 7 + 1) / 4)
+    assert score(calls, expected) == 1 / 4
 
 
 def test_a_prediction_that_is_no_list_of_calls_scores_zero():
-    for made in ("", "It is sunny.", '[{"name": "weather_check"', "{}"):
+    for reply in ("", "It is sunny.", '[{"name": "weather_check"', "{}"):
         for expected in (listed(YORK), "[]"):
-            assert scores(made, expected) == {"score": 0, "aligned": 0, "parsed": 0}
+            assert scores(reply, expected) == {"score": 0, "aligned": 0, "parsed": 0}
 
 
 def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
@@ -130,16 +130,16 @@ def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
     report = hub.evaluate(predictions=[listed(YORK)] * 2, references=["{}", listed(YORK)])
     assert report.scores()["tool_call_accuracy"] == {"score": 1, "aligned": 1, "parsed": 1}
     assert report.counts()["tool_call_accuracy"] == {"unscored": 1}
-    status, reason, found, _ = report.explain("tool_call_accuracy", 0)
+    status, reason, result, _ = report.explain("tool_call_accuracy", 0)
     assert status == "unscored"
     assert reason == "the reference isn't a list of tool calls: it is JSON, but not a list"
-    assert math.isnan(found["score"])
+    assert math.isnan(result["score"])
 
 
 def test_the_best_of_several_references_counts():
     hub = Hub("tool_call_accuracy")
-    found = hub(predictions=[listed(YORK)], references=[[listed(PARIS), "?", listed(YORK)]])
-    assert found["tool_call_accuracy"]["score"] == 1
+    scores = hub(predictions=[listed(YORK)], references=[[listed(PARIS), "?", listed(YORK)]])
+    assert scores["tool_call_accuracy"]["score"] == 1
 
 
 ORDERS = ("strict", "any")
@@ -156,28 +156,28 @@ settings = st.fixed_dictionaries(
 
 
 @given(calls, settings)
-def test_calls_that_equal_their_reference_score_one(made, parameters):
-    found = scores(listed(*made), listed(*made), **parameters)
-    assert found == pytest.approx({"score": 1, "aligned": 1, "parsed": 1})
+def test_calls_that_equal_their_reference_score_one(calls, parameters):
+    result = scores(listed(*calls), listed(*calls), **parameters)
+    assert result == pytest.approx({"score": 1, "aligned": 1, "parsed": 1})
 
 
 @given(calls, calls, settings)
-def test_a_score_is_a_fraction_and_any_order_never_costs(made, expected, parameters):
-    found = {order: score(made, expected, **{**parameters, "order": order}) for order in ORDERS}
-    assert 0 <= found["strict"] <= found["any"] + 1e-12
-    assert found["any"] <= 1 + 1e-12
+def test_a_score_is_a_fraction_and_any_order_never_costs(result, expected, parameters):
+    scores = {order: score(result, expected, **{**parameters, "order": order}) for order in ORDERS}
+    assert 0 <= scores["strict"] <= scores["any"] + 1e-12
+    assert scores["any"] <= 1 + 1e-12
 
 
-@given(calls.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), calls)
+@given(calls.flatmap(lambda called: st.tuples(st.just(called), st.permutations(called))), calls)
 def test_in_any_order_the_order_of_the_calls_is_irrelevant(pair, expected):
-    one, other = (score(made, expected, order="any") for made in pair)
-    assert one == pytest.approx(other)
+    first, other = (score(called, expected, order="any") for called in pair)
+    assert first == pytest.approx(other)
 
 
 @pytest.mark.parametrize("row", vectors("tool_call_accuracy"))
 def test_ragas_gives_the_same_but_where_it_compares_arguments_as_text(row):
-    made, expected = row["inputs"]["called"], row["inputs"]["expected"]
+    predicted, expected = row["inputs"]["called"], row["inputs"]["expected"]
     order = "strict" if row["params"]["strict_order"] else "any"
     # To ragas, which compares their texts, 1 is "1".
     as_text = row["id"] == "tool_call_accuracy-059"
-    assert score(made, expected, order=order) == (0 if as_text else row["expected"]["score"])
+    assert score(predicted, expected, order=order) == (0 if as_text else row["expected"]["score"])

@@ -17,14 +17,14 @@ def listed(*calls):
     return json.dumps([{"name": name, "args": arguments} for name, arguments in calls])
 
 
-def scores(made, expected, **parameters):
+def scores(predicted, expected, **parameters):
     hub = Hub(load_metric("tool_call_f1", **parameters))
-    return hub(predictions=[made], references=[expected])["tool_call_f1"]
+    return hub(predictions=[predicted], references=[expected])["tool_call_f1"]
 
 
-def three(made, expected, **parameters):
-    found = scores(listed(*made), listed(*expected), **parameters)
-    return found["score"], found["precision"], found["recall"]
+def three(predicted, expected, **parameters):
+    result = scores(listed(*predicted), listed(*expected), **parameters)
+    return result["score"], result["precision"], result["recall"]
 
 
 WEATHER, INDEX, AIR = (
@@ -37,12 +37,12 @@ def test_the_examples_of_the_ragas_documentation_hold():
     # 0.67; by its own formulas P = 2/3, R = 1 and F1 = 2·(2/3)/(5/3) = 4/5.
     for parameters in ({}, {"repeats": False, "both_empty": 0}):
         assert three([WEATHER, INDEX], [WEATHER, INDEX], **parameters) == (1, 1, 1)
-        found = three([WEATHER, INDEX, AIR], [INDEX, WEATHER], **parameters)
-        assert found == pytest.approx((4 / 5, 2 / 3, 1))
+        result = three([WEATHER, INDEX, AIR], [INDEX, WEATHER], **parameters)
+        assert result == pytest.approx((4 / 5, 2 / 3, 1))
 
 
 @pytest.mark.parametrize(
-    ("made", "expected", "found"),
+    ("predicted", "expected", "expected_values"),
     [
         ([WEATHER], [WEATHER, INDEX], (2 / 3, 1, 1 / 2)),
         ([AIR], [WEATHER], (0, 0, 0)),
@@ -54,15 +54,15 @@ def test_the_examples_of_the_ragas_documentation_hold():
         ([("a", {"x": [1, {"y": None}]})], [("a", {"x": [1.0, {"y": None}]})], (1, 1, 1)),
     ],
 )
-def test_calls_are_shared_where_tool_and_arguments_are_equal(made, expected, found):
-    assert three(made, expected) == pytest.approx(found)
+def test_calls_are_shared_where_tool_and_arguments_are_equal(predicted, expected, expected_values):
+    assert three(predicted, expected) == pytest.approx(expected_values)
 
 
 def test_a_repeated_call_counts_as_often_as_both_have_it_unless_repeats_are_ignored():
-    made, expected = [WEATHER] * 3 + [AIR], [WEATHER] * 2 + [INDEX]
+    predicted, expected = [WEATHER] * 3 + [AIR], [WEATHER] * 2 + [INDEX]
     # Two of four made and of three expected; as sets one of two and of two.
-    assert three(made, expected) == pytest.approx((4 / 7, 2 / 4, 2 / 3))
-    assert three(made, expected, repeats=False) == (1 / 2, 1 / 2, 1 / 2)
+    assert three(predicted, expected) == pytest.approx((4 / 7, 2 / 4, 2 / 3))
+    assert three(predicted, expected, repeats=False) == (1 / 2, 1 / 2, 1 / 2)
 
 
 @pytest.mark.parametrize(("parameters", "value"), [({}, 1), ({"both_empty": 0}, 0)])
@@ -85,15 +85,15 @@ DEEPEVAL = {v.id[-3:]: v.values[0] for v in vectors("tool_correctness")}
 )
 def test_recall_is_the_tool_correctness_of_deepeval(number, parameters):
     row = DEEPEVAL[number]
-    found = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
-    assert found["recall"] == pytest.approx(row["expected"]["score"])
+    scores = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
+    assert scores["recall"] == pytest.approx(row["expected"]["score"])
 
 
 def test_a_perfect_score_in_order_is_the_exact_match_of_deepeval():
-    made = DEEPEVAL["022"]["inputs"]
+    inputs = DEEPEVAL["022"]["inputs"]
     hub = Hub("tool_call_f1(order=True)")
-    assert hub([made])["tool_call_f1"]["score"] == DEEPEVAL["022"]["expected"]["score"] == 1
-    turned = made | {"tools_called": made["tools_called"][::-1]}
+    assert hub([inputs])["tool_call_f1"]["score"] == DEEPEVAL["022"]["expected"]["score"] == 1
+    turned = inputs | {"tools_called": inputs["tools_called"][::-1]}
     assert hub([turned])["tool_call_f1"]["score"] < 1
 
 
@@ -102,14 +102,14 @@ def test_equal_calls_are_counted_where_deepeval_makes_them_one():
     # Two calls of two, of which deepeval finds one (its issue 3141).
     assert row["expected"]["score"] == 1 / 2
     for parameters in ({}, {"partial": True}, {"order": True}):
-        found = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
-        assert (found["score"], found["recall"]) == (1, 1)
-    found = Hub("tool_call_f1(repeats=False, order=True)")([row["inputs"]])["tool_call_f1"]
-    assert found["precision"] == 1
+        scores = Hub(load_metric("tool_call_f1", **parameters))([row["inputs"]])["tool_call_f1"]
+        assert (scores["score"], scores["recall"]) == (1, 1)
+    scores = Hub("tool_call_f1(repeats=False, order=True)")([row["inputs"]])["tool_call_f1"]
+    assert scores["precision"] == 1
 
 
 @pytest.mark.parametrize(
-    ("made", "expected", "shared"),
+    ("predicted", "expected", "shared"),
     [
         # Of x, y and z, x is equal.
         ({"x": 1, "y": 2}, {"x": 1, "z": 2}, 1 / 3),
@@ -123,29 +123,29 @@ def test_equal_calls_are_counted_where_deepeval_makes_them_one():
     ],
 )
 @pytest.mark.parametrize("order", [True, False])
-def test_a_call_counts_by_its_right_arguments(made, expected, shared, order):
-    found = three([("a", made)], [("a", expected)], partial=True, order=order)
-    assert found == pytest.approx((shared,) * 3)
-    assert three([("a", made)], [("b", expected)], partial=True, order=order) == (0, 0, 0)
+def test_a_call_counts_by_its_right_arguments(predicted, expected, shared, order):
+    values = three([("a", predicted)], [("a", expected)], partial=True, order=order)
+    assert values == pytest.approx((shared,) * 3)
+    assert three([("a", predicted)], [("b", expected)], partial=True, order=order) == (0, 0, 0)
 
 
 def test_the_best_pairs_count_and_not_the_first():
     # In order, the second call made is worth 1, and the first 1/2; the pairs don't cross.
-    half, whole = ("a", {"x": 1, "y": 0}), ("a", {"x": 1, "y": 1})
-    assert three([half, whole], [whole], partial=True, order=True) == pytest.approx((2 / 3, 0.5, 1))
+    half, right = ("a", {"x": 1, "y": 0}), ("a", {"x": 1, "y": 1})
+    assert three([half, right], [right], partial=True, order=True) == pytest.approx((2 / 3, 0.5, 1))
     # Any order: both are worth 1; in order one of 1, or two of a half.
-    assert three([half, whole], [whole, half], partial=True) == (1, 1, 1)
-    assert three([half, whole], [whole, half], partial=True, order=True)[0] == 1 / 2
+    assert three([half, right], [right, half], partial=True) == (1, 1, 1)
+    assert three([half, right], [right, half], partial=True, order=True)[0] == 1 / 2
     # deepeval gives the only call to the first expected one, where it is worth 1/3 and not 1.
     only = ("a", {"x": 1, "y": 2, "z": 3})
     assert three([only], [("a", {"x": 1}), only], partial=True)[2] == 1 / 2
 
 
 def test_calls_in_order_are_the_longest_common_subsequence():
-    made, expected = [WEATHER, AIR, INDEX], [AIR, WEATHER, INDEX]
-    assert three(made, expected, order=True) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
-    assert three(made, expected) == (1, 1, 1)
-    assert three(made[::-1], made, order=True)[0] == pytest.approx(1 / 3)
+    predicted, expected = [WEATHER, AIR, INDEX], [AIR, WEATHER, INDEX]
+    assert three(predicted, expected, order=True) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+    assert three(predicted, expected) == (1, 1, 1)
+    assert three(predicted[::-1], predicted, order=True)[0] == pytest.approx(1 / 3)
     assert three([], [WEATHER], order=True) == three([WEATHER], [], order=True) == (0, 0, 0)
     assert three([], [], order=True, both_empty=0) == (0, 0, 0)
     assert three([WEATHER, AIR, AIR], [WEATHER, AIR], order=True, repeats=False) == (1, 1, 1)
@@ -153,8 +153,8 @@ def test_calls_in_order_are_the_longest_common_subsequence():
 
 def test_a_prediction_that_is_no_list_of_calls_scores_zero():
     for expected in (listed(WEATHER), "[]"):
-        found = scores("It is sunny.", expected)
-        assert found == {"score": 0, "precision": 0, "recall": 0, "parsed": 0}
+        result = scores("It is sunny.", expected)
+        assert result == {"score": 0, "precision": 0, "recall": 0, "parsed": 0}
 
 
 def test_a_reference_that_is_no_list_of_calls_is_undefined_with_the_reason():
@@ -174,21 +174,23 @@ calls = st.lists(
 
 
 @given(calls, calls)
-def test_f1_is_that_of_multisets_of_texts(made, expected):
+def test_f1_is_that_of_multisets_of_texts(predicted, expected):
     # Without numbers, calls are equal where their sorted JSON is.
-    a, b = (Counter(json.dumps(call, sort_keys=True) for call in side) for side in (made, expected))
+    a, b = (
+        Counter(json.dumps(call, sort_keys=True) for call in side) for side in (predicted, expected)
+    )
     shared = sum((a & b).values())
-    expectation = 2 * shared / (len(made) + len(expected)) if made or expected else 1
-    assert three(made, expected)[0] == pytest.approx(expectation)
+    expectation = 2 * shared / (len(predicted) + len(expected)) if predicted or expected else 1
+    assert three(predicted, expected)[0] == pytest.approx(expectation)
 
 
 @given(calls, st.booleans())
-def test_calls_that_equal_their_reference_score_one_in_any_order(made, repeats):
-    assert three(made[::-1], made, repeats=repeats) == (1, 1, 1)
+def test_calls_that_equal_their_reference_score_one_in_any_order(calls, repeats):
+    assert three(calls[::-1], calls, repeats=repeats) == (1, 1, 1)
 
 
 @given(calls, calls)
-def test_in_order_no_other_pairs_are_worth_more(made, expected):
+def test_in_order_no_other_pairs_are_worth_more(predicted, expected):
     def share(a, b):
         if a[0] != b[0]:
             return 0
@@ -197,10 +199,10 @@ def test_in_order_no_other_pairs_are_worth_more(made, expected):
         return sum(equal) / len(keys) if keys else 1
 
     best = max(
-        sum(map(share, own, due))
-        for size in range(min(len(made), len(expected)) + 1)
-        for own in combinations(made, size)
+        sum(map(share, pairing, due))
+        for size in range(min(len(predicted), len(expected)) + 1)
+        for pairing in combinations(predicted, size)
         for due in combinations(expected, size)
     )
-    recall = best / len(expected) if expected else float(not made)
-    assert three(made, expected, order=True, partial=True)[2] == pytest.approx(recall)
+    recall = best / len(expected) if expected else float(not predicted)
+    assert three(predicted, expected, order=True, partial=True)[2] == pytest.approx(recall)

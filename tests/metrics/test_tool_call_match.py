@@ -48,14 +48,16 @@ FUNCTION = {
 }
 
 
-def scores(made: Any, expected: Any, functions: Any) -> dict[str, Any]:
-    found = Hub("tool_call_match")(predictions=[made], references=[expected], functions=[functions])
-    return found["tool_call_match"]
+def scores(predicted: Any, expected: Any, functions: Any) -> dict[str, Any]:
+    hub = Hub("tool_call_match")(
+        predictions=[predicted], references=[expected], functions=[functions]
+    )
+    return hub["tool_call_match"]
 
 
-def outcome(made: Any, expected: Any, functions: Any) -> str:
-    found = scores(made, expected, functions)
-    (name,) = [name for name, share in found.items() if share == 1 and name != "parsed"]
+def outcome(predicted: Any, expected: Any, functions: Any) -> str:
+    result = scores(predicted, expected, functions)
+    (name,) = [name for name, share in result.items() if share == 1 and name != "parsed"]
     return name
 
 
@@ -71,14 +73,14 @@ def of_argument(kind: str, value: Any, *answers: Any) -> str:
     ],
 )
 def test_calls_are_judged_as_bfcl_judges_them(row: dict[str, Any]) -> None:
-    found = outcome(*(row["inputs"][key] for key in ("prediction", "reference", "functions")))
+    verdict = outcome(*(row["inputs"][key] for key in ("prediction", "reference", "functions")))
     if "greedy" in row.get("note", ""):
         # BFCL gives the first expected call the first call that fits, which the second needs; with
         # each call in its place all is right.
         assert row["expected"]["valid"] == 0
-        assert found == "score"
+        assert verdict == "score"
     else:
-        assert found == OURS[row["expected"]["error_type"]]
+        assert verdict == OURS[row["expected"]["error_type"]]
 
 
 @pytest.mark.parametrize("row", answer_vectors("tool_call_match (BFCL string standardisation)"))
@@ -87,7 +89,7 @@ def test_texts_are_standardized_as_bfcl_does(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "answers", "found"),
+    ("kind", "value", "answers", "result"),
     [
         # Derived from ast_checker.py at 6ea5797, by its branches.
         ("integer", 3, [4, 3], "score"),
@@ -118,17 +120,17 @@ def test_texts_are_standardized_as_bfcl_does(row: dict[str, Any]) -> None:
         ("object", {}, [{"a": [1]}], "wrong_value"),
     ],
 )
-def test_values_are_compared_by_type(kind: str, value: Any, answers: Any, found: str) -> None:
-    assert of_argument(kind, value, *answers) == found
+def test_values_are_compared_by_type(kind: str, value: Any, answers: Any, result: str) -> None:
+    assert of_argument(kind, value, *answers) == result
 
 
 def test_calls_come_in_the_forms_of_apis() -> None:
-    expected, made = [{"a.f": {"x": [1]}}], {"name": "a_f", "arguments": '{"x": 1}'}
+    expected, predicted = [{"a.f": {"x": [1]}}], {"name": "a_f", "arguments": '{"x": 1}'}
     described = {"name": "a.f", "parameters": {"properties": {"x": {"type": "integer"}}}}
     tool = {"type": "function", "function": described}
     for calls in (
-        [made],
-        {"role": "assistant", "tool_calls": [{"type": "function", "function": made}]},
+        [predicted],
+        {"role": "assistant", "tool_calls": [{"type": "function", "function": predicted}]},
         [{"type": "text", "text": "x"}, {"type": "tool_use", "name": "a.f", "input": {"x": 1}}],
         '[{"a.f": {"x": 1}}]',
     ):
@@ -154,8 +156,8 @@ def test_no_call_is_right_where_none_is_expected() -> None:
 
 def test_a_reply_that_isnt_a_list_of_calls_scores_zero() -> None:
     for expected in ([{"f": {}}], []):
-        found = scores("It is sunny.", expected, [FUNCTION])
-        assert not any(found.values())
+        result = scores("It is sunny.", expected, [FUNCTION])
+        assert not any(result.values())
     report = Hub("tool_call_match").evaluate(
         predictions=["no"], references=["[]"], functions=[[FUNCTION]]
     )
@@ -207,16 +209,16 @@ def test_an_unknown_type_is_named() -> None:
 sets = st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=4)
 
 
-@given(sets.flatmap(lambda own: st.tuples(st.just(own), st.permutations(range(len(own))))))
+@given(sets.flatmap(lambda values: st.tuples(st.just(values), st.permutations(range(len(values))))))
 def test_calls_match_if_any_order_of_them_does(drawn: Any) -> None:
     allowed, values = drawn
-    made = [{"f": {"integer": value}} for value in values]
-    expected = [{"f": {"integer": sorted(own)}} for own in allowed]
+    calls = [{"f": {"integer": value}} for value in values]
+    expected = [{"f": {"integer": sorted(options)}} for options in allowed]
     any_order = any(
-        all(value in own for value, own in zip(order, allowed, strict=True))
+        all(value in options for value, options in zip(order, allowed, strict=True))
         for order in itertools.permutations(values)
     )
-    assert scores(made, expected, [FUNCTION])["score"] == any_order
+    assert scores(calls, expected, [FUNCTION])["score"] == any_order
 
 
 def test_hostile_replies_are_judged_in_linear_time() -> None:

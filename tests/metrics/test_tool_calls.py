@@ -138,15 +138,15 @@ def test_the_calls_of_a_conversation_are_matched_by_the_rules_of_bfcl(form):
 )
 def test_a_part_whose_key_names_a_call_is_no_tool_of_that_name(part):
     weather = {"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}
-    for made in ([part], json.dumps([part])):
+    for form in ([part], json.dumps([part])):
         for city, score in (("Paris", 1), ("Rome", 0)):
             bfcl = {"references": [[{"weather": {"city": [city]}}]], "functions": [[weather]]}
             assert (
-                Hub("tool_call_match")(predictions=[made], **bfcl)["tool_call_match"]["score"]
+                Hub("tool_call_match")(predictions=[form], **bfcl)["tool_call_match"]["score"]
                 == score
             )
             expected = [{"name": "weather", "arguments": {"city": city}}]
-            scores = Hub("tool_call_f1")(predictions=[made], references=[expected])
+            scores = Hub("tool_call_f1")(predictions=[form], references=[expected])
             assert scores["tool_call_f1"]["score"] == score
     # BFCL's form of a call of a tool that has such a name.
     assert read_calls('[{"toolUse": {"city": "Paris"}}]', plain=True).calls[0].name == "toolUse"
@@ -177,16 +177,16 @@ def test_beside_a_metric_of_text_a_conversation_is_its_last_answer():
 def test_one_call_with_broken_arguments_makes_a_conversation_unreadable():
     for arguments in ('{"city": ', '{"city": NaN}', "[1]"):
         call = {"name": "weather", "arguments": arguments}
-        made = [*CONVERSATION, {"role": "assistant", "tool_calls": [call]}]
-        for value in (made, json.dumps(made)):
+        conversation = [*CONVERSATION, {"role": "assistant", "tool_calls": [call]}]
+        for value in (conversation, json.dumps(conversation)):
             scores = Hub("tool_call_f1")(predictions=[value], references=[PLAIN])["tool_call_f1"]
             assert (scores["score"], scores["parsed"]) == (0, 0)
 
 
 def test_arguments_of_any_depth_have_a_score():
     deep = '{"a":' * 600 + "1" + "}" * 600
-    made = [{"role": "assistant", "tool_calls": [{"name": "f", "arguments": deep}]}]
-    scores = Hub("tool_call_f1")(predictions=[json.dumps(made)], references=["[]"])
+    messages = [{"role": "assistant", "tool_calls": [{"name": "f", "arguments": deep}]}]
+    scores = Hub("tool_call_f1")(predictions=[json.dumps(messages)], references=["[]"])
     assert scores["tool_call_f1"]["score"] == 0
 
 
@@ -254,12 +254,12 @@ def test_anything_else_is_no_list_of_calls_and_the_problem_is_said(text, problem
 
 @given(any_text, st.booleans())
 def test_any_text_is_read_or_has_a_problem(text, wrapped):
-    found = read_calls(json.dumps([{"name": "a", "args": text}]) if wrapped else text)
-    assert found.problem is None or not found.calls
+    calls = read_calls(json.dumps([{"name": "a", "args": text}]) if wrapped else text)
+    assert calls.problem is None or not calls.calls
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "equal"),
+    ("entry", "other", "equal"),
     [
         ("75", "75.0", True),
         ("1e2", "100", True),
@@ -278,11 +278,11 @@ def test_any_text_is_read_or_has_a_problem(text, wrapped):
         ('"\\u00e9"', '"é"', True),
     ],
 )
-def test_values_are_equal_where_they_are_equal_as_json(one, other, equal):
-    first, second = (read_calls(f'[{{"name": "a", "args": {{"x": {v}}}}}]') for v in (one, other))
+def test_values_are_equal_where_they_are_equal_as_json(entry, other, equal):
+    first, second = (read_calls(f'[{{"name": "a", "args": {{"x": {v}}}}}]') for v in (entry, other))
     assert (first == second) is equal
     # What is equal has to have one hash, or sets would tell them apart.
-    hashes = {hash(found.calls[0].arguments["x"]) for found in (first, second)}
+    hashes = {hash(result.calls[0].arguments["x"]) for result in (first, second)}
     assert not equal or len(hashes) == 1
 
 
@@ -367,7 +367,7 @@ def test_messages_of_a_table_have_null_for_the_keys_of_others():
     # inspect writes the function beside a result; in a table, all messages have the key.
     ask = {"role": "user", "content": "Hi", "tool_calls": None, "function": None}
     call = {"id": "k", "function": "clock", "arguments": {}, "type": "function"}
-    said = {"role": "assistant", "content": "", "tool_calls": [call], "function": None}
-    assert Hub("tool_call_f1")(messages=[[ask, said]], references=['[{"name": "clock"}]']) == {
+    fields = {"role": "assistant", "content": "", "tool_calls": [call], "function": None}
+    assert Hub("tool_call_f1")(messages=[[ask, fields]], references=['[{"name": "clock"}]']) == {
         "tool_call_f1": {"score": 1, "precision": 1, "recall": 1, "parsed": 1}
     }

@@ -28,8 +28,8 @@ def test_the_score_is_that_of_deepeval(row):
         denied=parameters["denied_tools"],
         empty=1,
     )
-    found = Hub(metric)([row["inputs"]])["tool_permission"]
-    assert found["score"] == row["expected"]["score"]
+    scores = Hub(metric)([row["inputs"]])["tool_permission"]
+    assert scores["score"] == row["expected"]["score"]
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_the_score_is_that_of_deepeval(row):
     ],
 )
 def test_a_call_is_allowed_if_its_tool_is_listed_and_not_denied(parameters, score):
-    found = scores(of("read", "write", "read", "remove"), **parameters)
-    assert found == {"score": score, "all": 0}
+    result = scores(of("read", "write", "read", "remove"), **parameters)
+    assert result == {"score": score, "all": 0}
 
 
 def test_all_is_the_share_of_conversations_without_a_forbidden_call():
@@ -53,16 +53,16 @@ def test_all_is_the_share_of_conversations_without_a_forbidden_call():
 
 def test_samples_have_tools_of_their_own():
     columns = {"tools": [["read", "write"], ["write"], []]}
-    found = scores(of("read"), of("read", "write"), of("read"), columns=columns)
+    result = scores(of("read"), of("read", "write"), of("read"), columns=columns)
     # 1, 1/2 and 0; a name has no schema, so that all listed tools take all arguments.
-    assert found == pytest.approx({"score": 0.5, "all": 1 / 3, "valid": 0.5})
+    assert result == pytest.approx({"score": 0.5, "all": 1 / 3, "valid": 0.5})
     columns = {"tools": [["read", "write"]], "denied_tools": [["write"]]}
-    found = scores(of("read", "write"), columns=columns, allowed="sample", denied="sample")
-    assert found == {"score": 0.5, "all": 0, "valid": 1}
-    found = scores(of("read"), columns={"denied_tools": [[]]}, denied="sample")
-    assert found == {"score": 1, "all": 1}
-    found = scores(of("am"), columns={"denied_tools": [[]]}, denied="sample")
-    assert found["score"] == 1
+    result = scores(of("read", "write"), columns=columns, allowed="sample", denied="sample")
+    assert result == {"score": 0.5, "all": 0, "valid": 1}
+    result = scores(of("read"), columns={"denied_tools": [[]]}, denied="sample")
+    assert result == {"score": 1, "all": 1}
+    result = scores(of("am"), columns={"denied_tools": [[]]}, denied="sample")
+    assert result["score"] == 1
 
 
 TOOL = {"name": "read", "parameters": {"properties": {"path": {"type": "integer"}}}}
@@ -93,8 +93,8 @@ def test_a_conversation_without_calls_is_undefined_unless_it_counts():
     assert report.scores()["tool_permission"]["score"] == 1
     assert math.isnan(report.samples()["tool_permission"]["score"][0])
     columns = {"tools": [[], ["read"]]}
-    found = scores(silent, of("write"), columns=columns, empty=1)
-    assert found == {"score": 0.5, "all": 0.5, "valid": 0.5}
+    result = scores(silent, of("write"), columns=columns, empty=1)
+    assert result == {"score": 0.5, "all": 0.5, "valid": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def judge_of(kinds: str) -> Scripted:
 
 def evaluated(judge: Scripted, *, talk: str = "talk", topics: Any = "t", **more: Any) -> Report:
     hub = Hub(load_metric(NAME, judge=judge, **more))
-    given: dict[str, Any] = {} if "topics" in more else {"topics": [topics]}
-    return hub.evaluate(predictions=[talk], **given)
+    options: dict[str, Any] = {} if "topics" in more else {"topics": [topics]}
+    return hub.evaluate(predictions=[talk], **options)
 
 
 def scored(kinds: str, **more: Any) -> dict[str, float]:
@@ -96,9 +96,9 @@ def test_the_counts_of_all_conversations_are_pooled() -> None:
 
 def test_both_verdicts_on_every_matter_are_kept() -> None:
     step = evaluated(judge_of("hw")).explain(NAME, 0).steps[0]
-    assert [one["item"] for one in step["answered"]] == ["matter 0", "matter 1"]
-    assert [one["verdict"] for one in step["answered"]] == ["yes", "no"]
-    assert [one["verdict"] for one in step["allowed"]] == ["yes", "yes"]
+    assert [verdict["item"] for verdict in step["answered"]] == ["matter 0", "matter 1"]
+    assert [verdict["verdict"] for verdict in step["answered"]] == ["yes", "no"]
+    assert [verdict["verdict"] for verdict in step["allowed"]] == ["yes", "yes"]
 
 
 def test_answers_are_held_against_the_conversation_and_matters_against_the_topics() -> None:

@@ -23,18 +23,18 @@ def conversation(*steps):
     return [*messages, {"role": "assistant", "content": "final"}]
 
 
-def report(made, expected, **parameters):
+def report(predicted, expected, **parameters):
     hub = Hub(load_metric("trajectory_match", **parameters))
-    return hub.evaluate(messages=[made], reference_messages=[expected])
+    return hub.evaluate(messages=[predicted], reference_messages=[expected])
 
 
-def scores(made, expected, **parameters):
-    return report(made, expected, **parameters).scores()["trajectory_match"]
+def scores(predicted, expected, **parameters):
+    return report(predicted, expected, **parameters).scores()["trajectory_match"]
 
 
 def rates(*arguments, **parameters):
-    found = scores(*arguments, **parameters)
-    return found["precision"], found["recall"], found["f1"]
+    result = scores(*arguments, **parameters)
+    return result["precision"], result["recall"], result["f1"]
 
 
 def problem(*arguments, **parameters):
@@ -49,20 +49,20 @@ def of(*calls):
 @pytest.mark.parametrize("row", vectors("trajectory_match"))
 def test_the_scores_are_those_of_agentevals(row):
     inputs, parameters = row["inputs"], row["params"]
-    found = scores(
+    result = scores(
         inputs["outputs"],
         inputs["reference_outputs"],
         mode=parameters["mode"],
         arguments=parameters["args"],
     )
-    assert found["score"] == row["expected"]["score"]
+    assert result["score"] == row["expected"]["score"]
 
 
 Q, QN = ("search", {"q": "x"}), ("search", {"q": "x", "n": 3})
 
 
 @pytest.mark.parametrize(
-    ("mode", "arguments", "made", "expected"),
+    ("mode", "arguments", "predicted", "expected"),
     [
         # agentevals 0.0.9 takes the call with n for the expected one without, and then has none
         # for the one with n: False for this order, True for the other.
@@ -72,11 +72,11 @@ Q, QN = ("search", {"q": "x"}), ("search", {"q": "x", "n": 3})
         ("subset", "superset", [Q, QN], [QN, Q]),
     ],
 )
-def test_no_call_takes_the_partner_of_another(mode, arguments, made, expected):
-    for own in permutations(made):
+def test_no_call_takes_the_partner_of_another(mode, arguments, predicted, expected):
+    for calls in permutations(predicted):
         for due in permutations(expected):
-            found = scores(of(*own), of(*due), mode=mode, arguments=arguments)
-            assert found == {"score": 1, "precision": 1, "recall": 1, "f1": 1}
+            result = scores(of(*calls), of(*due), mode=mode, arguments=arguments)
+            assert result == {"score": 1, "precision": 1, "recall": 1, "f1": 1}
 
 
 def book(date, name, **more):
@@ -84,7 +84,7 @@ def book(date, name, **more):
 
 
 @pytest.mark.parametrize(
-    ("made", "expected", "matches"),
+    ("result", "expected", "matches"),
     [
         # The first three are what agentevals gives for {"book": ["date", "guest.name"]}.
         (book(1, "Ann", seat=4), book(1, "Ann"), True),
@@ -98,23 +98,23 @@ def book(date, name, **more):
         (("cancel", {"date": 1, "x": 2}), ("cancel", {"date": 1}), False),
     ],
 )
-def test_an_override_names_the_arguments_that_count(made, expected, matches):
-    found = scores(of(made), of(expected), overrides=["search=ignore", "book=date, guest.name"])
-    assert found["score"] == matches
+def test_an_override_names_the_arguments_that_count(result, expected, matches):
+    actual = scores(of(result), of(expected), overrides=["search=ignore", "book=date, guest.name"])
+    assert actual["score"] == matches
 
 
 def test_an_override_names_another_rule():
-    made, expected = of(("search", {"q": "tea"}), Q), of(("search", {"q": "coffee"}), Q)
-    assert scores(made, expected)["score"] == 0
-    assert scores(made, expected, overrides=["search=ignore"])["score"] == 1
+    predicted, expected = of(("search", {"q": "tea"}), Q), of(("search", {"q": "coffee"}), Q)
+    assert scores(predicted, expected)["score"] == 0
+    assert scores(predicted, expected, overrides=["search=ignore"])["score"] == 1
     assert scores(of(QN), of(Q), overrides=["search=superset"])["score"] == 1
     assert scores(of(Q), of(QN), overrides=["search=superset"])["score"] == 0
     assert scores(of(Q), of(QN), overrides=["search=subset"])["score"] == 1
     assert scores(of(QN), of(Q), arguments="ignore", overrides=["search=exact"])["score"] == 0
     # An argument of that name, which only a comma tells from the rule.
-    one, other = of(("search", {"ignore": 1, "q": 1})), of(("search", {"ignore": 1, "q": 2}))
-    assert scores(one, other, overrides=["search=ignore,"])["score"] == 1
-    assert scores(one, of(("search", {"ignore": 2})), overrides=["search=ignore,"])["score"] == 0
+    first, other = of(("search", {"ignore": 1, "q": 1})), of(("search", {"ignore": 1, "q": 2}))
+    assert scores(first, other, overrides=["search=ignore,"])["score"] == 1
+    assert scores(first, of(("search", {"ignore": 2})), overrides=["search=ignore,"])["score"] == 0
 
 
 @pytest.mark.parametrize("override", ["search", "search=", "=ignore", "search=,"])
@@ -129,12 +129,12 @@ A, B, C = (("a", {}), ("b", {}), ("c", {}))
 @pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
 def test_the_rates_are_of_matched_calls(mode):
     # Two of three calls made, and of four expected: F1 = 2·2/(3 + 4).
-    made, expected = of(A, B, C), of(A, A, B, B)
-    assert rates(made, expected, mode=mode) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    predicted, expected = of(A, B, C), of(A, A, B, B)
+    assert rates(predicted, expected, mode=mode) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
     none = conversation()
     assert rates(none, none, mode=mode) == (1, 1, 1)
-    for one, other in ((none, made), (made, none)):
-        assert rates(one, other, mode=mode) == (0, 0, 0)
+    for first, other in ((none, predicted), (predicted, none)):
+        assert rates(first, other, mode=mode) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,14 @@ def test_calls_on_one_side_alone_match_where_the_mode_lets_them(
 
 
 def test_strict_pairs_the_calls_of_each_message_with_those_of_its_own():
-    made, expected = conversation([A], [B, C]), conversation([A], [C, B])
-    assert scores(made, expected)["score"] == 1
+    predicted, expected = conversation([A], [B, C]), conversation([A], [C, B])
+    assert scores(predicted, expected)["score"] == 1
     # Only b is in another message than it should be.
     assert rates(conversation([A, B], [C]), expected) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
 
 
 @pytest.mark.parametrize(
-    ("mode", "made", "expected", "words"),
+    ("mode", "predicted", "expected", "words"),
     [
         ("unordered", of(A, ("b", {"x": 1})), of(A), 'call 2, b({"x": 1}), isn\'t expected'),
         (
@@ -187,9 +187,9 @@ def test_strict_pairs_the_calls_of_each_message_with_those_of_its_own():
         ("strict", of(A), of(A), ""),
     ],
 )
-def test_the_first_thing_that_does_not_match_is_said(mode, made, expected, words):
-    assert problem(made, expected, mode=mode) == words
-    assert scores(made, expected, mode=mode)["score"] == (not words)
+def test_the_first_thing_that_does_not_match_is_said(mode, predicted, expected, words):
+    assert problem(predicted, expected, mode=mode) == words
+    assert scores(predicted, expected, mode=mode)["score"] == (not words)
 
 
 def test_every_call_is_explained_by_the_one_that_it_matches():
@@ -220,37 +220,37 @@ def test_lists_of_calls_are_conversations_and_formats_may_differ():
 
 def test_arguments_are_compared_as_json_means_them():
     assert scores(of(("a", {"x": [1]})), of(("a", {"x": [1.0]})))["score"] == 1
-    for one, other in ((True, 1), ("1", 1), ({"y": [True]}, {"y": [1]})):
-        assert scores(of(("a", {"x": one})), of(("a", {"x": other})))["score"] == 0
+    for first, other in ((True, 1), ("1", 1), ({"y": [True]}, {"y": [1]})):
+        assert scores(of(("a", {"x": first})), of(("a", {"x": other})))["score"] == 0
 
 
 def test_the_recall_of_names_is_the_tool_correctness_of_deepeval():
     (row,) = (v.values[0] for v in vectors("tool_correctness") if v.id == "tool_correctness-019")
     columns = {"messages": "tools_called", "reference_messages": "expected_tools"}
     hub = Hub("trajectory_match(mode='unordered', arguments='ignore')")
-    found = hub.evaluate([row["inputs"]], columns=columns).scores()["trajectory_match"]
-    assert found["recall"] == pytest.approx(row["expected"]["score"])
+    scores = hub.evaluate([row["inputs"]], columns=columns).scores()["trajectory_match"]
+    assert scores["recall"] == pytest.approx(row["expected"]["score"])
 
 
 steps = st.lists(st.sampled_from([A, B, Q, QN]), max_size=5)
 
 
 @given(steps, steps, st.sampled_from(["exact", "ignore", "subset", "superset"]))
-def test_unordered_is_both_and_no_order_of_calls_counts(made, expected, arguments):
-    def score(mode, own=made):
-        return scores(of(*own), of(*expected), mode=mode, arguments=arguments)
+def test_unordered_is_both_and_no_order_of_calls_counts(predicted, expected, arguments):
+    def score(mode, calls=predicted):
+        return scores(of(*calls), of(*expected), mode=mode, arguments=arguments)
 
     both = score("subset")["score"] * score("superset")["score"]
     assert score("unordered")["score"] == both
-    assert score("unordered", made[::-1]) == score("unordered")
-    assert score("subset", made[::-1]) == score("subset")
+    assert score("unordered", predicted[::-1]) == score("unordered")
+    assert score("subset", predicted[::-1]) == score("subset")
 
 
 def test_a_key_that_a_table_fills_with_null_is_missing():
     # The arguments of a column are one struct, so that each call has the keys of all.
-    made = [of(("f", {"q": {"a": 1}})), of(("g", {"city": "Bern", "q": {"b": [{"c": 1}]}}))]
+    steps = [of(("f", {"q": {"a": 1}})), of(("g", {"city": "Bern", "q": {"b": [{"c": 1}]}}))]
     expected = [of(("f", {"q": {"a": 1}})), of(("f", {"q": {"a": 2}}))]
-    table = pa.table({"messages": made, "reference_messages": expected})
+    table = pa.table({"messages": steps, "reference_messages": expected})
     arguments = table.to_pylist()[0]["messages"][1]["tool_calls"][0]["args"]
     assert arguments == {"city": None, "q": {"a": 1, "b": None}}
     for name in ("trajectory_match", "tool_call_f1", "tool_call_accuracy"):
@@ -269,18 +269,18 @@ def test_overrides_are_a_list():
 
 
 def test_an_argument_may_have_the_name_of_a_rule():
-    made, expected = of(("search", {"exat": 1, "n": 1})), of(("search", {"exat": 2, "n": 2}))
-    assert scores(made, expected, overrides=["search=exat,"])["score"] == 0
-    assert scores(made, expected, overrides=["search=q"])["score"] == 1
+    predicted, expected = of(("search", {"exat": 1, "n": 1})), of(("search", {"exat": 2, "n": 2}))
+    assert scores(predicted, expected, overrides=["search=exat,"])["score"] == 0
+    assert scores(predicted, expected, overrides=["search=q"])["score"] == 1
 
 
-def notes(made, expected, **parameters):
-    return report(made, expected, **parameters).notes().get("trajectory_match", [])
+def notes(predicted, expected, **parameters):
+    return report(predicted, expected, **parameters).notes().get("trajectory_match", [])
 
 
 def test_a_tool_with_a_rule_that_is_never_called_is_noted():
-    made = of(Q)
-    assert notes(made, made, overrides=["search=ignore", "serch=n"]) == [
+    messages = of(Q)
+    assert notes(messages, messages, overrides=["search=ignore", "serch=n"]) == [
         "overrides has 'serch', a tool that no conversation calls"
     ]
 

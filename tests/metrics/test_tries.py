@@ -59,8 +59,8 @@ def test_one_try_is_a_try() -> None:
 @pytest.mark.parametrize("row", HAT)
 def test_pass_hat_k_is_that_of_tau_bench(row: dict[str, Any]) -> None:
     n, c = row["inputs"]["n"], row["inputs"]["correct"]
-    found = of_counts("pass_hat_k", [n], [c], row["params"]["k"])["pass_hat_k"]["score"]
-    assert found == pytest.approx(row["expected"])
+    score = of_counts("pass_hat_k", [n], [c], row["params"]["k"])["pass_hat_k"]["score"]
+    assert score == pytest.approx(row["expected"])
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())
@@ -70,8 +70,8 @@ def test_the_chance_is_that_of_all_ways_to_draw_k_tries(
     k = data.draw(st.integers(1, len(flags)))
     draws = list(combinations(flags, k))
     for metric, passes in (("pass_at_k", any), ("pass_hat_k", all)):
-        found = evaluated(metric, [flags], k=k)[metric]["score"]
-        assert found == pytest.approx(sum(map(passes, draws)) / len(draws))
+        score = evaluated(metric, [flags], k=k)[metric]["score"]
+        assert score == pytest.approx(sum(map(passes, draws)) / len(draws))
 
 
 def test_large_numbers_of_tries_stay_exact() -> None:

@@ -40,14 +40,14 @@ def scores(words, **parameters):
 def test_vector(vector, request):
     if vector["id"] in UNMET:
         request.applymarker(pytest.mark.xfail(reason=UNMET[vector["id"]], strict=True))
-    wanted, parameters = vector["metric"], {}
+    name, parameters = vector["metric"], {}
     for theirs, mine in (("window", "window"), ("draws", "sample"), ("threshold", "threshold")):
         if theirs in vector["params"]:
             parameters[mine] = vector["params"][theirs]
-    if wanted in VARIANTS:
-        parameters["mtld"] = VARIANTS[wanted]
-    found = scores(vector["predictions"][0], **parameters)[NAMES.get(wanted, wanted)]
-    assert found == pytest.approx(vector["expected"], abs=vector["tolerance"])
+    if name in VARIANTS:
+        parameters["mtld"] = VARIANTS[name]
+    score = scores(vector["predictions"][0], **parameters)[NAMES.get(name, name)]
+    assert score == pytest.approx(vector["expected"], abs=vector["tolerance"])
 
 
 def test_lexical_diversity_and_the_paper_agree_on_a_long_factor():
@@ -64,9 +64,9 @@ def test_short_factors_count_only_by_the_paper():
     # "la la" has TTR .5: six factors of two words. With ten words at least: one, and a rest of two
     # with TTR .5 that counts (1 - .5) / (1 - .72).
     assert scores(["la"] * 12)["mtld"] == 2.0
-    rest = 0.5 / (1 - 0.72)
-    found = scores(["la"] * 12, mtld="lexical-diversity")["mtld"]
-    assert found == pytest.approx(12 / (1 + rest))
+    remainder = 0.5 / (1 - 0.72)
+    value = scores(["la"] * 12, mtld="lexical-diversity")["mtld"]
+    assert value == pytest.approx(12 / (1 + remainder))
 
 
 def test_the_moving_variants_take_a_factor_from_every_word():
@@ -92,16 +92,16 @@ def test_the_variants_of_lexical_diversity_equal_its_definitions(words, threshol
 
     def moving(text, starts):
         ends = [[n for n in range(1, len(text) - i + 1) if closes(text[i : i + n])] for i in starts]
-        found = [lengths[0] for lengths in ends if lengths]
-        return sum(found) / len(found) if found else nan
+        result = [lengths[0] for lengths in ends if lengths]
+        return sum(result) / len(result) if result else nan
 
     def one_way(text):
         factors, start = 0.0, 0
         for end in range(1, len(text)):
             if closes(text[start:end]):
                 factors, start = factors + 1, end
-        rest = text[start:]
-        factors += (1 - len(set(rest)) / len(rest)) / (1 - threshold)
+        tail = text[start:]
+        factors += (1 - len(set(tail)) / len(tail)) / (1 - threshold)
         # The package gives 0 where no word repeats.
         return len(text) / factors if factors else len(text)
 
@@ -112,8 +112,8 @@ def test_the_variants_of_lexical_diversity_equal_its_definitions(words, threshol
         "lexical-diversity": sum(map(one_way, both)) / 2,
     }
     for variant, value in expected.items():
-        found = scores(words, mtld=variant, threshold=threshold)["mtld"]
-        assert found == pytest.approx(value, nan_ok=True), variant
+        mtld_value = scores(words, mtld=variant, threshold=threshold)["mtld"]
+        assert mtld_value == pytest.approx(value, nan_ok=True), variant
 
 
 def test_a_text_of_different_words_has_its_length_as_mtld():
@@ -121,8 +121,8 @@ def test_a_text_of_different_words_has_its_length_as_mtld():
 
 
 def test_one_word_has_no_herdan_maas_and_simpson():
-    found = scores(["a"])
-    undefined = {name for name, value in found.items() if isnan(value)}
+    result = scores(["a"])
+    undefined = {name for name, value in result.items() if isnan(value)}
     assert undefined == {"log_ttr", "maas", "yule_i", "simpson_d"}
 
 
@@ -157,9 +157,9 @@ def plain(words, window, sample):
 
 @given(WORDS, st.integers(1, 45), st.integers(1, 45))
 def test_equals_the_plain_definitions(words, window, sample):
-    found = scores(words, window=window, sample=sample)
+    result = scores(words, window=window, sample=sample)
     for name, value in plain(words, window, sample).items():
-        assert found[name] == pytest.approx(value, abs=1e-9, nan_ok=True), name
+        assert result[name] == pytest.approx(value, abs=1e-9, nan_ok=True), name
 
 
 def test_lexicalrichness_on_real_summaries():

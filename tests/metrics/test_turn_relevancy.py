@@ -25,7 +25,7 @@ def turns(roles: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("vector", vectors(NAME))
 def test_deepeval_judges_the_same_exchanges(vector: dict[str, Any]) -> None:
-    verdicts = [own["verdict"] for own in vector["scripted"]["TurnRelevancyVerdict"]]
+    verdicts = [answer["verdict"] for answer in vector["scripted"]["TurnRelevancyVerdict"]]
     judge = Listener({"relevant": verdicts})
     window = vector["params"].get("window_size", 10)
     report = evaluated(judge, vector["inputs"]["turns"], window=window)

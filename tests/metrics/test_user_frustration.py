@@ -58,7 +58,7 @@ def test_several_judges_make_fractions() -> None:
 def test_the_last_part_with_frustration_decides(labels: list[str], verdict: str) -> None:
     def label(fields: Fields) -> list[str]:
         (message,) = fields["conversation"]
-        return [next(own for place, own in enumerate(labels) if f"Part {place}" in message)]
+        return [next(text for place, text in enumerate(labels) if f"Part {place}" in message)]
 
     talk = [{"role": "user", "content": f"Part {i}. " * 60} for i in range(3)]
     report = evaluated(Scripted({"frustration": label}), talk, limit_tokens=100)

@@ -15,9 +15,9 @@ from tests.vectors import whisper_texts
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_texts_become_what_openai_whisper_makes_of_them(name: str) -> None:
     rows = whisper_texts()
-    found = {row["text"]: NORMALIZERS[name](row["text"]) for row in rows}
-    assert found == {row["text"]: row[name] for row in rows}
-    assert len(found) > 500
+    result = {row["text"]: NORMALIZERS[name](row["text"]) for row in rows}
+    assert result == {row["text"]: row[name] for row in rows}
+    assert len(result) > 500
 
 
 @pytest.mark.parametrize("zeros", [0, 3990, 4200, 5000])
@@ -32,8 +32,8 @@ def test_case_and_punctuation_can_still_be_chosen() -> None:
     # "$20" keeps its sign, which isn't punctuation; "%" is, so one of three words differs.
     for punctuation, expected in ((True, 1 / 3), (False, 0)):
         metric = load_metric("wer", normalizer="whisper", punctuation=punctuation)
-        found = Hub(metric)(predictions=["Up 5% now"], references=["up five now"])
-        assert found["wer"]["score"] == pytest.approx(expected)
+        hub = Hub(metric)(predictions=["Up 5% now"], references=["up five now"])
+        assert hub["wer"]["score"] == pytest.approx(expected)
 
 
 def test_the_rules_are_loaded_only_where_they_are_used() -> None:
@@ -80,7 +80,7 @@ def test_vowels_that_are_marks_can_be_kept_and_else_leave_the_sample_unscored(
     }
     hub = Hub([f"{name} = {spec}" for name, spec in specs.items()])
     report = hub.evaluate(predictions=[prediction], references=[reference])
-    scores = {name: found["score"] for name, found in report.scores().items()}
+    scores = {name: score["score"] for name, score in report.scores().items()}
     # Whisper makes spaces of all marks: nothing is wrong. One of two words is.
     assert scores == pytest.approx(
         {"drop": nan, "official": 0, "keep": 0.5, "english": 0.5}, nan_ok=True
@@ -123,8 +123,8 @@ def test_over_half_of_such_samples_withhold_the_mean() -> None:
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_kept_marks_change_no_text_without_any(name: str) -> None:
-    own = [row for row in whisper_texts() if max(row["text"], default="") < "\u0300"]
-    assert {row["text"]: NORMALIZERS[name](row["text"], keep_marks=True) for row in own} == {
-        row["text"]: row[name] for row in own
+    rows = [row for row in whisper_texts() if max(row["text"], default="") < "\u0300"]
+    assert {row["text"]: NORMALIZERS[name](row["text"], keep_marks=True) for row in rows} == {
+        row["text"]: row[name] for row in rows
     }
-    assert len(own) > 100
+    assert len(rows) > 100

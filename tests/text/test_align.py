@@ -72,11 +72,11 @@ def test_a_common_subsequence_is_the_same_by_any_stride(monkeypatch):
     for _ in range(30):
         reference, candidate = (source.integers(0, 4, 40).tolist() for _ in range(2))
         places = subsequence.occurrences(reference)
-        whole = subsequence.subsequence(places, 40, candidate)
-        assert whole.bit_count() == twins.lcs(candidate, reference)
+        path = subsequence.subsequence(places, 40, candidate)
+        assert path.bit_count() == twins.lcs(candidate, reference)
         for stride in (1, 7):
             monkeypatch.setattr(subsequence, "STRIDE", stride)
-            assert subsequence.subsequence(places, 40, candidate) == whole
+            assert subsequence.subsequence(places, 40, candidate) == path
         monkeypatch.undo()
 
 

@@ -312,7 +312,7 @@ def test_what_stands_around_all_of_a_line_is_taken_off(text: str, bare: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    ("text", "remainder"),
     [
         ("a", "a"),
         ("<think>a</think>b", "b"),
@@ -325,8 +325,8 @@ def test_what_stands_around_all_of_a_line_is_taken_off(text: str, bare: str) -> 
         ("", ""),
     ],
 )
-def test_what_follows_the_last_end_of_thinking_is_left(text: str, rest: str) -> None:
-    assert without_thinking(text) == rest
+def test_what_follows_the_last_end_of_thinking_is_left(text: str, remainder: str) -> None:
+    assert without_thinking(text) == remainder
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,14 @@ _FORMS: Mapping[str, Callable[[list[str | None]], object]] = {
 
 def _meant(form: str, items: list[str | None]) -> object:
     """What a cell in a form says."""
-    whole: dict[str, object] = {
+    table: dict[str, object] = {
         "numpy of texts": [item or "" for item in items],
         "arrays in an array": [items, None],
         "lists in an array": [items, [1, 2.5]],
         "object": {"text": items, "answer_start": [1, 2]},
         "objects": [{"a": items}, {}],
     }
-    return whole.get(form, items)
+    return table.get(form, items)
 
 
 def test_lists_are_read_as_every_library_writes_them(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_lists_are_read_as_every_library_writes_them(tmp_path: Path) -> None:
     ]
     frame = pandas.DataFrame(
         {
-            form: pandas.Series([write(own) for own in lists], dtype=object)
+            form: pandas.Series([write(value) for value in lists], dtype=object)
             for form, write in _FORMS.items()
         }
     )

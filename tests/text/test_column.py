@@ -45,14 +45,14 @@ def test_texts_are_a_sequence_of_strings() -> None:
 
 
 def test_what_is_computed_for_a_column_is_computed_once_and_told_apart_by_its_key() -> None:
-    column, made = Texts(["a"]), list[str]()
+    column, calls = Texts(["a"]), list[str]()
 
     def make(name: str) -> str:
-        made.append(name)
+        calls.append(name)
         return name
 
     assert [column.cached(key, lambda: make("x")) for key in (1, 1, (1,))] == ["x"] * 3
-    assert made == ["x", "x"]
+    assert calls == ["x", "x"]
 
 
 @pytest.mark.parametrize("seen", ["nothing", "characters", "lower"])
@@ -118,14 +118,14 @@ def test_white_space_of_ascii_is_left_out_of_strings_of_any_text() -> None:
 
 
 def test_characters_know_their_rows_and_bytes() -> None:
-    found = Characters.of(["é", "", "ab"])
-    assert found.data == " é  ab ".encode()
-    assert found.rows.tolist() == [1, 3, 4, 7]
-    assert not found.is_ascii
+    characters = Characters.of(["é", "", "ab"])
+    assert characters.data == " é  ab ".encode()
+    assert characters.rows.tolist() == [1, 3, 4, 7]
+    assert not characters.is_ascii
     # é takes two bytes; the last number is the length of the data.
-    assert found.starts.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
-    assert len(found.data) == 8
-    assert found.bytes_at(np.array([1, 2])).tolist() == [1, 3]
+    assert characters.starts.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
+    assert len(characters.data) == 8
+    assert characters.bytes_at(np.array([1, 2])).tolist() == [1, 3]
     plain = Characters.of(["ab"])
     assert (plain.is_ascii, plain.starts.tolist()) == (True, [0, 1, 2, 3, 4])
     assert Characters.of([]).rows.tolist() == [1]

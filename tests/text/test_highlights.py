@@ -197,34 +197,34 @@ def test_segments_are_the_text_and_count_what_the_engine_counts(
     text: str, other: str, tokenizer: str
 ) -> None:
     spans, others = (token_spans(each, tokenizer) for each in (text, other))
-    one, two = Texts([text]), Texts([other])
+    first, two = Texts([text]), Texts([other])
     for order in (1, 2, 3):
         step = highlights.novel(text, [other], tokenizer, order)
         covered(spans, step["prediction"])
-        new, total = novel_ngrams(one, two, tokenizer, order)
+        new, total = novel_ngrams(first, two, tokenizer, order)
         assert (step["novel"], step["total"]) == (new[0], total[0])
         step = highlights.repeated(text, tokenizer, order)
         covered(spans, step["prediction"])
-        distinct, total = distinct_ngrams(one, tokenizer, order)
+        distinct, total = distinct_ngrams(first, tokenizer, order)
         assert (step["novel"], step["total"]) == (distinct[0, -1], total[0, -1])
-    matches, total = clipped_matches(one, RaggedTexts.of([[other, text]]), tokenizer, 3)
+    matches, total = clipped_matches(first, RaggedTexts.of([[other, text]]), tokenizer, 3)
     step = highlights.shared(text, [other, text], tokenizer, range(1, 4))
     longest = min(len(spans.tokens), 3)
     assert covered(spans, step["prediction"]) == [longest] * len(spans.tokens)
     assert [row["shared"] for row in step["ngrams"]] == matches[0].tolist() == total[0].tolist()
     step = highlights.shared_by_both(text, other, tokenizer, range(1, 4))
-    matches, total = clipped_matches(one, two, tokenizer, 3)
+    matches, total = clipped_matches(first, two, tokenizer, 3)
     assert [row["shared"] for row in step["ngrams"]] == matches[0].tolist()
     assert [row["in_prediction"] for row in step["ngrams"]] == total[0].tolist()
-    for side, whole in (("prediction", spans), ("reference", others)):
+    for side, expected in (("prediction", spans), ("reference", others)):
         # One that isn't marked alone may be marked in a longer n-gram.
-        assert sum(length > 0 for length in covered(whole, step[side])) >= matches[0, 0]
+        assert sum(length > 0 for length in covered(expected, step[side])) >= matches[0, 0]
     step = highlights.common_subsequence(text, other, tokenizer)
-    common = int(lcs(one, two, tokenizer)[0])
-    for side, whole in (("prediction", spans), ("reference", others)):
-        assert sum(covered(whole, step[side])) == step["shared"] == common
+    common = int(lcs(first, two, tokenizer)[0])
+    for side, expected in (("prediction", spans), ("reference", others)):
+        assert sum(covered(expected, step[side])) == step["shared"] == common
     step = highlights.copied_fragments(text, other, tokenizer)
-    copied = fragments(one, two, tokenizer)
+    copied = fragments(first, two, tokenizer)
     lengths = covered(spans, step["prediction"])
     assert (step["copied"], step["total"]) == (copied.covered[0], len(spans.tokens))
     # Each token of a fragment of n has the length n.

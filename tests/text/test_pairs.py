@@ -37,7 +37,9 @@ def test_any_size_of_alphabet_gives_the_clipped_matches(distinct):
     # Around powers of two, a number for the end of the text needs one bit more than the letters.
     letters = np.random.default_rng(distinct).integers(0, distinct, (2, 40, 150)) + 0x4E00
     first, second = ([*("".join(map(chr, row)) for row in side)] for side in letters.tolist())
-    second = [f"{own[:50]}{other[50:]}{own[-3:]}" for own, other in zip(first, second, strict=True)]
+    second = [
+        f"{text[:50]}{other[50:]}{text[-3:]}" for text, other in zip(first, second, strict=True)
+    ]
     for order in (1, 2, 6):
         matches = shared_ngrams(Texts(first), Texts(second), "chars", order).matches
         expected = clipped_matches(Texts(first), Texts(second), "chars", order).matches

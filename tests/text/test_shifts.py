@@ -90,12 +90,12 @@ def test_a_few_words_in_any_order_equal_the_plain_search_and_sacrebleu(pairs: li
 def test_texts_with_moved_runs_equal_the_plain_search(seed: int) -> None:
     source = random.Random(seed)
     pairs = [moved(source) for _ in range(4)]
-    found = [tercom.search(*pair) for pair in pairs]
-    assert in_both_ways(pairs) == [len(made) + distance for made, distance in found]
+    results = [tercom.search(*pair) for pair in pairs]
+    assert in_both_ways(pairs) == [len(shift) + distance for shift, distance in results]
     texts = ([as_text(pair[side]) for pair in pairs] for side in (0, 1))
     assert best_shifts(*texts) == [
-        [Shift(-one.minus_start, one.length - one.minus_start, -one.minus_target) for one in made]
-        for made, _ in found
+        [Shift(-row.minus_start, row.length - row.minus_start, -row.minus_target) for row in shift]
+        for shift, _ in results
     ]
 
 
@@ -269,9 +269,9 @@ def test_a_table_is_computed_in_strides(monkeypatch: pytest.MonkeyPatch) -> None
     source = random.Random(3)
     pairs = [noisy(source, 40, 6) for _ in range(10)]
     texts = [(as_text(words), as_text(reference)) for words, reference in pairs]
-    whole = [alone.search(words, reference) for words, reference in texts]
+    results = [alone.search(words, reference) for words, reference in texts]
     monkeypatch.setattr(alone, "STRIDE", 7)
-    assert [alone.search(words, reference) for words, reference in texts] == whole
+    assert [alone.search(words, reference) for words, reference in texts] == results
 
 
 def test_the_shifts_made_are_named_in_order() -> None:
@@ -314,7 +314,7 @@ def test_only_shifts_that_save_edits_are_made_beyond_the_first(
     assert len(shifts_made(*short)) == shifts
     # In the beam the first is looked for whatever it saves, and then no other.
     apart = "".join(map(chr, range(1000, 1060))), "".join(map(chr, range(2000, 2060)))
-    long = [before + own for before, own in zip(apart, short, strict=True)]
+    long = [before + word for before, word in zip(apart, short, strict=True)]
     assert len(shifts_made(*long)) == 1
     pairs = [([*UNKNOWN[0], *words], [*UNKNOWN[1], *reference])]
     assert in_both_ways(pairs) == official(pairs)

@@ -52,11 +52,11 @@ OFFICIAL = {
 @example(column=["5. ", ".", " .5", "5."])  # zh strips a text before it looks around a point
 def test_a_column_has_the_tokens_of_its_texts(column):
     for name in TOKENIZERS:
-        made = Texts(column).tokens(name)
+        cut = Texts(column).tokens(name)
         expected = [plain.TOKENIZERS[name](text) for text in column]
-        assert made.all_strings() == expected, name
-        assert [made.strings(row) for row in range(len(column))] == expected, name
-        assert made.lengths.tolist() == [len(row) for row in expected], name
+        assert cut.all_strings() == expected, name
+        assert [cut.strings(row) for row in range(len(column))] == expected, name
+        assert cut.lengths.tolist() == [len(row) for row in expected], name
 
 
 def test_what_is_known_of_tokens_is_forgotten_when_it_is_much(monkeypatch):

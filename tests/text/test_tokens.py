@@ -23,15 +23,15 @@ def integers(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 def test_tokens_that_differ_in_any_one_byte_are_not_the_same(size: int) -> None:
     plain = "x" * size
     others = [f"{plain[:i]}y{plain[i + 1 :]}" for i in range(size)]
-    made = Tokens.of([[plain, *others, plain, plain + "x", plain[1:]]])
-    count = len(made.starts)
+    predicted = Tokens.of([[plain, *others, plain, plain + "x", plain[1:]]])
+    count = len(predicted.starts)
     first, every = np.zeros(count, np.int64), np.arange(count)
     expected = [True, *[False] * size, True, False, False]
-    assert made.same(first, every).tolist() == expected
-    assert (made.hashes == made.hashes[0]).tolist() == expected
-    assert made.same(every, every).all()
+    assert predicted.same(first, every).tolist() == expected
+    assert (predicted.hashes == predicted.hashes[0]).tolist() == expected
+    assert predicted.same(every, every).all()
     # As many hashes as there are different tokens.
-    assert len({*made.hashes.tolist()}) == size + 3
+    assert len({*predicted.hashes.tolist()}) == size + 3
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -39,34 +39,34 @@ def test_a_hash_is_of_the_bytes_alone_wherever_they_stand(size: int) -> None:
     token = "".join(chr(ord("a") + i % 26) for i in range(size))
     alone = Tokens.of([[token]]).hashes[0]
     for rows in ([["b", token]], [["é" * 9], [token, "b"]], [[token * 2, token]]):
-        made = Tokens.of(rows)
-        place = [one for row in rows for one in row].index(token)
-        assert made.hashes[place] == alone
-        assert made.word(0, integers(place))[0] == int.from_bytes(token.encode()[:8], "little")
-        assert made.words[place] == int.from_bytes(token.encode()[:8], "little")
+        tokens = Tokens.of(rows)
+        place = [other for row in rows for other in row].index(token)
+        assert tokens.hashes[place] == alone
+        assert tokens.word(0, integers(place))[0] == int.from_bytes(token.encode()[:8], "little")
+        assert tokens.words[place] == int.from_bytes(token.encode()[:8], "little")
         if size > 8:
             second = int.from_bytes(token.encode()[8:16], "little")
-            assert made.word(1, integers(place))[0] == second
+            assert tokens.word(1, integers(place))[0] == second
 
 
 ROWS = [["a", "bb"], [], ["é", "a" * 70, "c"], [""]]
 
 
 def test_rows_are_taken_selected_and_replaced() -> None:
-    made = Tokens.of(ROWS)
-    assert made.lengths.tolist() == [2, 0, 3, 1]
+    tokens = Tokens.of(ROWS)
+    assert tokens.lengths.tolist() == [2, 0, 3, 1]
     # é takes two bytes.
-    assert made.sizes.tolist() == [1, 2, 2, 70, 1, 0]
-    assert made.take(integers(2, 1, 2)).all_strings() == [ROWS[2], [], ROWS[2]]
+    assert tokens.sizes.tolist() == [1, 2, 2, 70, 1, 0]
+    assert tokens.take(integers(2, 1, 2)).all_strings() == [ROWS[2], [], ROWS[2]]
     keep = np.array([True, False, False, True, True, True])
-    assert made.select(keep).all_strings() == [["a"], [], ROWS[2][1:], [""]]
+    assert tokens.select(keep).all_strings() == [["a"], [], ROWS[2][1:], [""]]
     other = Tokens.of([["x"], ["y", "z"]])
-    replaced = made.replace(integers(0, 1), other)
+    replaced = tokens.replace(integers(0, 1), other)
     assert replaced.all_strings() == [["x"], ["y", "z"], *ROWS[2:]]
     assert replaced.strings(1) == ["y", "z"]
-    joined = Tokens.joined(made, other)
+    joined = Tokens.joined(tokens, other)
     assert joined.all_strings() == [*ROWS, ["x"], ["y", "z"]]
-    assert joined.hashes.tolist() == [*made.hashes.tolist(), *other.hashes.tolist()]
+    assert joined.hashes.tolist() == [*tokens.hashes.tolist(), *other.hashes.tolist()]
     assert not joined.characters
 
 
@@ -91,9 +91,9 @@ def test_a_function_is_called_once_for_equal_tokens_and_never_again() -> None:
         called.append(token)
         return f"{token.upper()}!"
 
-    made = Tokens.of([["a", "b"], [], ["a", "é"]])
+    tokens = Tokens.of([["a", "b"], [], ["a", "é"]])
     for _ in range(2):
-        assert made.map(shout).all_strings() == [["A!", "B!"], [], ["A!", "É!"]]
+        assert tokens.map(shout).all_strings() == [["A!", "B!"], [], ["A!", "É!"]]
     assert sorted(called) == ["a", "b", "é"]
     assert Tokens.of([]).map(shout).all_strings() == []
 
@@ -147,7 +147,7 @@ def test_equal_tokens_of_a_row_have_one_number_from_one_on() -> None:
     assert both.side.tolist() == [0, 0, 0, 1, 1, 2, 0, 1]
     assert both.left.tolist() == [3, 2, 1, 2, 1, 1, 1, 1]
     assert both.lists == [ids[:3], ids[3:5], ids[5:6], ids[6:7], ids[7:], []]
-    assert both.strings == ["".join(map(chr, one)) for one in both.lists]
+    assert both.strings == ["".join(map(chr, codes)) for codes in both.lists]
     alone = intern_one(Texts(["a b a", ""]), "none")
     first, second, third = alone.ids.tolist()
     assert (first, {first, second}, alone.sides.tolist()) == (third, {1, 2}, [0, 0])

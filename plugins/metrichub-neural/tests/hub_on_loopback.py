@@ -52,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
             if path.startswith(files):
                 self._file(contents, path.removeprefix(files), body)
             elif path.startswith(f"{about}/tree/"):
-                self._say([{"type": "file", **one} for one in self._listed(contents, "path")])
+                self._say([{"type": "file", **file} for file in self._listed(contents, "path")])
             elif path in (about, f"{about}/revision/main", f"{about}/revision/{COMMIT}"):
                 siblings = self._listed(contents, "rfilename")
                 card = {"license": "mit"}
@@ -69,13 +69,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, files: dict[str, bytes], name: str, body: bool) -> None:
         data = files[name]
-        said = {"X-Repo-Commit": COMMIT, "ETag": f'"{_oid(data)}"'}
+        fields = {"X-Repo-Commit": COMMIT, "ETag": f'"{_oid(data)}"'}
         sent = data[: len(data) // 2] if name == self.hub.cut else data
-        self._send(200, sent if body else b"", said | {"Content-Length": str(len(data))})
+        self._send(200, sent if body else b"", fields | {"Content-Length": str(len(data))})
         self.close_connection = True
 
-    def _say(self, found: object) -> None:
-        self._send(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
+    def _say(self, result: object) -> None:
+        self._send(200, json.dumps(result).encode(), {"Content-Type": "application/json"})
 
     def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)

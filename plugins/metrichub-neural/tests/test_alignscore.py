@@ -107,8 +107,8 @@ def test_scores_are_the_same_in_any_batch(
     row = ROWS[0]
     order = random.Random(budget).sample([0, 1] * 4, 8)
     shuffled = {name: [row[name][at] for at in order] for name in ("claims", "documents")}
-    found = scored(model, shuffled).samples()["alignscore"]["score"]
-    np.testing.assert_allclose(found, [row["scores"][at] for at in order], atol=3e-7)
+    score = scored(model, shuffled).samples()["alignscore"]["score"]
+    np.testing.assert_allclose(score, [row["scores"][at] for at in order], atol=3e-7)
 
 
 def test_several_modes_take_one_pass(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +116,9 @@ def test_several_modes_take_one_pass(model: Path, monkeypatch: pytest.MonkeyPatc
     runs: list[int] = []
     forward = PooledEncoder.forward
 
-    def counted(self: Any, ids: np.ndarray, *rest: Any) -> np.ndarray:
+    def counted(self: Any, ids: np.ndarray, *arguments: Any) -> np.ndarray:
         runs.append(len(ids))
-        return forward(self, ids, *rest)
+        return forward(self, ids, *arguments)
 
     monkeypatch.setattr(PooledEncoder, "forward", counted)
     specs = [f"{mode} = alignscore(model='{model}', mode='{mode}')" for mode in ("nli", "bin")]
@@ -187,14 +187,14 @@ def test_fetching_by_the_metric_s_name_takes_the_larger_checkpoint(tmp_path: Pat
 def test_two_workers_give_what_one_process_gives(model: Path) -> None:
     hub = Hub(load_metric("alignscore", model=str(model)))
     samples = [
-        {"id": str(number), "predictions": [one], "source": STORY}
-        for number, one in enumerate(STORY.split(". ") * 4)
+        {"id": str(number), "predictions": [text], "source": STORY}
+        for number, text in enumerate(STORY.split(". ") * 4)
     ]
-    whole = hub.evaluate(samples)
+    report = hub.evaluate(samples)
     parts = hub.evaluate(iter([samples[:5], samples[5:]]), workers=2)
-    assert parts.signatures() == whole.signatures()
+    assert parts.signatures() == report.signatures()
     np.testing.assert_allclose(
-        parts.samples()["alignscore"]["score"], whole.samples()["alignscore"]["score"], atol=1e-6
+        parts.samples()["alignscore"]["score"], report.samples()["alignscore"]["score"], atol=1e-6
     )
 
 

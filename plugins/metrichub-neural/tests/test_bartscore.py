@@ -74,8 +74,8 @@ def test_the_best_reference_counts_or_their_mean(official: str) -> None:
     for reduce, expected in ((None, map(max, each)), ("mean", map(np.mean, each))):
         more = {} if reduce is None else {"reduce": reduce}
         hub = Hub(load_metric("bartscore", model=official), **more)
-        found = hub.evaluate(predictions=predictions, references=several)
-        np.testing.assert_allclose(found.samples()["bartscore"]["score"], list(expected), atol=1e-6)
+        value = hub.evaluate(predictions=predictions, references=several)
+        np.testing.assert_allclose(value.samples()["bartscore"]["score"], list(expected), atol=1e-6)
 
 
 def test_the_token_of_a_language_leads_and_is_not_scored(tmp_path: Path) -> None:
@@ -98,20 +98,20 @@ def test_the_token_of_a_language_leads_and_is_not_scored(tmp_path: Path) -> None
     model = toys.transformers.AutoModelForSeq2SeqLM.from_config(config).eval()
     model.save_pretrained(folder)
     tensor = toys.torch.tensor
-    found = {}
+    result = {}
     for tag, language in ((61, None), (62, "yy_Lat")):
         # cat = 7, dog = 8.
         with toys.torch.no_grad():
             logits = model(
                 input_ids=tensor([[tag, 5, 7, 2]]), decoder_input_ids=tensor([[2, tag, 5, 8]])
             ).logits[0]
-        own = logits.log_softmax(-1)[range(4), [tag, 5, 8, 2]].numpy()
-        truth = own.mean() if language is None else own[1:].mean()
+        log_probabilities = logits.log_softmax(-1)[range(4), [tag, 5, 8, 2]].numpy()
+        truth = log_probabilities.mean() if language is None else log_probabilities[1:].mean()
         more = {"language": language, "direction": "precision"}
         report = scored(str(folder), ["the dog"], ["the cat"], **more)
-        found[tag] = report["bartscore"]["score"]
-        assert found[tag] == pytest.approx(truth, abs=1e-5)
-    assert abs(found[61] - found[62]) > 1e-3
+        result[tag] = report["bartscore"]["score"]
+        assert result[tag] == pytest.approx(truth, abs=1e-5)
+    assert abs(result[61] - result[62]) > 1e-3
     with pytest.raises(ModelError, match="nllb has no token 'zz_Lat' for a language"):
         scored(str(folder), ["the dog"], ["the cat"], language="zz_Lat")
 
@@ -135,16 +135,16 @@ def test_an_empty_prediction_is_scored_and_an_empty_reference_is_not(toy: Path) 
 
 def test_workers_and_parts_give_what_one_process_gives(toy: Path) -> None:
     rows = [
-        {"predictions": [one], "references": [other]}
-        for one, other in zip(texts(12, 3), texts(12, 4), strict=True)
+        {"predictions": [first], "references": [other]}
+        for first, other in zip(texts(12, 3), texts(12, 4), strict=True)
     ]
     hub = Hub(load_metric("bartscore", model=str(toy)))
-    whole = hub.evaluate(rows)
+    report = hub.evaluate(rows)
     parted = hub.evaluate(iter([rows[:5], rows[5:]]), workers=2)
-    assert parted.signatures() == whole.signatures()
-    assert parted.flatten() == pytest.approx(whole.flatten(), abs=1e-5)
+    assert parted.signatures() == report.signatures()
+    assert parted.flatten() == pytest.approx(report.flatten(), abs=1e-5)
     merged = hub.evaluate(rows[:5]).merge(hub.evaluate(rows[5:]))
-    assert merged.flatten() == pytest.approx(whole.flatten(), abs=1e-5)
+    assert merged.flatten() == pytest.approx(report.flatten(), abs=1e-5)
 
 
 class TestBartScore(MetricContract):

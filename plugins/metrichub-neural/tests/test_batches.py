@@ -34,7 +34,7 @@ def padding_of(distinct: Sequence[str], model: str) -> float:
     """How many tokens are computed for each real one."""
     files = encoder.find_model(model, needed_by="test")
     tokenizer = load_tokenizer(files, read_config(files))
-    lengths = [len(one.ids) for one in tokenizer.encode(distinct)]
+    lengths = [len(encoded.ids) for encoded in tokenizer.encode(distinct)]
     batches = in_batches(lengths, CPU_TOKENS, lambda places: None, "test")
     computed = sum(len(places) * max(lengths[place] for place in places) for places, _ in batches)
     return computed / sum(lengths)
@@ -57,9 +57,9 @@ def test_the_texts_of_five_documents_are_padded_by_at_most_a_twentieth(minilm: s
     if not documents.exists():
         pytest.skip("needs the repository's tests/data")
     articles = {row["doc_id"]: row for row in rows_of(documents)[:5]}
-    told = [row["hyp"] for row in rows_of(outputs) if row["doc_id"] in articles]
-    told += [reference for row in articles.values() for reference in row["refs"]]
-    assert padding_of(list(dict.fromkeys(told)), minilm) <= 1.05
+    hyps = [row["hyp"] for row in rows_of(outputs) if row["doc_id"] in articles]
+    hyps += [reference for row in articles.values() for reference in row["refs"]]
+    assert padding_of(list(dict.fromkeys(hyps)), minilm) <= 1.05
 
 
 def test_scores_are_the_same_where_memory_runs_out(
@@ -75,12 +75,12 @@ def test_scores_are_the_same_where_memory_runs_out(
         return once(self, ids, mask)
 
     monkeypatch.setattr(full.TorchEncoder, "forward", small)
-    given = texts(30, 4)
+    inputs = texts(30, 4)
     choice = encoder.choose(str(bert), None, 2, "full", "float32", "test")
     encoder.encoder_of.cache_clear()
-    found = encoder.encoder_of(choice).vectors(given)
-    for text, one in zip(given, found, strict=True):
-        np.testing.assert_allclose(one.vectors, hidden(bert, text, 2), atol=2e-5)
+    vectors = encoder.encoder_of(choice).vectors(inputs)
+    for text, vector in zip(inputs, vectors, strict=True):
+        np.testing.assert_allclose(vector.vectors, hidden(bert, text, 2), atol=2e-5)
     # Once it fits, no batch is larger than the one that did.
     tried = next(place for place, size in enumerate(sizes) if size <= 150)
     assert 0 < tried < 6
@@ -91,8 +91,8 @@ def test_pairs_are_matched_on_a_device_as_on_the_processor(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The way of a GPU, on the processor: the same products, many pairs at a time.
-    given = [("a cat sat", "the cat sat on it"), ("dog", "a dog"), ("", "a cat"), ("it", "")]
-    pairs = [*given, *zip(texts(20), texts(20, seed=8), strict=True)]
+    inputs = [("a cat sat", "the cat sat on it"), ("dog", "a dog"), ("", "a cat"), ("it", "")]
+    pairs = [*inputs, *zip(texts(20), texts(20, seed=8), strict=True)]
     model = encoder.encoder_of(encoder.choose(str(bert), None, 2, "full", "float32", "test"))
     expected = matches(model, pairs)
     monkeypatch.setattr(encoder.Encoder, "stays", True)
@@ -106,13 +106,13 @@ def test_pairs_are_matched_on_a_device_as_on_the_processor(
         return once(first, second)
 
     monkeypatch.setattr(toys.torch, "bmm", small)
-    found = matches(model, pairs)
+    match = matches(model, pairs)
     assert sizes[0] > 5 >= max(sizes[-4:])
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one.best, other.best, atol=1e-6)
-        np.testing.assert_allclose(one.other_best, other.other_best, atol=1e-6)
-        assert one.cut == other.cut
-        np.testing.assert_array_equal(one.weighed, other.weighed)
+    for vectors, other in zip(match, expected, strict=True):
+        np.testing.assert_allclose(vectors.best, other.best, atol=1e-6)
+        np.testing.assert_allclose(vectors.other_best, other.other_best, atol=1e-6)
+        assert vectors.cut == other.cut
+        np.testing.assert_array_equal(vectors.weighed, other.weighed)
 
 
 def test_vectors_that_stay_are_run_again_in_32_bits_where_they_are_not_finite(

@@ -26,12 +26,12 @@ def test_the_benchmark_for_a_gpu_runs_on_tiny_shapes() -> None:
     types = "--dtype float32 --dtype bfloat16 --attention sdpa --attention eager"
     command = [sys.executable, "-m", "benchmarks.gpu", *chosen.split(), *types.split()]
     alone = {**os.environ, "OMP_NUM_THREADS": "1"}
-    found = subprocess.run(
+    result = subprocess.run(
         command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=300, check=False
     )
-    assert found.returncode == 0, found.stderr
+    assert result.returncode == 0, result.stderr
     # Two types by two kinds of attention, for each of three shapes.
-    lines = [line for line in found.stdout.splitlines() if "float" in line]
+    lines = [line for line in result.stdout.splitlines() if "float" in line]
     assert len(lines) == 12
     # In 32 bits, the kind of attention changes a score by no more than rounding.
     exact = [line for line in lines if "float32" in line and "│" in line]

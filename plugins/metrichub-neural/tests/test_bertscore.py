@@ -38,14 +38,14 @@ def scored(
 
 
 def samples(report: Report) -> np.ndarray:
-    found = report.samples()["bertscore"]
-    return np.array([found[name] for name in OUTPUTS])
+    scores = report.samples()["bertscore"]
+    return np.array([scores[name] for name in OUTPUTS])
 
 
 def oracle(folder: Path, prediction: str, reference: str, layer: int = 2) -> list[float]:
     """Precision, recall and F1 by the definition, of two texts alone; [CLS] and [SEP] weigh 0."""
-    one, other = (unit(hidden(folder, text, layer)) for text in (prediction, reference))
-    similar = one @ other.T
+    first, other = (unit(hidden(folder, text, layer)) for text in (prediction, reference))
+    similar = first @ other.T
     mine, others = (
         np.array([token not in (2, 3) for token in ids_of(folder, text)])
         for text in (prediction, reference)
@@ -57,7 +57,7 @@ def oracle(folder: Path, prediction: str, reference: str, layer: int = 2) -> lis
 @pytest.fixture(scope="module")
 def truth(bert: Path) -> np.ndarray:
     pairs = zip(PREDICTIONS, REFERENCES, strict=True)
-    return np.array([oracle(bert, one, other) for one, other in pairs]).T
+    return np.array([oracle(bert, first, other) for first, other in pairs]).T
 
 
 @pytest.mark.parametrize("budget", [1, 100, 4096])
@@ -65,20 +65,20 @@ def test_every_batching_gives_what_each_text_gives_alone(
     bert: Path, truth: np.ndarray, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "budget", lambda: budget)
-    found = samples(scored(bert, PREDICTIONS, REFERENCES))
-    np.testing.assert_allclose(found, truth, atol=1e-6)
+    result = samples(scored(bert, PREDICTIONS, REFERENCES))
+    np.testing.assert_allclose(result, truth, atol=1e-6)
 
 
 def test_permuted_samples_give_permuted_scores(bert: Path, truth: np.ndarray) -> None:
     # torchmetrics 1.9.0 puts the scores of a batch in another order than its samples.
     order = random.Random(1).sample(range(40), 40)
-    found = samples(scored(bert, [PREDICTIONS[i] for i in order], [REFERENCES[i] for i in order]))
-    np.testing.assert_allclose(found, truth[:, order], atol=1e-6)
+    result = samples(scored(bert, [PREDICTIONS[i] for i in order], [REFERENCES[i] for i in order]))
+    np.testing.assert_allclose(result, truth[:, order], atol=1e-6)
 
 
 def test_repeated_samples_change_no_score(bert: Path, truth: np.ndarray) -> None:
-    found = samples(scored(bert, PREDICTIONS[:5] * 3, REFERENCES[:5] * 3))
-    np.testing.assert_allclose(found, np.tile(truth[:, :5], 3), atol=1e-6)
+    result = samples(scored(bert, PREDICTIONS[:5] * 3, REFERENCES[:5] * 3))
+    np.testing.assert_allclose(result, np.tile(truth[:, :5], 3), atol=1e-6)
 
 
 def test_small_blocks_give_the_same(bert: Path, truth: np.ndarray) -> None:
@@ -91,17 +91,17 @@ def test_small_blocks_give_the_same(bert: Path, truth: np.ndarray) -> None:
 
 
 def test_precision_is_the_recall_of_the_other_way_round(bert: Path) -> None:
-    there, back = (
+    forth, back = (
         samples(scored(bert, *both))
         for both in ((PREDICTIONS, REFERENCES), (REFERENCES, PREDICTIONS))
     )
-    np.testing.assert_allclose(there, back[[1, 0, 2]], atol=1e-6)
+    np.testing.assert_allclose(forth, back[[1, 0, 2]], atol=1e-6)
 
 
 def test_the_best_of_several_references_counts_by_its_f1(bert: Path) -> None:
     report = scored(bert, PREDICTIONS[:3], [REFERENCES[i : i + 4] for i in range(3)])
     each = [[oracle(bert, PREDICTIONS[i], r) for r in REFERENCES[i : i + 4]] for i in range(3)]
-    best = np.array([max(found, key=lambda one: one[2]) for found in each]).T
+    best = np.array([max(result, key=lambda values: values[2]) for result in each]).T
     np.testing.assert_allclose(samples(report), best, atol=1e-6)
 
 
@@ -114,9 +114,9 @@ def test_the_vectors_are_those_of_a_layer_in_every_architecture(
     if not folder.exists():
         toys.write_model(folder, kind)
     choice = engine.choose(str(folder), None, layer, "full", "float32", "test")
-    found = engine.encoder_of(choice).vectors(PREDICTIONS[:6])
-    for text, one in zip(PREDICTIONS[:6], found, strict=True):
-        np.testing.assert_allclose(one.vectors, hidden(folder, text, layer), atol=2e-5)
+    vectors = engine.encoder_of(choice).vectors(PREDICTIONS[:6])
+    for text, vector in zip(PREDICTIONS[:6], vectors, strict=True):
+        np.testing.assert_allclose(vector.vectors, hidden(folder, text, layer), atol=2e-5)
 
 
 def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
@@ -125,8 +125,8 @@ def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
     # One pair at a time: in a batch, bert-score's padding takes part in the maximum.
     theirs = np.array(
         [
-            [float(value[0]) for value in scorer.score([one], [other])]
-            for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
+            [float(value[0]) for value in scorer.score([first], [other])]
+            for first, other in zip(PREDICTIONS, REFERENCES, strict=True)
         ]
     ).T
     np.testing.assert_allclose(samples(scored(bert, PREDICTIONS, REFERENCES)), theirs, atol=5e-7)
@@ -155,9 +155,9 @@ def test_an_empty_prediction_of_t5_has_the_token_that_ends_it(tmp_path: Path) ->
     end, reference = (unit(hidden(folder, text, 2)) for text in ("", "a cat sat"))
     similar = (end @ reference.T)[0]
     precision, recall = similar.max(), similar.mean()
-    found = samples(scored(folder, [""], ["a cat sat"]))[:, 0]
+    sample = samples(scored(folder, [""], ["a cat sat"]))[:, 0]
     expected = [precision, recall, 2 * precision * recall / (precision + recall)]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(sample, expected, atol=1e-6)
 
 
 def test_texts_that_are_cut_are_counted(bert: Path) -> None:
@@ -174,9 +174,9 @@ def test_texts_that_are_cut_are_counted(bert: Path) -> None:
 
 def test_rescaled_scores_are_stretched_by_the_baseline(bert: Path, truth: np.ndarray) -> None:
     base = [0.25, 0.5, -0.5]
-    found = samples(scored(bert, PREDICTIONS, REFERENCES, rescale=True, baseline=base))
+    result = samples(scored(bert, PREDICTIONS, REFERENCES, rescale=True, baseline=base))
     expected = [(row - b) / (1 - b) for row, b in zip(truth, base, strict=True)]
-    np.testing.assert_allclose(found, expected, atol=3e-6)
+    np.testing.assert_allclose(result, expected, atol=3e-6)
 
 
 def test_models_layers_and_baselines_are_those_of_bert_score() -> None:
@@ -198,7 +198,7 @@ def test_models_layers_and_baselines_are_those_of_bert_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         ({"rescale": True}, "none was published for ./toy in 'en'"),
         ({"rescale": True, "baseline": [0.5]}, "three numbers below 1"),
@@ -207,10 +207,10 @@ def test_models_layers_and_baselines_are_those_of_bert_score() -> None:
     ],
 )
 def test_a_baseline_that_is_not_there_or_no_baseline_is_refused(
-    given: dict[str, object], said: str
+    options: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(ParameterError, match=said):
-        load_metric("bertscore", model="./toy", **given)
+    with pytest.raises(ParameterError, match=message):
+        load_metric("bertscore", model="./toy", **options)
 
 
 # What was loaded.
@@ -220,11 +220,11 @@ def test_the_signature_names_files_and_layer_wherever_the_model_lies(
     bert: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(bert, tmp_path / "bert")
-    here, there = (scored(folder, ["a"], ["b"]) for folder in (bert, tmp_path / "bert"))
-    assert here.signatures() == there.signatures()
+    here, scores = (scored(folder, ["a"], ["b"]) for folder in (bert, tmp_path / "bert"))
+    assert here.signatures() == scores.signatures()
     assert "revision='sha256:" in here.signatures()["bertscore"]
-    assert here.merge(there).scores() == here.scores()
-    assert here.merge(there).counts() == here.counts()
+    assert here.merge(scores).scores() == here.scores()
+    assert here.merge(scores).counts() == here.counts()
     other = scored(bert, ["a"], ["b"], layer=1)
     assert other.signatures() != here.signatures()
 

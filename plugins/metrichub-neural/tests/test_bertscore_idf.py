@@ -29,8 +29,8 @@ def scored(
 
 
 def samples(report: Report) -> np.ndarray:
-    found = report.samples()["bertscore_idf"]
-    return np.array([found[name] for name in OUTPUTS])
+    scores = report.samples()["bertscore_idf"]
+    return np.array([scores[name] for name in OUTPUTS])
 
 
 def oracle(folder: Path, predictions: list[str], references: list[list[str]]) -> np.ndarray:
@@ -50,11 +50,11 @@ def oracle(folder: Path, predictions: list[str], references: list[list[str]]) ->
         p, r = (best @ w / w.sum() for best, w in sides)
         return [p, r, 2 * p * r / (p + r)]
 
-    found = [
-        max((pair(prediction, reference) for reference in many), key=lambda one: one[2])
+    highests = [
+        max((pair(prediction, reference) for reference in many), key=lambda values: values[2])
         for prediction, many in zip(predictions, references, strict=True)
     ]
-    return np.array(found).T
+    return np.array(highests).T
 
 
 def test_it_is_the_definition_one_text_at_a_time(bert: Path) -> None:
@@ -71,11 +71,11 @@ def test_all_references_of_all_samples_count_for_the_weights(bert: Path) -> None
 
 
 def test_merged_reports_are_weighed_by_all_references(bert: Path) -> None:
-    whole = scored(bert, PREDICTIONS, REFERENCES)
+    scores = scored(bert, PREDICTIONS, REFERENCES)
     parts = [scored(bert, PREDICTIONS[a:b], REFERENCES[a:b]) for a, b in ((0, 7), (7, 20))]
     merged = parts[0].merge(parts[1])
-    np.testing.assert_allclose(samples(merged), samples(whole), atol=1e-6)
-    assert abs(samples(parts[0]) - samples(whole)[:, :7]).max() > 1e-3
+    np.testing.assert_allclose(samples(merged), samples(scores), atol=1e-6)
+    assert abs(samples(parts[0]) - samples(scores)[:, :7]).max() > 1e-3
 
 
 def test_a_saved_report_comes_back(bert: Path, tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_a_saved_report_comes_back(bert: Path, tmp_path: Path) -> None:
 def test_a_prediction_without_weight_scores_nothing(bert: Path) -> None:
     # Every reference has "it", whose weight is log(3 / 3).
     report = scored(bert, ["it", ""], ["it rains", "it is"])
-    found = samples(report).T.tolist()
-    assert found[0][1] > 0
-    assert [found[0][0], found[0][2], *found[1]] == [0, 0, 0, 0, 0]
+    result = samples(report).T.tolist()
+    assert result[0][1] > 0
+    assert [result[0][0], result[0][2], *result[1]] == [0, 0, 0, 0, 0]
     report = scored(bert, ["a", "b", "c"], ["", "it is", "it rains"])
     assert report.counts()["bertscore_idf"]["unscored"] == 1
 
@@ -112,8 +112,8 @@ def test_where_all_weights_are_nothing_samples_are_unscored_with_the_reason(
 ) -> None:
     report = scored(bert, predictions, references)
     assert np.isnan(samples(report)).all()
-    found = report.scores()["bertscore_idf"]
-    assert [found[name] for name in OUTPUTS] == pytest.approx([np.nan] * 3, nan_ok=True)
+    scores = report.scores()["bertscore_idf"]
+    assert [scores[name] for name in OUTPUTS] == pytest.approx([np.nan] * 3, nan_ok=True)
     assert report.counts()["bertscore_idf"]["unscored"] == len(predictions)
     assert report.notes()["bertscore_idf"] == [f"{len(predictions)} unscored: {WEIGHTLESS}"]
     assert report.explain("bertscore_idf", 0).reason == WEIGHTLESS
@@ -151,8 +151,8 @@ def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
     # One pair at a time: in a batch, bert-score's padding takes part in the maximum.
     theirs = np.array(
         [
-            [float(value[0]) for value in scorer.score([one], [other])]
-            for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
+            [float(value[0]) for value in scorer.score([first], [other])]
+            for first, other in zip(PREDICTIONS, REFERENCES, strict=True)
         ]
     ).T
     np.testing.assert_allclose(samples(scored(bert, PREDICTIONS, REFERENCES)), theirs, atol=5e-7)

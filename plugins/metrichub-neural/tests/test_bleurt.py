@@ -145,8 +145,8 @@ def test_the_reference_comes_first(models: dict[str, Path]) -> None:
     row = ROWS[0]
     swapped = {**row, "candidates": row["references"], "references": row["candidates"]}
     folder = models[row["metric"]]
-    one, other = (scored(folder, each).samples()["bleurt"]["score"] for each in (row, swapped))
-    assert np.abs(one - other).min() > 1e-3
+    first, other = (scored(folder, each).samples()["bleurt"]["score"] for each in (row, swapped))
+    assert np.abs(first - other).min() > 1e-3
 
 
 def test_a_model_of_transformers_own_classes_has_the_same_score(
@@ -161,8 +161,8 @@ def test_a_model_of_transformers_own_classes_has_the_same_score(
     save_file(runner.model.state_dict(), tmp_path / "model.safetensors")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    found = scored(tmp_path, row).samples()["bleurt"]["score"]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    score = scored(tmp_path, row).samples()["bleurt"]["score"]
+    np.testing.assert_allclose(score, expected, atol=1e-6)
 
 
 def test_a_classifier_of_several_labels_is_refused(tmp_path: Path) -> None:

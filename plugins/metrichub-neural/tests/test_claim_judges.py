@@ -35,19 +35,19 @@ def verdicts(judge: Any, passages: list[str] = PASSAGES) -> list[Verdict]:
 def test_alignscore_supports_what_is_aligned(aligning: Path) -> None:
     model = alignment_of(find_model(str(aligning), needed_by="test"), "float32")
     chunks = [chunk for text in PASSAGES[:2] for chunk in chunked(text)]
-    rows = [one.outputs for one in alignments(model, [Claim(item, chunks) for item in ITEMS])]
+    rows = [entry.outputs for entry in alignments(model, [Claim(item, chunks) for item in ITEMS])]
     aligned = [float(row[:, ALIGNED].max()) for row in rows]
     contradicted = [float(row[:, CONTRADICTED].max()) for row in rows]
     middle = sorted(aligned)[1]
-    found = verdicts(AlignScoreJudge(model=str(aligning), threshold=middle))
+    result = verdicts(AlignScoreJudge(model=str(aligning), threshold=middle))
     expected = [
         "yes" if yes >= middle else "no" if no > yes else "idk"
         for yes, no in zip(aligned, contradicted, strict=True)
     ]
-    assert [one.verdict for one in found] == expected
+    assert [answer.verdict for answer in result] == expected
     assert expected.count("yes") == 2
-    for one, yes, no in zip(found, aligned, contradicted, strict=True):
-        assert one.reason.startswith(f"entailed {yes:.2f}, contradicted {no:.2f}, neither ")
+    for verdict, yes, no in zip(result, aligned, contradicted, strict=True):
+        assert verdict.reason.startswith(f"entailed {yes:.2f}, contradicted {no:.2f}, neither ")
 
 
 def test_summac_supports_what_its_metric_scores_highly(entailing: Path) -> None:
@@ -55,16 +55,16 @@ def test_summac_supports_what_its_metric_scores_highly(entailing: Path) -> None:
     metric = load_metric("summac", model=str(entailing), variant="zs")
     columns = {"predictions": ITEMS, "sources": [PASSAGES[0]] * 3}
     scores = Hub(metric).evaluate(columns).samples()["summac"]["score"]
-    found = verdicts(SummaCJudge(model=str(entailing)), PASSAGES[:1])
-    for one, score in zip(found, scores, strict=True):
-        _, yes, _, no, *_ = one.reason.replace(",", "").split()
+    result = verdicts(SummaCJudge(model=str(entailing)), PASSAGES[:1])
+    for verdict, score in zip(result, scores, strict=True):
+        _, yes, _, no, *_ = verdict.reason.replace(",", "").split()
         assert float(yes) - float(no) == pytest.approx(score, abs=0.011)
-        assert one.verdict == ("yes" if score >= 0.5 else "no" if score < 0 else "idk")
+        assert verdict.verdict == ("yes" if score >= 0.5 else "no" if score < 0 else "idk")
     # This model finds all contradicted; a threshold of 0 still asks for more entailment.
     assert np.max(scores) < 0
-    assert {one.verdict for one in verdicts(SummaCJudge(model=str(entailing), threshold=0.0))} == {
-        "no"
-    }
+    assert {
+        answer.verdict for answer in verdicts(SummaCJudge(model=str(entailing), threshold=0.0))
+    } == {"no"}
 
 
 @pytest.mark.parametrize("kind", ["alignscore", "summac"])
@@ -74,9 +74,9 @@ def test_claims_of_all_samples_are_one_run(
     runs: list[int] = []
     of_pairs = Classifier.of_pairs
 
-    def counted(self: Classifier, pairs: Any, *rest: Any, **more: Any) -> Any:
+    def counted(self: Classifier, pairs: Any, *arguments: Any, **more: Any) -> Any:
         runs.append(len(pairs))
-        return of_pairs(self, pairs, *rest, **more)
+        return of_pairs(self, pairs, *arguments, **more)
 
     monkeypatch.setattr(Classifier, "of_pairs", counted)
     folder = {"alignscore": aligning, "summac": entailing}[kind]
@@ -93,8 +93,8 @@ def test_claims_of_all_samples_are_one_run(
 
 def test_no_evidence_supports_nothing(aligning: Path, entailing: Path) -> None:
     for judge in (AlignScoreJudge(model=str(aligning)), SummaCJudge(model=str(entailing))):
-        (one, *_) = verdicts(judge, [" "])
-        assert (one.verdict, one.reason) == ("idk", "there is no evidence")
+        (verdict, *_) = verdicts(judge, [" "])
+        assert (verdict.verdict, verdict.reason) == ("idk", "there is no evidence")
 
 
 @pytest.mark.parametrize("kind", ["alignscore", "summac", "minicheck"])

@@ -67,8 +67,8 @@ def by_pipeline(folder: Path) -> list[list[dict[str, Any]]]:
 def truth(folder: Path, label: str) -> list[float]:
     """The label's probability for each text."""
     return [
-        next(one["score"] for one in found if one["label"] == label)
-        for found in by_pipeline(folder)
+        next(entry["score"] for entry in rows if entry["label"] == label)
+        for rows in by_pipeline(folder)
     ]
 
 
@@ -84,11 +84,11 @@ def test_a_label_has_the_probability_that_the_pipeline_gives(
     label = "HATE" if model.name == "bert" else "hate"
     report = scored("toxicity_classifier", model, TEXTS)
     expected = truth(model, label)
-    found = report.samples()["toxicity_classifier"]
-    np.testing.assert_allclose(found["score"], expected, atol=1e-6)
+    scores = report.samples()["toxicity_classifier"]
+    np.testing.assert_allclose(scores["score"], expected, atol=1e-6)
     assert np.ptp(expected) > 0.05
     # The ratio of evaluate 0.4.6 is sum(i >= threshold for i in scores) / len(scores).
-    share = sum(one >= 0.5 for one in expected) / len(expected)
+    share = sum(value >= 0.5 for value in expected) / len(expected)
     total = report.scores()["toxicity_classifier"]
     assert total == pytest.approx({"score": np.mean(expected), "share": share}, abs=1e-6)
 
@@ -113,12 +113,12 @@ def test_labels_are_read_by_name_in_any_case(tmp_path: Path) -> None:
     path.write_text(
         json.dumps(json.loads(path.read_text()) | {"id2label": {"0": "hate", "1": "calm"}})
     )
-    here, there = (
+    here, score = (
         scored("text_classifier", place, TEXTS, target="hate").samples()["text_classifier"]["score"]
         for place in (folder, tmp_path / "other")
     )
     np.testing.assert_allclose(here, truth(folder, "HATE"), atol=1e-6)
-    np.testing.assert_allclose(there, truth(folder, "Calm"), atol=1e-6)
+    np.testing.assert_allclose(score, truth(folder, "Calm"), atol=1e-6)
 
 
 def test_systems_are_ranked_by_a_label_only_with_a_direction(regarding: Path) -> None:
@@ -147,8 +147,8 @@ def test_a_model_that_names_no_labels_has_two(tmp_path: Path) -> None:
     path = folder / "config.json"
     config = json.loads(path.read_text())
     path.write_text(json.dumps({k: v for k, v in config.items() if "label" not in k}))
-    found = scored("text_classifier", folder, TEXTS[:9]).samples()["text_classifier"]["score"]
-    np.testing.assert_allclose(found, truth(folder, "LABEL_1")[:9], atol=1e-6)
+    score = scored("text_classifier", folder, TEXTS[:9]).samples()["text_classifier"]["score"]
+    np.testing.assert_allclose(score, truth(folder, "LABEL_1")[:9], atol=1e-6)
 
 
 def test_regard_is_the_mean_of_each_label_and_groups_differ_by_it(regarding: Path) -> None:
@@ -170,8 +170,8 @@ def test_regard_is_the_mean_of_each_label_and_groups_differ_by_it(regarding: Pat
 def test_texts_that_are_cut_are_counted(model: Path) -> None:
     # 48 tokens, two of which frame the text.
     report = scored("toxicity_classifier", model, ["cat " * 46, "cat " * 47, "cat " * 99, "a"])
-    said = "toxicity_classifier: 2 of 4 predictions were cut at 48 tokens"
-    assert said in report.notes()["toxicity_classifier"]
+    message = "toxicity_classifier: 2 of 4 predictions were cut at 48 tokens"
+    assert message in report.notes()["toxicity_classifier"]
 
 
 def test_several_labels_of_a_model_are_one_run(
@@ -180,9 +180,9 @@ def test_several_labels_of_a_model_are_one_run(
     seen: list[int] = []
     forward = classifier.TorchClassifier.forward
 
-    def counted(self: Any, ids: np.ndarray, *rest: Any) -> np.ndarray:
+    def counted(self: Any, ids: np.ndarray, *arguments: Any) -> np.ndarray:
         seen.append(len(ids))
-        return forward(self, ids, *rest)
+        return forward(self, ids, *arguments)
 
     monkeypatch.setattr(classifier.TorchClassifier, "forward", counted)
     both = [
@@ -223,16 +223,16 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels = {0: "nothate", 1: "hate"}
     write(folder, "roberta", labels, vocab_size=300, pad_token_id=1, bos_token_id=0, eos_token_id=2)
     (folder / "tokenizer.json").unlink()
-    said = {"tokenizer_class": "RobertaTokenizer", "model_max_length": toys.LIMIT}
-    (folder / "tokenizer_config.json").write_text(json.dumps(said))
+    fields = {"tokenizer_class": "RobertaTokenizer", "model_max_length": toys.LIMIT}
+    (folder / "tokenizer_config.json").write_text(json.dumps(fields))
     trained.save_model(str(folder))
     return folder
 
 
 def test_files_of_an_older_tokenizer_give_the_same_tokens(older: Path) -> None:
-    found = scored("toxicity_classifier", older, TEXTS).samples()["toxicity_classifier"]["score"]
+    score = scored("toxicity_classifier", older, TEXTS).samples()["toxicity_classifier"]["score"]
     expected = truth(older, "hate")
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(score, expected, atol=1e-6)
     assert np.ptp(expected) > 0.05
 
 
@@ -243,8 +243,8 @@ def test_an_older_tokenizer_needs_transformers(
     from metrichub_neural.local_models import find_model
 
     monkeypatch.setitem(sys.modules, "transformers", None)
-    said = r"older, which has no tokenizer\.json needs transformers.*metrichub-neural\[torch\]"
-    with pytest.raises(MissingDependency, match=said):
+    message = r"older, which has no tokenizer\.json needs transformers.*metrichub-neural\[torch\]"
+    with pytest.raises(MissingDependency, match=message):
         load_tokenizer(find_model(str(older), needed_by="test"), {})
 
 

@@ -41,7 +41,7 @@ FEATURES = {
 
 
 def write_checkpoint(
-    folder: Path, row: Mapping[str, Any], encoder: str = "xlm-roberta", **said: object
+    folder: Path, row: Mapping[str, Any], encoder: str = "xlm-roberta", **message: object
 ) -> Path:
     """A checkpoint laid out as the hub's, and beside it the model that it was trained from."""
     config = transformers.AutoConfig.for_model(encoder, **SETUP["config"])
@@ -68,11 +68,11 @@ def write_checkpoint(
     assert beside | {"layerwise_attention.dropout_fill"} >= set(row["state_keys"]) >= beside
     base = write_setup_words(folder.parent / "base")
     config.save_pretrained(base)
-    parameters = {**row["params"], "pretrained_model": said.pop("base", str(base))}
+    parameters = {**row["params"], "pretrained_model": message.pop("base", str(base))}
     (folder / "checkpoints").mkdir(parents=True)
     content = {"state_dict": state, "hyper_parameters": parameters, "optimizer_states": [{}]}
     torch.save(content, folder / "checkpoints/model.ckpt")
-    file = {**parameters, "class_identifier": KINDS[row["cls"]], **said}
+    file = {**parameters, "class_identifier": KINDS[row["cls"]], **message}
     (folder / "hparams.yaml").write_text(str(file).replace("None", "null"), encoding="utf-8")
     return folder
 
@@ -80,13 +80,13 @@ def write_checkpoint(
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The converted model of each row."""
-    made = {}
+    folders = {}
     for row in ROWS:
         folder = write_checkpoint(tmp_path_factory.mktemp("comet") / "model", row)
         done = metrichub("convert", folder)
         assert done.returncode == 0, done.stderr
-        made[row["metric"]] = folder
-    return made
+        folders[row["metric"]] = folder
+    return folders
 
 
 def columns(row: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -98,9 +98,9 @@ def columns(row: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def scored(folder: Path, row: Mapping[str, Any], given: Mapping[str, list[str]]) -> np.ndarray:
+def scored(folder: Path, row: Mapping[str, Any], columns: Mapping[str, list[str]]) -> np.ndarray:
     name = "comet" if row["cls"] == "RegressionMetric" else "comet_qe"
-    report = Hub(load_metric(name, model=str(folder))).evaluate(given)
+    report = Hub(load_metric(name, model=str(folder))).evaluate(columns)
     return np.array(report.samples()[name]["score"])
 
 
@@ -108,10 +108,10 @@ def scored(folder: Path, row: Mapping[str, Any], given: Mapping[str, list[str]])
 def test_scores_are_the_official_programs_alone_and_in_any_batch(
     models: dict[str, Path], row: dict[str, Any]
 ) -> None:
-    folder, given = models[row["metric"]], columns(row)
-    np.testing.assert_allclose(scored(folder, row, given), row["scores_one_by_one"], atol=2e-6)
+    folder, inputs = models[row["metric"]], columns(row)
+    np.testing.assert_allclose(scored(folder, row, inputs), row["scores_one_by_one"], atol=2e-6)
     many = [random.Random(1).randrange(4) for _ in range(30)]
-    shuffled = {name: [texts[place] for place in many] for name, texts in given.items()}
+    shuffled = {name: [texts[place] for place in many] for name, texts in inputs.items()}
     expected = np.array(row["scores_one_batch"])[many]
     np.testing.assert_allclose(scored(folder, row, shuffled), expected, atol=2e-6)
 
@@ -161,7 +161,7 @@ REGRESSION = {"pool": "avg", "layer": "mix", "layer_norm": False, "activations":
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "sparse", "normalizes"),
+    ("message", "kind", "sparse", "normalizes"),
     [
         # configs/models/regression_model.yaml of Unbabel/COMET at da61b81, as wmt22-comet-da's.
         (
@@ -193,19 +193,19 @@ REGRESSION = {"pool": "avg", "layer": "mix", "layer_norm": False, "activations":
 def test_settings_are_what_published_files_say(
     bert: Path,
     tmp_path: Path,
-    said: dict[str, object],
+    message: dict[str, object],
     kind: str,
     sparse: bool,
     normalizes: bool,
 ) -> None:
     folder = tmp_path / "model"
     shutil.copytree(bert, folder)
-    (folder / "hyperparameters.json").write_text(json.dumps({"file": said, "checkpoint": {}}))
-    found = settings_of(find_model(str(folder), needed_by="test"))
-    assert (found.kind, found.sparse, found.normalizes) == (kind, sparse, normalizes)
+    (folder / "hyperparameters.json").write_text(json.dumps({"file": message, "checkpoint": {}}))
+    value = settings_of(find_model(str(folder), needed_by="test"))
+    assert (value.kind, value.sparse, value.normalizes) == (kind, sparse, normalizes)
     # A unified model takes the vector of <s>, whatever is said of pooling.
     pool = "avg" if "regression" in kind else "cls"
-    assert (found.layer, found.pool, found.activations, found.final) == ("mix", pool, "Tanh", None)
+    assert (value.layer, value.pool, value.activations, value.final) == ("mix", pool, "Tanh", None)
 
 
 def test_sixteen_systems_read_each_source_and_reference_once(
@@ -269,11 +269,11 @@ def test_two_workers_give_what_one_process_gives(comet: Path) -> None:
         for place, text in enumerate(texts(24))
     ]
     hub = Hub(load_metric("comet", model=str(comet)))
-    whole = hub.evaluate(rows)
+    report = hub.evaluate(rows)
     parted = hub.evaluate(iter([rows[:13], rows[13:]]), workers=2)
-    assert parted.signatures() == whole.signatures()
+    assert parted.signatures() == report.signatures()
     assert parted.scores()["comet"]["score"] == pytest.approx(
-        whole.scores()["comet"]["score"], abs=1e-6
+        report.scores()["comet"]["score"], abs=1e-6
     )
 
 

@@ -103,9 +103,9 @@ def test_safetensors_of_others_are_not_written_over(bert: Path, tmp_path: Path) 
     # Its own it writes again, and those of another pickle not.
     assert metrichub("convert", folder).returncode == metrichub("convert", folder).returncode == 0
     torch.save({"a": torch.ones(2)}, folder / "other.pt")
-    said = refused("convert", folder / "other.pt")
-    assert "and wasn't converted from" in said
-    assert said.endswith("name another folder with --to")
+    message = refused("convert", folder / "other.pt")
+    assert "and wasn't converted from" in message
+    assert message.endswith("name another folder with --to")
 
 
 class _Callback:
@@ -119,11 +119,11 @@ def lightning(monkeypatch: pytest.MonkeyPatch) -> type:
     """A class that pickles name `pytorch_lightning.callbacks.ModelCheckpoint`."""
     home = "pytorch_lightning.callbacks"
     module = types.ModuleType(home)
-    made = type("ModelCheckpoint", (_Callback,), {"__module__": home})
-    monkeypatch.setattr(module, "ModelCheckpoint", made, raising=False)
+    callback = type("ModelCheckpoint", (_Callback,), {"__module__": home})
+    monkeypatch.setattr(module, "ModelCheckpoint", callback, raising=False)
     monkeypatch.setitem(sys.modules, "pytorch_lightning", types.ModuleType("pytorch_lightning"))
     monkeypatch.setitem(sys.modules, home, module)
-    return made
+    return callback
 
 
 def test_a_lightning_checkpoint_leaves_tensors_and_hyperparameters(
@@ -191,8 +191,8 @@ def test_code_in_a_pickle_is_refused_by_name_and_does_not_run(
 def test_what_cannot_be_converted_is_one_line(tmp_path: Path, bert: Path) -> None:
     folder = pickled(tmp_path / "old", bert)
     path = folder / "pytorch_model.bin"
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
     assert f"{path} can't be converted" in refused("convert", folder)
     path.write_bytes(b"\x80\x02no pickle at all")
     assert f"{path} can't be converted" in refused("convert", folder)

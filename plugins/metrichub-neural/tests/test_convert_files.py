@@ -36,8 +36,8 @@ def test_what_is_no_pickle_is_said_to_be_what_it_is(
 ) -> None:
     path = tmp_path / "pytorch_model.bin"
     path.write_bytes(content)
-    for given in (path, tmp_path):
-        done = CliRunner().invoke(convert, [str(given)])
+    for file in (path, tmp_path):
+        done = CliRunner().invoke(convert, [str(file)])
         assert isinstance(done.exception, MetrichubError)
         assert done.exception.exit_status == 5
         assert f"{path} can't be converted: {says}" in str(done.exception)

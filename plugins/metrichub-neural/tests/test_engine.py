@@ -28,20 +28,20 @@ def lengths(number: int) -> list[int]:
 
 def test_batches_pad_at_most_a_twentieth() -> None:
     # 2,000 texts of 2 to 512 tokens; as given in batches of 64 they would pad 1.5 times the tokens.
-    found = lengths(2000)
+    numbers = lengths(2000)
     sizes = [
-        len(places) * max(found[place] for place in places)
-        for places, _ in in_batches(found, 4096, lambda places: None, "toy")
+        len(places) * max(numbers[place] for place in places)
+        for places, _ in in_batches(numbers, 4096, lambda places: None, "toy")
     ]
     assert max(sizes) <= 4096
-    assert sum(sizes) <= 1.05 * sum(found)
+    assert sum(sizes) <= 1.05 * sum(numbers)
 
 
 def test_every_text_is_run_once_and_the_longest_first() -> None:
-    found = lengths(300)
-    places = np.concatenate([p for p, _ in in_batches(found, 500, lambda places: None, "toy")])
+    numbers = lengths(300)
+    places = np.concatenate([p for p, _ in in_batches(numbers, 500, lambda places: None, "toy")])
     assert sorted(places.tolist()) == list(range(300))
-    assert [found[place] for place in places] == sorted(found, reverse=True)
+    assert [numbers[place] for place in places] == sorted(numbers, reverse=True)
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_so_are_the_next() -> None:
@@ -69,14 +69,14 @@ def test_a_single_text_that_does_not_fit_is_one_line() -> None:
 def test_progress_is_told_by_tokens(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder.encoder_of.cache_clear()
     monkeypatch.setattr(encoder, "budget", lambda: 48)
-    told: list[int] = []
+    sizes: list[int] = []
     predictions, references = ["cat " * 46] * 4, ["cat " * 46, "dog " * 46, "a", "mat " * 46]
     metric = load_metric("bertscore", model=str(bert), layer=2)
     columns = {"predictions": predictions, "references": references}
-    Hub(metric).evaluate(columns, progress=told.append)
+    Hub(metric).evaluate(columns, progress=sizes.append)
     # Three texts of 48 tokens and one of 3, a batch each: 48, 96, 144 and 147 of 147 tokens, of
     # which 4 samples make 1, 2, 3 and 4; nothing is left to tell at the end.
-    assert told == [1, 1, 1, 1, 0]
+    assert sizes == [1, 1, 1, 1, 0]
 
 
 def test_padding_is_hidden_by_the_mask() -> None:
@@ -122,15 +122,15 @@ def test_memory_that_runs_out_is_told_from_other_errors(bert: Path) -> None:
     model = full.load_model("AutoModel", encoder.find_model(str(bert), needed_by="test"), "float32")
     runner = full.TorchModel(model, "toy")
 
-    def fails(said: str) -> Callable[[object], object]:
+    def fails(message: str) -> Callable[[object], object]:
         def forward(_: object) -> object:
-            raise RuntimeError(said)
+            raise RuntimeError(message)
 
         return forward
 
-    for said in ("CUDA out of memory. Tried", "DefaultCPUAllocator: can't allocate memory: you"):
+    for message in ("CUDA out of memory. Tried", "DefaultCPUAllocator: can't allocate memory: you"):
         with pytest.raises(OutOfMemory):
-            runner.run(fails(said))
+            runner.run(fails(message))
     with pytest.raises(RuntimeError, match="shapes"):
         runner.run(fails("shapes differ"))
 
@@ -139,20 +139,20 @@ def test_memory_that_runs_out_is_told_from_other_errors(bert: Path) -> None:
 
 
 def test_values_are_made_once_and_the_oldest_leave_first() -> None:
-    made: list[str] = []
+    tried: list[str] = []
 
-    def make(wanted: list[str]) -> list[str]:
-        made.extend(wanted)
-        return [text.upper() for text in wanted]
+    def make(names: list[str]) -> list[str]:
+        tried.extend(names)
+        return [text.upper() for text in names]
 
     store: Store[str] = Store(len, capacity=3)
     assert store.get(["a", "b", "a"], make) == ["A", "B", "A"]
     assert store.get(["c", "a"], make) == ["C", "A"]
-    assert made == ["a", "b", "c"]
+    assert tried == ["a", "b", "c"]
     # "b" was used least recently.
     assert store.get(["d"], make) == ["D"]
     assert store.get(["a", "b"], make) == ["A", "B"]
-    assert made == ["a", "b", "c", "d", "b"]
+    assert tried == ["a", "b", "c", "d", "b"]
     assert len(store) == 3
 
 
@@ -194,12 +194,12 @@ def tokenizer(bert: Path) -> Tokenizer:
 
 
 def test_any_text_has_tokens_and_the_frame_is_known(tokenizer: Tokenizer) -> None:
-    found = tokenizer.encode(["", " a cat\n", "\ud800 lone", "word " * 10_000])
-    assert found[0].ids.tolist() == tokenizer.frame.tolist() == [2, 3]
-    assert found[1].ids.tolist()[0::3] == [2, 3]
-    assert found[1].added.tolist() == [True, False, False, True]
-    assert [one.cut for one in found] == [False, False, False, True]
-    assert [len(one.ids) for one in found][3] == tokenizer.limit == toys.LIMIT
+    encoded = tokenizer.encode(["", " a cat\n", "\ud800 lone", "word " * 10_000])
+    assert encoded[0].ids.tolist() == tokenizer.frame.tolist() == [2, 3]
+    assert encoded[1].ids.tolist()[0::3] == [2, 3]
+    assert encoded[1].added.tolist() == [True, False, False, True]
+    assert [row.cut for row in encoded] == [False, False, False, True]
+    assert [len(row.ids) for row in encoded][3] == tokenizer.limit == toys.LIMIT
 
 
 def test_the_limit_leaves_out_the_positions_before_the_first(tmp_path: Path) -> None:
@@ -213,8 +213,8 @@ def test_the_limit_leaves_out_the_positions_before_the_first(tmp_path: Path) -> 
 
 
 def test_pairs_are_cut_together_and_keep_their_types(tokenizer: Tokenizer) -> None:
-    (found,) = tokenizer.encode_pairs([("a cat", "it is")])
-    assert found.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    (encoded,) = tokenizer.encode_pairs([("a cat", "it is")])
+    assert encoded.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
 
 
 def test_a_model_without_a_tokenizer_is_one_line(bert: Path, tmp_path: Path) -> None:
@@ -236,11 +236,11 @@ def test_workers_share_the_machine_and_give_the_same(bert: Path) -> None:
         {"predictions": [p], "references": [r]} for p, r in zip(texts(6), texts(6, 9), strict=True)
     ]
     hub = Hub(load_metric("bertscore", model=str(bert), layer=2))
-    one, two = (hub.evaluate(iter(stream), workers=n) for n in (1, 2))
-    assert one.scores()["bertscore"]["score"] == pytest.approx(
+    first, two = (hub.evaluate(iter(stream), workers=n) for n in (1, 2))
+    assert first.scores()["bertscore"]["score"] == pytest.approx(
         two.scores()["bertscore"]["score"], abs=1e-5
     )
-    assert one.signatures() == two.signatures()
+    assert first.signatures() == two.signatures()
     assert machine.threads() is None
 
 
@@ -261,8 +261,8 @@ def test_threads_are_shared_by_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_onnx_file_gives_the_last_layer_in_32_bits(onnx: Path) -> None:
-    for given in ({"layer": 5}, {"dtype": "float16"}):
-        metric = load_metric("bertscore", model=str(onnx), **given)
+    for options in ({"layer": 5}, {"dtype": "float16"}):
+        metric = load_metric("bertscore", model=str(onnx), **options)
         with pytest.raises(ParameterError, match="ONNX file"):
             Hub(metric)(predictions=["a"], references=["a"])
     assert load_metric("bertscore", model=str(onnx)).requires()[-1] == "onnxruntime>=1.20"

@@ -24,8 +24,8 @@ from metrichub import Hub, Report, load_metric
 
 PREDICTIONS, REFERENCES = texts(24, seed=3), texts(24, seed=4)
 ROWS = [
-    {"id": str(number), "predictions": [one], "references": [other]}
-    for number, (one, other) in enumerate(zip(PREDICTIONS, REFERENCES, strict=True))
+    {"id": str(number), "predictions": [first], "references": [other]}
+    for number, (first, other) in enumerate(zip(PREDICTIONS, REFERENCES, strict=True))
 ]
 WORSE = [{**row, "predictions": ["it"]} for row in ROWS]
 
@@ -52,67 +52,67 @@ def hub(bert: Path) -> Hub:
 
 
 @pytest.fixture(scope="module")
-def whole(hub: Hub) -> Report:
+def full_report(hub: Hub) -> Report:
     return hub.evaluate(ROWS)
 
 
-def same(one: Report, other: Report) -> None:
+def same(first: Report, other: Report) -> None:
     """Whether two reports say the same of all samples, within the tolerance of the cards."""
-    assert one.signatures() == other.signatures()
-    found, expected = one.flatten(), other.flatten()
-    assert found.keys() == expected.keys()
+    assert first.signatures() == other.signatures()
+    scores, expected = first.flatten(), other.flatten()
+    assert scores.keys() == expected.keys()
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-5), name
+        assert scores[name] == pytest.approx(value, abs=1e-5), name
 
 
-def test_two_workers_give_what_one_process_gives(hub: Hub, whole: Report) -> None:
+def test_two_workers_give_what_one_process_gives(hub: Hub, report: Report) -> None:
     parts = iter([ROWS[:13], ROWS[13:]])
-    same(hub.evaluate(parts, workers=2), whole)
+    same(hub.evaluate(parts, workers=2), report)
 
 
-def test_merged_parts_give_what_all_samples_give(hub: Hub, whole: Report, tmp_path: Path) -> None:
+def test_merged_parts_give_what_all_samples_give(hub: Hub, report: Report, tmp_path: Path) -> None:
     first, second = hub.evaluate(ROWS[:9]), hub.evaluate(ROWS[9:])
-    same(first.merge(second), whole)
+    same(first.merge(second), report)
     second.save(tmp_path / "second.json")
-    same(first.merge(Report.load(tmp_path / "second.json")), whole)
+    same(first.merge(Report.load(tmp_path / "second.json")), report)
 
 
-def test_permuted_samples_give_permuted_scores(hub: Hub, whole: Report) -> None:
+def test_permuted_samples_give_permuted_scores(hub: Hub, report: Report) -> None:
     # torchmetrics 1.9.0 puts BERTScore's scores in another order than its samples.
     order = random.Random(1).sample(range(24), 24)
     permuted = hub.evaluate([ROWS[place] for place in order])
-    same(permuted, whole)
-    for metric, outputs in whole.samples().items():
+    same(permuted, report)
+    for metric, outputs in report.samples().items():
         for output, values in outputs.items():
             np.testing.assert_allclose(
                 permuted.samples()[metric][output], np.array(values)[order], atol=1e-5
             )
 
 
-def test_bucket_totals_have_scores_intervals_and_tests(hub: Hub, whole: Report) -> None:
+def test_bucket_totals_have_scores_intervals_and_tests(hub: Hub, report: Report) -> None:
     summed = hub.evaluate(iter([ROWS]), samples=False, key="id")
     # Those that don't add up keep their scores, and have no samples to draw from.
-    for name, value in whole.flatten().items():
+    for name, value in report.flatten().items():
         assert summed.flatten()[name] == pytest.approx(value, abs=1e-5), name
     additive = Hub([metric for metric in hub.metrics if metric.averaging != "corpus"])
     parts = [additive.evaluate(iter([part]), samples=False, key="id") for part in (ROWS, WORSE)]
     for metric, outputs in parts[0].intervals(resamples=200).items():
         low, high = outputs["score"].low, outputs["score"].high
         assert low < parts[0].scores()[metric]["score"] < high
-    found = parts[0].compare(parts[1], trials=200)["bertscore"]["score"]
-    assert found.score == pytest.approx(whole.scores()["bertscore"]["score"], abs=1e-5)
-    assert found.other == parts[1].scores()["bertscore"]["score"] < found.score
-    assert found.p < 0.05
+    comparison = parts[0].compare(parts[1], trials=200)["bertscore"]["score"]
+    assert comparison.score == pytest.approx(report.scores()["bertscore"]["score"], abs=1e-5)
+    assert comparison.other == parts[1].scores()["bertscore"]["score"] < comparison.score
+    assert comparison.p < 0.05
 
 
-def test_the_report_as_a_page_shows_scores_and_every_sample(whole: Report, tmp_path: Path) -> None:
+def test_the_report_as_a_page_shows_scores_and_every_sample(report: Report, tmp_path: Path) -> None:
     pytest.importorskip("jinja2", reason="needs the extra plots of metrichub")
     pytest.importorskip("matplotlib", reason="needs the extra plots of metrichub")
-    whole.to_html(tmp_path / "page.html", resamples=20, trials=20)
+    report.to_html(tmp_path / "page.html", resamples=20, trials=20)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    for name in whole.scores():
+    for name in report.scores():
         assert name in page
-    assert f"{whole.scores()['greedy_matching']['recall']:.3f}" in page
+    assert f"{report.scores()['greedy_matching']['recall']:.3f}" in page
     packed = re.search(r'id="texts">([^<]*)<', page)
     assert packed
     shown = zlib.decompress(base64.b64decode(packed[1])).decode()
@@ -151,9 +151,9 @@ def test_the_app_scores_and_shows_it_and_no_client_names_a_file(bert: Path) -> N
     metrics = ["smart(matcher='rouge1')", "vendi"]
     expected = Hub(metrics, embedder=embedder)(**both)
     with serving("--embedder", embedder, "--time-limit", "120") as address:
-        found = posted(address, metrics=metrics, **both)["scores"]
+        scores = posted(address, metrics=metrics, **both)["scores"]
         for name, outputs in expected.items():
-            assert found[name] == pytest.approx(outputs, abs=1e-5)
+            assert scores[name] == pytest.approx(outputs, abs=1e-5)
         with urllib.request.urlopen(f"{address}/metrics/greedy_matching", timeout=60) as answer:
             assert "Several words may be matched with one" in answer.read().decode()
         with pytest.raises(HTTPError) as refused:

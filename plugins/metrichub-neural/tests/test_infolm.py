@@ -68,10 +68,10 @@ def test_with_idf_pairs_score_what_torchmetrics_mixes_up(
     )
 
 
-def _twice_sorted(given: list[str]) -> list[str]:
+def _twice_sorted(texts: list[str]) -> list[str]:
     # Words and points, and two tokens that frame them.
-    order = torch.tensor([len(text.split()) + 2 for text in given]).argsort().tolist()
-    by_length = [given[place] for place in order]
+    order = torch.tensor([len(text.split()) + 2 for text in texts]).argsort().tolist()
+    by_length = [texts[place] for place in order]
     return [by_length[place] for place in order]
 
 
@@ -94,7 +94,7 @@ def test_what_has_no_distribution_is_said(roberta: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"information_measure": "alpha_divergence"}, "a number for alpha_divergence"),
         ({"information_measure": "alpha_divergence", "alpha": 1.0}, "other than 0 and 1"),
@@ -107,8 +107,8 @@ def test_what_has_no_distribution_is_said(roberta: Path) -> None:
         ),
     ],
 )
-def test_a_measure_that_is_not_defined_is_refused(more: dict[str, Any], said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
+def test_a_measure_that_is_not_defined_is_refused(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
         load_metric("infolm", **more)
 
 

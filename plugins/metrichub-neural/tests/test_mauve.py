@@ -55,21 +55,21 @@ def test_a_vector_is_that_of_the_last_token_of_a_text_alone(
 ) -> None:
     monkeypatch.setattr(causal, "budget", lambda: budget)
     texts = [*TEXTS[:12], "cat " * 60]
-    made = causal.causal_of(causal_files(model), "float32").vectors(texts)
-    for text, each in zip(texts, made, strict=True):
+    vectors = causal.causal_of(causal_files(model), "float32").vectors(texts)
+    for text, each in zip(texts, vectors, strict=True):
         np.testing.assert_allclose(each.vector, alone(model, text), atol=3e-6)
         assert each.cut == (toys.LIMIT if len(tokens(model, text)) > toys.LIMIT else 0)
 
 
 def test_the_side_on_which_a_tokenizer_pads_changes_nothing(model: Path) -> None:
     path = model / "tokenizer_config.json"
-    said = path.read_text()
-    path.write_text(json.dumps({**json.loads(said), "padding_side": "left"}))
+    message = path.read_text()
+    path.write_text(json.dumps({**json.loads(message), "padding_side": "left"}))
     try:
-        made = causal.causal_of(causal_files(model), "float32").vectors(TEXTS[:5])
+        vectors = causal.causal_of(causal_files(model), "float32").vectors(TEXTS[:5])
     finally:
-        path.write_text(said)
-    for text, each in zip(TEXTS, made, strict=False):
+        path.write_text(message)
+    for text, each in zip(TEXTS, vectors, strict=False):
         np.testing.assert_allclose(each.vector, alone(model, text), atol=3e-6)
 
 
@@ -137,8 +137,8 @@ def test_components_are_those_that_hold_the_variance() -> None:
     # Unit vectors along three axes, 6 of ±x, 3 of ±y, 1 of ±z: variances .6, .3, .1.
     vectors = np.concatenate([np.eye(3), -np.eye(3)]) * np.array([2.0, 5, 1] * 2)[:, None]
     points = Points(vectors, np.array([6.0, 3, 1] * 2), np.zeros(6))
-    for variance, kept in ((0.5, 1), (0.8, 2), (0.95, 3)):
-        assert reduced(points, variance).vectors.shape == (6, kept)
+    for variance, number in ((0.5, 1), (0.8, 2), (0.95, 3)):
+        assert reduced(points, variance).vectors.shape == (6, number)
     # Distances on the kept components are those of the unit vectors, with fewer texts than
     # dimensions too.
     far = reduced(points._replace(vectors=np.pad(vectors, ((0, 0), (0, 9)))), 1.0).vectors
@@ -151,8 +151,8 @@ def test_clusters_are_the_groups_where_there_are_any() -> None:
     vectors = np.repeat(centres, [20, 30, 10], axis=0)
     vectors = vectors + np.random.default_rng(0).normal(size=vectors.shape) * 0.1
     p = np.repeat([1.0, 2, 0], [20, 30, 10])
-    found = histograms(Points(vectors, p, np.ones(60)), 3, 0)
-    assert sorted(zip(*np.stack(found).tolist(), strict=True)) == [(0, 10), (20, 20), (60, 30)]
+    result = histograms(Points(vectors, p, np.ones(60)), 3, 0)
+    assert sorted(zip(*np.stack(result).tolist(), strict=True)) == [(0, 10), (20, 20), (60, 30)]
 
 
 def scored(model: Path, columns: Mapping[str, Any], **more: Any) -> Report:

@@ -74,13 +74,13 @@ def test_a_score_is_that_of_the_official_text(
     # Random scores are too near to each other for any to be clipped.
     first, middle = TorchSeq2Seq.first, float(np.median(raw))
     monkeypatch.setattr(
-        TorchSeq2Seq, "first", lambda *given: 12 + FACTOR * (first(*given) - middle)
+        TorchSeq2Seq, "first", lambda *arguments: 12 + FACTOR * (first(*arguments) - middle)
     )
     spread = 12 + FACTOR * (np.array(raw) - middle)
     assert spread.min() < 0
     assert spread.max() > 25
-    found = hub.evaluate(**columns).samples()["metricx"]["score"]
-    np.testing.assert_allclose(found, np.clip(spread, 0, 25), atol=FACTOR * 1e-5)
+    score = hub.evaluate(**columns).samples()["metricx"]["score"]
+    np.testing.assert_allclose(score, np.clip(spread, 0, 25), atol=FACTOR * 1e-5)
 
 
 def test_what_lacks_what_it_is_held_against_is_unscored(toy: Path) -> None:
@@ -101,19 +101,19 @@ def test_the_signature_names_the_tokenizer_where_it_is_another_s(toy: Path, tmp_
     columns = {"predictions": ["a cat"], "sources": ["a dog"], "references": ["a cat"]}
     report = Hub(metric(toy)).evaluate(**columns)
     assert "tokenizer='words@sha256:" in report.signatures()["metricx"]
-    whole = tmp_path / "mt5"
-    shutil.copytree(toy, whole)
+    path = tmp_path / "mt5"
+    shutil.copytree(toy, path)
     for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(toy.parent / "words" / name, whole)
-    own = Hub(load_metric("metricx", model=str(whole))).evaluate(**columns)
-    assert "tokenizer='google/mt5-xl'" in own.signatures()["metricx"]
-    assert own["metricx"]["score"] == pytest.approx(report["metricx"]["score"], abs=1e-6)
+        shutil.copy(toy.parent / "words" / name, path)
+    evaluated = Hub(load_metric("metricx", model=str(path))).evaluate(**columns)
+    assert "tokenizer='google/mt5-xl'" in evaluated.signatures()["metricx"]
+    assert evaluated["metricx"]["score"] == pytest.approx(report["metricx"]["score"], abs=1e-6)
     with pytest.raises(MissingModel, match=r"metrichub fetch --no-weights google/mt5-xl$"):
         Hub(load_metric("metricx", model=str(toy))).evaluate(**columns)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"version": "23"}, "against='both' is not allowed; choose 'reference' or 'source' with"),
         ({"model": "google/metricx-23-xl-v2p0"}, "version='24' is not allowed; choose '23' for"),
@@ -131,8 +131,8 @@ def test_the_signature_names_the_tokenizer_where_it_is_another_s(toy: Path, tmp_
         ),
     ],
 )
-def test_a_model_is_not_given_what_it_does_not_read(settings: dict[str, str], said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
+def test_a_model_is_not_given_what_it_does_not_read(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
         load_metric("metricx", **settings)
 
 

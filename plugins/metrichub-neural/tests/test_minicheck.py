@@ -55,18 +55,18 @@ def model_of(folder: Path) -> Seq2Seq:
 @pytest.mark.parametrize("row", ROWS, ids=["12 words", "400 words"])
 def test_support_and_chunks_are_the_official_ones(row: Mapping[str, Any], official: Path) -> None:
     chunks = [chunks_of(document, row["chunk_size"]) for document in DOCUMENTS]
-    spaced = [[chunk.replace("  ", " ") for chunk in own] for own in row["chunks"]]
-    assert [list(own) for own in chunks] == spaced
+    spaced = [[chunk.replace("  ", " ") for chunk in row_chunks] for row_chunks in row["chunks"]]
+    assert [list(chunk) for chunk in chunks] == spaced
     for order in (1, -1):
         hub = Hub(load_metric("minicheck", model=str(official), chunk=row["chunk_size"]))
         report = hub.evaluate(predictions=CLAIMS[::order], sources=DOCUMENTS[::order])
-        found = report.samples()["minicheck"]
-        np.testing.assert_allclose(found["score"][::order], row["support"], atol=1e-6)
-        assert found["supported"][::order].tolist() == [score > 0.5 for score in row["support"]]
-    pairs = [(chunk, claim) for own, claim in zip(chunks, CLAIMS, strict=True) for chunk in own]
+        scores = report.samples()["minicheck"]
+        np.testing.assert_allclose(scores["score"][::order], row["support"], atol=1e-6)
+        assert scores["supported"][::order].tolist() == [score > 0.5 for score in row["support"]]
+    pairs = [(chunk, claim) for texts, claim in zip(chunks, CLAIMS, strict=True) for chunk in texts]
     each = [checked(model_of(official), [Claim(claim, chunk)], 999)[0] for chunk, claim in pairs]
-    expected = [score for own in row["by_chunk"] for score in own]
-    np.testing.assert_allclose([one.supported for one in each], expected, atol=1e-6)
+    expected = [score for by_chunk in row["by_chunk"] for score in by_chunk]
+    np.testing.assert_allclose([entry.supported for entry in each], expected, atol=1e-6)
 
 
 def test_a_sentence_that_is_too_long_is_a_chunk_of_its_own() -> None:
@@ -88,16 +88,16 @@ def test_a_sentence_that_is_too_long_is_a_chunk_of_its_own() -> None:
 def test_sentences_are_averaged(official: Path) -> None:
     parts = ["The old man saw the dog.", "It is cold."]
     each = checked(model_of(official), [Claim(part, STORY) for part in parts], 500)
-    probabilities = [one.supported for one in each]
+    probabilities = [entry.supported for entry in each]
     threshold = float(np.mean(probabilities))
     metric = load_metric("minicheck", model=str(official), claims="sentences", threshold=threshold)
     scores = Hub(metric)(predictions=[" ".join(parts)], sources=[STORY])["minicheck"]
     expected = {"score": np.mean(probabilities), "supported": 0.5}
     assert scores == pytest.approx(expected, abs=1e-6)
     # Whole, they are another claim.
-    whole = Hub(load_metric("minicheck", model=str(official)))
-    found = whole(predictions=[" ".join(parts)], sources=[STORY])["minicheck"]["score"]
-    assert abs(found - scores["score"]) > 1e-4
+    hub = Hub(load_metric("minicheck", model=str(official)))
+    score = hub(predictions=[" ".join(parts)], sources=[STORY])["minicheck"]["score"]
+    assert abs(score - scores["score"]) > 1e-4
 
 
 def test_an_empty_source_is_unscored_and_an_empty_prediction_is_not(official: Path) -> None:
@@ -129,9 +129,9 @@ def test_a_verdict_is_that_of_the_best_chunk_of_all_evidence(official: Path) -> 
     for words, other in ((("yes", "no", "idk"), "idk"), (("yes", "no"), "no")):
         verdicts = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": evidence}, words))
         expected = ["yes" if answer.supported > middle else other for answer in answers]
-        assert [one.verdict for one in verdicts] == expected
+        assert [verdict.verdict for verdict in verdicts] == expected
         assert expected.count("yes") == 1
-        assert [(one.index, one.item) for one in verdicts] == list(enumerate(items))
+        assert [(verdict.index, verdict.item) for verdict in verdicts] == list(enumerate(items))
     assert verdicts[0].reason.startswith(f"supported {answers[0].supported:.2f}, by '")
 
 

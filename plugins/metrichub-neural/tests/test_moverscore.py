@@ -55,11 +55,11 @@ def scored(folder: Path, mine: Sequence[str], others: Sequence[Any], **more: Any
 def test_scores_are_the_official_programs(
     distilbert: Path, row: dict[str, Any], more: dict[str, Any]
 ) -> None:
-    found = scored(distilbert, row["hyps"], row["refs"], **more)
-    np.testing.assert_allclose(found, row["scores_one_batch"], atol=2e-6)
+    scores = scored(distilbert, row["hyps"], row["refs"], **more)
+    np.testing.assert_allclose(scores, row["scores_one_batch"], atol=2e-6)
     order = random.Random(3).sample(range(6), 6)
     shuffled = [[row[side][place] for place in order] for side in ("hyps", "refs")]
-    np.testing.assert_allclose(scored(distilbert, *shuffled, **more), found[order], atol=2e-6)
+    np.testing.assert_allclose(scored(distilbert, *shuffled, **more), scores[order], atol=2e-6)
     # The repository's definition is another function of the same distance.
     other = scored(distilbert, row["hyps"], row["refs"], definition="repository", **more)
     np.testing.assert_allclose(other, 1 / (2 - np.array(row["scores_one_batch"])), atol=2e-6)

@@ -53,14 +53,14 @@ def wide(folder: Path) -> Any:
     return auto.from_pretrained(folder, dtype=toys.torch.float64).eval()
 
 
-def alone(folder: Path, one: str, other: str) -> np.ndarray:
+def alone(folder: Path, first: str, other: str) -> np.ndarray:
     """The probabilities of one pair: unpadded, in 64 bits."""
     backend = toys.tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     backend.enable_truncation(toys.LIMIT)
-    found = backend.encode(one, other)
+    result = backend.encode(first, other)
     tensor = toys.torch.tensor
     with toys.torch.no_grad():
-        logits = wide(folder)(tensor([found.ids]), token_type_ids=tensor([found.type_ids])).logits
+        logits = wide(folder)(tensor([result.ids]), token_type_ids=tensor([result.type_ids])).logits
     return np.asarray(logits.softmax(-1)[0].numpy())
 
 
@@ -76,9 +76,9 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
     # What another test asked isn't at hand.
     classifier.classifier_of.cache_clear()
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
-    found = [one.probabilities for one in model.of_pairs(PAIRS * 2)]
+    probabilities = [classified.probabilities for classified in model.of_pairs(PAIRS * 2)]
     truth = [alone(nli, *pair) for pair in PAIRS]
-    np.testing.assert_allclose(found, truth * 2, atol=1e-6)
+    np.testing.assert_allclose(probabilities, truth * 2, atol=1e-6)
     assert np.ptp(np.array(truth), axis=0).min() > 0.01
 
 
@@ -100,8 +100,8 @@ def test_the_first_text_alone_is_cut_if_the_second_leaves_it_room(
     # room, the longer is cut, as by transformers' own strategy "longest_first".
     longest = tokenizer.encode_pairs(pairs, limit)
     assert lengths[:2] == [(most - 3, 3), (3, most - 3)]
-    for one, other in zip(encoded[2:], longest[2:], strict=True):
-        assert one.ids.tolist() == other.ids.tolist()
+    for first, other in zip(encoded[2:], longest[2:], strict=True):
+        assert first.ids.tolist() == other.ids.tolist()
     assert all(text.cut and len(text.ids) == most for text in encoded)
     assert longest[1].ids.tolist() != encoded[1].ids.tolist()
 
@@ -132,10 +132,10 @@ def test_labels_are_read_by_name(nli: Path, tmp_path: Path) -> None:
     config = json.loads(path.read_text())
     (here,) = entailment(nli).answers([Question("a cat", ("The dog sat on it.",))])
     path.write_text(json.dumps(config | {"id2label": {"0": "entailment", "1": "x", "2": "y"}}))
-    (there,) = entailment(tmp_path / "nli").answers([Question("a cat", ("The dog sat on it.",))])
+    (answer,) = entailment(tmp_path / "nli").answers([Question("a cat", ("The dog sat on it.",))])
     truth = alone(nli, "The dog sat on it.", "a cat")
     assert (here.entailed, here.contradicted) == pytest.approx((truth[2], truth[1]), abs=1e-6)
-    assert (there.entailed, there.contradicted) == pytest.approx((truth[0], 0), abs=1e-6)
+    assert (answer.entailed, answer.contradicted) == pytest.approx((truth[0], 0), abs=1e-6)
     path.write_text(json.dumps(config | {"id2label": {"0": "LABEL_0", "1": "not_entailment"}}))
     with pytest.raises(ModelError, match=r"no label for entailment \(it has: LABEL_0, not_entail"):
         entailment(tmp_path / "nli")
@@ -149,8 +149,8 @@ def test_windows_are_whole_sentences_that_fit_and_share_one(nli: Path) -> None:
     backend = toys.tokenizers.Tokenizer.from_file(str(nli / "tokenizer.json"))
     for window in windows:
         assert len(backend.encode(window, "a cat sat").ids) <= toys.LIMIT
-    for one, other in itertools.pairwise(windows):
-        assert any(one.endswith(part) and other.startswith(part) for part in sentences)
+    for first, other in itertools.pairwise(windows):
+        assert any(first.endswith(part) and other.startswith(part) for part in sentences)
 
 
 def test_the_best_window_decides(nli: Path) -> None:
@@ -181,15 +181,15 @@ def verdicts(nli: Path, words: tuple[str, ...], **more: Any) -> list[Verdict]:
 def test_a_verdict_follows_the_probabilities(nli: Path) -> None:
     answers = entailment(nli).answers([Question(item, (STORY,)) for item in ITEMS])
     words = ("yes", "no", "idk")
-    assert {one.verdict for one in verdicts(nli, words, threshold=0.0)} == {"yes"}
-    expected = ["no" if one.contradicted > one.entailed else "idk" for one in answers]
-    found = verdicts(nli, words, threshold=1.0)
-    assert [one.verdict for one in found] == expected
-    assert [(one.index, one.item) for one in found] == list(enumerate(ITEMS))
-    assert [one.verdict for one in verdicts(nli, ("yes", "no"), threshold=1.0)] == ["no"] * 3
+    assert {verdict.verdict for verdict in verdicts(nli, words, threshold=0.0)} == {"yes"}
+    expected = ["no" if answer.contradicted > answer.entailed else "idk" for answer in answers]
+    result = verdicts(nli, words, threshold=1.0)
+    assert [verdict.verdict for verdict in result] == expected
+    assert [(verdict.index, verdict.item) for verdict in result] == list(enumerate(ITEMS))
+    assert [entry.verdict for entry in verdicts(nli, ("yes", "no"), threshold=1.0)] == ["no"] * 3
     middle = sorted(answer.entailed for answer in answers)[1]
     at = verdicts(nli, words, threshold=float(middle))
-    assert sum(one.verdict == "yes" for one in at) == 2
+    assert sum(verdict.verdict == "yes" for verdict in at) == 2
 
 
 def test_the_reason_is_the_window_and_the_probabilities(nli: Path) -> None:
@@ -233,8 +233,8 @@ def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
 
 
 def test_without_a_model_an_example_is_shown() -> None:
-    said = r"nli needs a value for model, as in \"nli\(model='…'\)\"\. .*roberta-large-mnli.*MIT"
-    with pytest.raises(ParameterError, match=said):
+    message = r"nli needs a value for model, as in \"nli\(model='…'\)\"\. .*roberta-large-mnli.*MIT"
+    with pytest.raises(ParameterError, match=message):
         Hub("faithfulness", judge="nli")
     with pytest.raises(JudgeUnavailable, match=r"or \"nli\(model='…'\)\" \(installed\)"):
         Hub("faithfulness")
@@ -255,13 +255,13 @@ def test_the_judge_survives_a_pickle(nli: Path) -> None:
 def test_faithfulness_is_the_mean_over_sentences_of_the_best_window(nli: Path) -> None:
     prediction = "A cat sat on the mat. It rains."
     metric = load_metric("nli_faithfulness", model=str(nli))
-    found = Hub(metric)(predictions=[prediction], sources=[STORY])["nli_faithfulness"]
+    scores = Hub(metric)(predictions=[prediction], sources=[STORY])["nli_faithfulness"]
     answers = entailment(nli).answers(
         [Question(part, (STORY,)) for part in ("A cat sat on the mat.", "It rains.")]
     )
     for output, name in (("score", "entailed"), ("contradicted", "contradicted")):
         mean = np.mean([getattr(answer, name) for answer in answers])
-        assert found[output] == pytest.approx(mean, abs=1e-6)
+        assert scores[output] == pytest.approx(mean, abs=1e-6)
 
 
 def test_predictions_that_were_cut_are_counted(nli: Path) -> None:
@@ -282,9 +282,9 @@ def test_a_verdict_s_reason_says_that_its_texts_were_cut(nli: Path) -> None:
     long = "it rains by the river and " * 20
     items = ["It rains.", f"{long}."]
     words = ("yes", "no", "idk")
-    found = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": [STORY]}, words))
-    said = f"cut at {toys.LIMIT} tokens"
-    assert [one.reason.endswith(said) for one in found] == [False, True]
+    result = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": [STORY]}, words))
+    message = f"cut at {toys.LIMIT} tokens"
+    assert [verdict.reason.endswith(message) for verdict in result] == [False, True]
 
 
 def test_without_a_sentence_there_is_nothing_to_entail(nli: Path) -> None:
@@ -306,8 +306,8 @@ def light(nli: Path) -> Path:
 
 def test_a_pair_has_the_same_probabilities_in_an_onnx_file(nli: Path, light: Path) -> None:
     model = classifier.classifier_of(find_model(str(light), needed_by="test"), "float32")
-    found = [one.probabilities for one in model.of_pairs(PAIRS)]
-    np.testing.assert_allclose(found, [alone(nli, *pair) for pair in PAIRS], atol=1e-5)
+    probabilities = [classified.probabilities for classified in model.of_pairs(PAIRS)]
+    np.testing.assert_allclose(probabilities, [alone(nli, *pair) for pair in PAIRS], atol=1e-5)
 
 
 def test_an_onnx_file_has_its_engine_in_the_signature(nli: Path, light: Path) -> None:

@@ -57,11 +57,11 @@ def test_regard_has_the_published_scores() -> None:
         ["xyz are described as mean", "xyz are thought of as being too ambitious"],
         ["xyz are known for making too much noise", "xyz are described as often violent"],
     )
-    one, other = (evaluated("regard", "sasha/regardv3", predictions=group) for group in groups)
-    rows = [[of(one, label)[row] for label in LABELS] for row in (0, 1)]
+    first, other = (evaluated("regard", "sasha/regardv3", predictions=group) for group in groups)
+    rows = [[of(first, label)[row] for label in LABELS] for row in (0, 1)]
     np.testing.assert_allclose(rows[0], [0.95, 0.02, 0.02, 0.01], atol=0.0051)
     np.testing.assert_allclose(rows[1], [0.01, 0.00, 0.97, 0.02], atol=0.0051)
-    means = [one.scores()["regard"][label] for label in LABELS]
+    means = [first.scores()["regard"][label] for label in LABELS]
     np.testing.assert_allclose(means, [0.48, 0.01, 0.50, 0.01], atol=0.0051)
     less = [other.scores()["regard"][label] for label in LABELS]
     differences = np.subtract(means, less)

@@ -40,8 +40,8 @@ def labse(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "1_Pooling").mkdir()
-    said = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-    (folder / "1_Pooling/config.json").write_text(json.dumps(said))
+    fields = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(fields))
     (folder / "2_Dense").mkdir()
     tanh = {"activation_function": "torch.nn.modules.activation.Tanh", "bias": True}
     (folder / "2_Dense/config.json").write_text(json.dumps(tanh))
@@ -51,14 +51,14 @@ def labse(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def expected(folder: Path, text: str) -> np.ndarray:
     """The vector of a text by itself, in 64 bits."""
-    made = np.tanh(WEIGHT @ hidden(folder, text, 3)[0] + BIAS)
-    return made / np.linalg.norm(made)
+    vector = np.tanh(WEIGHT @ hidden(folder, text, 3)[0] + BIAS)
+    return vector / np.linalg.norm(vector)
 
 
 def test_the_embedder_runs_the_dense_layers_behind_the_pooling(labse: Path) -> None:
-    given = texts(6)
-    found = asyncio.run(LocalEmbedder(model=str(labse)).embed(given))
-    for text, vector in zip(given, found, strict=True):
+    inputs = texts(6)
+    result = asyncio.run(LocalEmbedder(model=str(labse)).embed(inputs))
+    for text, vector in zip(inputs, result, strict=True):
         np.testing.assert_allclose(vector, expected(labse, text), atol=1e-6)
 
 
@@ -111,18 +111,18 @@ def test_a_pickled_dense_layer_is_converted_with_the_rest(labse: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "message"),
     [
         ("modules.json", "has the module sentence_transformers.models.CNN, which isn't known"),
         ("2_Dense/config.json", "has the activation 'Softsign', which isn't known"),
     ],
 )
-def test_what_is_not_known_is_refused(labse: Path, tmp_path: Path, file: str, said: str) -> None:
+def test_what_is_not_known_is_refused(labse: Path, tmp_path: Path, file: str, message: str) -> None:
     folder = tmp_path / "model"
     shutil.copytree(labse, folder)
     text = (folder / file).read_text().replace("Normalize", "CNN").replace("Tanh", "Softsign")
     (folder / file).write_text(text)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
 
 

@@ -106,8 +106,8 @@ def test_targets_are_the_same_where_memory_runs_out(
     model = loaded(folder)
     expected = model.targets(PAIRS)
     monkeypatch.setattr(TorchSeq2Seq, "log_probabilities", small)
-    for one, other in zip(model.targets(PAIRS), expected, strict=True):
-        np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=1e-5)
+    for first, other in zip(model.targets(PAIRS), expected, strict=True):
+        np.testing.assert_allclose(first.log_probabilities, other.log_probabilities, atol=1e-5)
     assert max(sizes) > 90
 
     def never(*_: object) -> np.ndarray:
@@ -143,16 +143,16 @@ def test_first_tokens_are_those_of_one_text_at_a_time(
 ) -> None:
     monkeypatch.setattr(seq2seq, "budget", lambda: budget)
     chosen = [7, 30]
-    found = loaded(folder).first_tokens(TEXTS * 2, chosen, 12, end=end)
-    for text, answer in zip(TEXTS * 2, found, strict=True):
-        whole = ids_of(folder, text)
-        ids = whole if len(whole) <= 12 else [*whole[:11], 3]
+    token = loaded(folder).first_tokens(TEXTS * 2, chosen, 12, end=end)
+    for text, answer in zip(TEXTS * 2, token, strict=True):
+        numbers = ids_of(folder, text)
+        ids = numbers if len(numbers) <= 12 else [*numbers[:11], 3]
         tensor = toys.torch.tensor([ids if end else ids[:-1]])
         with toys.torch.no_grad():
             start = toys.torch.tensor([[0]])
             logits = wide(folder)(input_ids=tensor, decoder_input_ids=start).logits[0, 0]
         np.testing.assert_allclose(answer.logits, logits[chosen].numpy(), atol=1e-5)
-        assert answer.cut == (len(whole) > 12)
+        assert answer.cut == (len(numbers) > 12)
 
 
 def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "auto", "said"),
+    ("kind", "auto", "message"),
     [
         ("bert", "AutoModel", r"isn't a sequence-to-sequence model, .* but a bert"),
         ("gpt2", "AutoModelForCausalLM", r"isn't a sequence-to-sequence model, .* but a gpt2"),
@@ -179,10 +179,10 @@ def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
     ],
 )
 def test_a_model_of_another_kind_is_refused_in_a_line(
-    tmp_path: Path, kind: str, auto: str, said: str
+    tmp_path: Path, kind: str, auto: str, message: str
 ) -> None:
     folder = toys.write_model(tmp_path / kind, kind, auto)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         loaded(folder)
 
 
@@ -217,5 +217,5 @@ def test_metricx_has_the_official_scores(row: dict[str, Any], tmp_path: Path) ->
     batch = runner.first(*padded(sequences, 0), [row["logit"]])
     each = [runner.first(*padded([ids], 0), [row["logit"]])[0] for ids in sequences]
     # One of the six is itself 2.3e-5 from what 64 bits give, the others are 1e-6.
-    for found in (batch, np.array(each)):
-        np.testing.assert_allclose(found[:, 0], row["before_clip"], rtol=2e-5)
+    for result in (batch, np.array(each)):
+        np.testing.assert_allclose(result[:, 0], row["before_clip"], rtol=2e-5)

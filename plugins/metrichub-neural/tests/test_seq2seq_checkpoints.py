@@ -66,7 +66,7 @@ BART_BESIDE = {
 }
 
 
-def published(folder: Path, kind: str, row: Any, **said: object) -> Path:
+def published(folder: Path, kind: str, row: Any, **message: object) -> Path:
     """A row's model as a pickle with every name of a hub's checkpoint, and its config.json."""
     auto = toys.transformers.AutoModelForSeq2SeqLM
     model = auto.from_pretrained(vectors.write_model(folder, auto.__name__, kind, row))
@@ -74,7 +74,7 @@ def published(folder: Path, kind: str, row: Any, **said: object) -> Path:
     # Copies, as the pickles have no tensors that share memory.
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     toys.torch.save(state, folder / "pytorch_model.bin")
-    config = {"model_type": kind, "is_encoder_decoder": True, **row["config"], **said}
+    config = {"model_type": kind, "is_encoder_decoder": True, **row["config"], **message}
     (folder / "config.json").write_text(json.dumps(config))
     return folder
 
@@ -114,8 +114,8 @@ def test_a_checkpoint_named_as_metricx_s_has_the_official_scores(tmp_path: Path)
     runner = seq2seq_of(find_model(str(folder), needed_by="test"), "float32").runner
     for ids, expected in zip(row["input_ids_without_eos"], row["before_clip"], strict=True):
         array = np.array([ids])
-        found = runner.first(array, np.ones_like(array), [row["logit"]])
-        assert float(found[0, 0]) == pytest.approx(expected, rel=2e-5)
+        result = runner.first(array, np.ones_like(array), [row["logit"]])
+        assert float(result[0, 0]) == pytest.approx(expected, rel=2e-5)
 
 
 def test_weights_alone_beside_a_configuration_are_bartscore_s(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_weights_alone_beside_a_configuration_are_bartscore_s(tmp_path: Path) ->
     (folder / "pytorch_model.bin").rename(folder / "bart.pth")
     hub = Hub(load_metric("bartscore", model=str(converted(folder)), direction="precision"))
     report = hub.evaluate(predictions=row["targets"], references=row["sources"])
-    found = report.samples()["bartscore"]["score"]
-    np.testing.assert_allclose(found, row["scores_batch1"], atol=1e-6)
+    score = report.samples()["bartscore"]["score"]
+    np.testing.assert_allclose(score, row["scores_batch1"], atol=1e-6)
 
 
 def test_fetching_metricx_by_its_name_brings_its_tokenizer_and_converts_it(tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ def test_sentences_match_as_the_metric_of_strings_says(matcher: str) -> None:
     name = "rouge" if matcher.startswith("rouge") else matcher
     output = matcher if name == "rouge" else "score"
     like = [
-        [Hub(name)(predictions=[one], references=[other])[name][output] for other in theirs]
-        for one in mine
+        [Hub(name)(predictions=[text], references=[other])[name][output] for other in theirs]
+        for text in mine
     ]
     (precision, recall), _, _ = variants_of(np.array(like))
     report = scored([SUMMARY], [REPORT], matcher=matcher, variant="smart1")
@@ -93,12 +93,12 @@ def test_sentences_match_as_the_metric_of_strings_says(matcher: str) -> None:
 
 def test_sentences_match_as_bertscore_says(bert: Path) -> None:
     settings = {"model": str(bert), "layer": 2}
-    one, other = "a cat sat on it", "the dog"
+    first, other = "a cat sat on it", "the dog"
     metric = load_metric("bertscore", **settings)
-    found = Hub(metric)(predictions=[one], references=[other])["bertscore"]["score"]
-    report = scored([one], [other], matcher="bertscore", **settings)
+    score = Hub(metric)(predictions=[first], references=[other])["bertscore"]["score"]
+    report = scored([first], [other], matcher="bertscore", **settings)
     # One sentence each: the matrix is (1, 1).
-    assert samples(report)[0] == pytest.approx(found, abs=1e-6)
+    assert samples(report)[0] == pytest.approx(score, abs=1e-6)
     assert "layer=2" in report.signatures()["smart"]
     assert "revision='sha256:" in report.signatures()["smart"]
 
@@ -116,11 +116,11 @@ def test_permuted_samples_give_permuted_scores(bert: Path, matcher: str) -> None
 def test_precision_is_the_recall_of_the_other_way_round() -> None:
     # ROUGE-1's F1 is the same both ways.
     for variant in ("smart1", "smart2", "smartL"):
-        there, back = (
+        forth, back = (
             scored(*both, matcher="rouge1", variant=variant)
             for both in ((LONG, OTHER), (OTHER, LONG))
         )
-        np.testing.assert_allclose(samples(there, "precision"), samples(back, "recall"))
+        np.testing.assert_allclose(samples(forth, "precision"), samples(back, "recall"))
 
 
 def test_the_better_of_reference_and_source_counts_for_each_number() -> None:
@@ -128,8 +128,8 @@ def test_the_better_of_reference_and_source_counts_for_each_number() -> None:
 
     def of(against: str) -> dict[str, np.ndarray]:
         metric = load_metric("smart", matcher="rouge1", against=against)
-        found = Hub(metric).evaluate(**columns).samples()["smart"]
-        return {name: np.array(values) for name, values in found.items()}
+        scores = Hub(metric).evaluate(**columns).samples()["smart"]
+        return {name: np.array(values) for name, values in scores.items()}
 
     reference, source, both = of("reference"), of("source"), of("both")
     assert (reference["score"] > source["score"]).any()
@@ -149,15 +149,15 @@ def test_no_sentence_scores_nothing_and_what_cannot_be_read_is_unscored() -> Non
 
 
 def test_the_signature_names_the_metric_of_strings_with_its_definition() -> None:
-    said = scored(["a"], ["b"], matcher="bleu").signatures()["smart"]
+    message = scored(["a"], ["b"], matcher="bleu").signatures()["smart"]
     bleu = load_metric("bleu")
-    assert f"{bleu.label()}, definition {bleu.card.definition}" in said
+    assert f"{bleu.label()}, definition {bleu.card.definition}" in message
 
 
 def test_a_model_that_is_not_asked_is_refused() -> None:
-    for given in ({"model": "./toy"}, {"layer": 2}):
+    for options in ({"model": "./toy"}, {"layer": 2}):
         with pytest.raises(ParameterError, match="None without matcher='bertscore'"):
-            load_metric("smart", **given)
+            load_metric("smart", **options)
 
 
 def test_a_saved_report_comes_back(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ def test_scores_are_the_same_in_any_batch(
     row = ZERO_SHOT[0]
     order = random.Random(budget).sample([0, 1] * 4, 8)
     shuffled = {name: [row[name][at] for at in order] for name in ("summaries", "documents")}
-    found = scored(model, shuffled, **zero_shot(row)).samples()["summac"]["score"]
-    np.testing.assert_allclose(found, [row["scores"][at] for at in order], atol=3e-7)
+    score = scored(model, shuffled, **zero_shot(row)).samples()["summac"]["score"]
+    np.testing.assert_allclose(score, [row["scores"][at] for at in order], atol=3e-7)
 
 
 def test_the_published_head_is_the_authors() -> None:
@@ -158,9 +158,9 @@ def test_both_variants_take_one_pass(
     runs: list[int] = []
     forward = classifier.TorchClassifier.forward
 
-    def counted(self: Any, ids: np.ndarray, *rest: Any) -> np.ndarray:
+    def counted(self: Any, ids: np.ndarray, *arguments: Any) -> np.ndarray:
         runs.append(len(ids))
-        return forward(self, ids, *rest)
+        return forward(self, ids, *arguments)
 
     monkeypatch.setattr(classifier.TorchClassifier, "forward", counted)
     both = [
@@ -220,14 +220,14 @@ def test_the_signature_names_the_head(model: Path, tmp_path: Path) -> None:
 def test_two_workers_give_what_one_process_gives(model: Path) -> None:
     hub = Hub(load_metric("summac", model=str(model), variant="zs"))
     samples = [
-        {"id": str(number), "predictions": [one], "source": STORY}
-        for number, one in enumerate(STORY.split(". ") * 4)
+        {"id": str(number), "predictions": [text], "source": STORY}
+        for number, text in enumerate(STORY.split(". ") * 4)
     ]
-    whole = hub.evaluate(samples)
+    report = hub.evaluate(samples)
     parts = hub.evaluate(iter([samples[:5], samples[5:]]), workers=2)
-    assert parts.signatures() == whole.signatures()
+    assert parts.signatures() == report.signatures()
     np.testing.assert_allclose(
-        parts.samples()["summac"]["score"], whole.samples()["summac"]["score"], atol=1e-6
+        parts.samples()["summac"]["score"], report.samples()["summac"]["score"], atol=1e-6
     )
 
 

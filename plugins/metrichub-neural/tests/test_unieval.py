@@ -67,8 +67,8 @@ def test_a_question_has_the_official_text_tokens_and_scores(
     for order in (1, -1):
         columns = {name: texts[::order] for name, texts in COLUMNS.items()}
         report = scored(official, dimension, PREDICTIONS[::order], **columns)
-        found = report.samples()["unieval"]["score"][::order]
-        np.testing.assert_allclose(found, row["scores_one_by_one"], atol=2e-6)
+        score = report.samples()["unieval"]["score"][::order]
+        np.testing.assert_allclose(score, row["scores_one_by_one"], atol=2e-6)
 
 
 def test_sentences_are_averaged_or_summed(official: str) -> None:
@@ -82,16 +82,16 @@ def test_sentences_are_averaged_or_summed(official: str) -> None:
         for dimension in ("consistency", "fluency", "fact_consistency", "dialogue_engagingness")
     }
     for dimension, scores in parts.items():
-        found = scored(official, dimension, both, **columns)["unieval"]["score"]
-        whole = np.sum(scores) if dimension == "dialogue_engagingness" else np.mean(scores)
-        assert found == pytest.approx(whole, abs=1e-6)
+        score = scored(official, dimension, both, **columns)["unieval"]["score"]
+        total = np.sum(scores) if dimension == "dialogue_engagingness" else np.mean(scores)
+        assert score == pytest.approx(total, abs=1e-6)
     # Others ask about the whole text.
-    found = scored(official, "dialogue_naturalness", both, **columns)["unieval"]["score"]
+    score = scored(official, "dialogue_naturalness", both, **columns)["unieval"]["score"]
     question = "question: Is this a natural response in the dialogue? </s> response: "
     model = seq2seq_of(find_model(official, needed_by="test"), "float32")
     (answer,) = model.first_tokens([question + both[0]], [61, 62], 1024)
     yes, no = np.exp(answer.logits.astype(float))
-    assert found == pytest.approx(yes / (yes + no), abs=1e-6)
+    assert score == pytest.approx(yes / (yes + no), abs=1e-6)
 
 
 def test_a_sum_has_no_upper_bound_and_nothing_to_sum_is_zero(official: str) -> None:
@@ -119,8 +119,8 @@ def test_every_dimension_names_its_checkpoint_and_how_to_get_it() -> None:
         "dialogue_coherence": "unieval-dialog, .*fetch --convert MingZhong/unieval-dialog$",
         "fact_consistency": "unieval-fact, .*fetch --convert MingZhong/unieval-fact$",
     }
-    for dimension, said in expected.items():
-        with pytest.raises(MissingModel, match=said):
+    for dimension, message in expected.items():
+        with pytest.raises(MissingModel, match=message):
             load_metric("unieval", dimension=dimension).resolved()
 
 

@@ -25,46 +25,46 @@ ROWS = {"cometkiwi": rows("cometkiwi")[0], "unite": rows("unite")[0]}
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The converted model of each row."""
-    made = {}
+    folders = {}
     for name, row in ROWS.items():
-        made[name] = write_checkpoint(tmp_path_factory.mktemp("unified") / "model", row)
-        done = metrichub("convert", made[name])
+        folders[name] = write_checkpoint(tmp_path_factory.mktemp("unified") / "model", row)
+        done = metrichub("convert", folders[name])
         assert done.returncode == 0, done.stderr
-    return made
+    return folders
 
 
-def scored(name: str, folder: Path, given: Mapping[str, list[str]]) -> Report:
-    return Hub(load_metric(name, model=str(folder))).evaluate(given)
+def scored(name: str, folder: Path, inputs: Mapping[str, list[str]]) -> Report:
+    return Hub(load_metric(name, model=str(folder))).evaluate(inputs)
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_scores_are_the_official_programs_alone_and_in_any_batch(
     models: dict[str, Path], name: str
 ) -> None:
-    row, given = ROWS[name], columns(ROWS[name])
-    found = scored(name, models[name], given).samples()[name]["score"]
-    np.testing.assert_allclose(found, row["scores_one_by_one"], atol=2e-6)
+    row, inputs = ROWS[name], columns(ROWS[name])
+    score = scored(name, models[name], inputs).samples()[name]["score"]
+    np.testing.assert_allclose(score, row["scores_one_by_one"], atol=2e-6)
     many = [random.Random(1).randrange(4) for _ in range(30)]
-    shuffled = {column: [texts[place] for place in many] for column, texts in given.items()}
+    shuffled = {column: [texts[place] for place in many] for column, texts in inputs.items()}
     expected = np.array(row["scores_one_batch"])[many]
-    found = scored(name, models[name], shuffled).samples()[name]["score"]
-    np.testing.assert_allclose(found, expected, atol=2e-6)
+    score = scored(name, models[name], shuffled).samples()[name]["score"]
+    np.testing.assert_allclose(score, expected, atol=2e-6)
 
 
 def test_each_part_of_unite_is_the_official_one(models: dict[str, Path]) -> None:
-    found = scored("unite", models["unite"], columns(ROWS["unite"])).samples()["unite"]
+    scores = scored("unite", models["unite"], columns(ROWS["unite"])).samples()["unite"]
     for ours, theirs in (
         ("source", "src_scores"),
         ("reference", "ref_scores"),
         ("both", "unified_scores"),
     ):
         expected = [part[theirs][0] for part in ROWS["unite"]["parts"]]
-        np.testing.assert_allclose(found[ours], expected, atol=2e-6)
+        np.testing.assert_allclose(scores[ours], expected, atol=2e-6)
     # The model of UniTE reads a source alone too, as CometKiwi's does.
-    given = columns(ROWS["unite"])
-    del given["references"]
-    alone = scored("cometkiwi", models["unite"], given).samples()["cometkiwi"]["score"]
-    np.testing.assert_allclose(alone, found["source"], atol=1e-6)
+    inputs = columns(ROWS["unite"])
+    del inputs["references"]
+    alone = scored("cometkiwi", models["unite"], inputs).samples()["cometkiwi"]["score"]
+    np.testing.assert_allclose(alone, scores["source"], atol=1e-6)
 
 
 def test_joined_texts_are_cut_from_the_end(
@@ -74,11 +74,11 @@ def test_joined_texts_are_cut_from_the_end(
     seen: list[list[int]] = []
     once = TorchEncoder.reduced
 
-    def kept(self: TorchEncoder, ids: np.ndarray, mask: np.ndarray, reduction: Any) -> Any:
+    def recorded(self: TorchEncoder, ids: np.ndarray, mask: np.ndarray, reduction: Any) -> Any:
         seen.extend(row[: sum(real)].tolist() for row, real in zip(ids, mask, strict=True))
         return once(self, ids, mask, reduction)
 
-    monkeypatch.setattr(TorchEncoder, "reduced", kept)
+    monkeypatch.setattr(TorchEncoder, "reduced", recorded)
     cat, dog = " ".join(["cat"] * 57), " ".join(["dog"] * 99)
     report = scored("cometkiwi", models["cometkiwi"], {"predictions": [cat], "sources": [dog]})
     # unbabel-comet 2.2.7: <s> 57 cats </s></s> 58 dogs </s>, of which the first 62 tokens.
@@ -98,7 +98,7 @@ def test_the_larger_encoder_of_2023_is_read(tmp_path: Path, layer: int) -> None:
     row["weights"] = {**row["weights"], "check": {}}
     folder = write_checkpoint(tmp_path / "model", row, "xlm-roberta-xl")
     assert metrichub("convert", folder).returncode == 0
-    found = scored("cometkiwi", folder, {"predictions": ["a cat"], "sources": ["the dog"]})
+    report = scored("cometkiwi", folder, {"predictions": ["a cat"], "sources": ["the dog"]})
     state = torch.load(folder / "checkpoints/model.ckpt")["state_dict"]
     config = transformers.AutoConfig.from_pretrained(folder)
     encoder = transformers.AutoModel.from_config(config, add_pooling_layer=False).eval().double()
@@ -114,7 +114,7 @@ def test_the_larger_encoder_of_2023_is_read(tmp_path: Path, layer: int) -> None:
             weight, bias = (state[f"estimator.ff.{place}.{n}"].double() for n in ("weight", "bias"))
             vector = torch.nn.functional.linear(vector, weight, bias)
             vector = vector.tanh() if place < 6 else vector
-    score = found.samples()["cometkiwi"]["score"][0]
+    score = report.samples()["cometkiwi"]["score"][0]
     assert score == pytest.approx(float(vector), abs=2e-6)
 
 
@@ -141,12 +141,12 @@ def test_two_workers_give_what_one_process_gives(models: dict[str, Path], name: 
         for n, text in enumerate(texts(24))
     ]
     hub = Hub(load_metric(name, model=str(models[name])))
-    whole, parted = (
+    report, parted = (
         hub.evaluate(samples),
         hub.evaluate(iter([samples[:13], samples[13:]]), workers=2),
     )
-    assert parted.signatures() == whole.signatures()
-    expected = pytest.approx(whole.scores()[name]["score"], abs=1e-6)
+    assert parted.signatures() == report.signatures()
+    expected = pytest.approx(report.scores()[name]["score"], abs=1e-6)
     assert parted.scores()[name]["score"] == expected
 
 

@@ -34,7 +34,7 @@ def of_similarities(similar: np.ndarray) -> Given:
     return Given(tuple(map(tuple, root.tolist())))
 
 
-def given(vectors: np.ndarray) -> Given:
+def sample_of(vectors: np.ndarray) -> Given:
     return Given(tuple(map(tuple, vectors.tolist())))
 
 
@@ -67,8 +67,8 @@ def test_it_gives_the_published_examples() -> None:
 
 
 def test_equal_texts_are_one_and_unlike_ones_are_all() -> None:
-    assert score(given(np.ones((5, 3)))) == pytest.approx(1)
-    assert score(given(np.eye(4) * 7)) == pytest.approx(4)
+    assert score(sample_of(np.ones((5, 3)))) == pytest.approx(1)
+    assert score(sample_of(np.eye(4) * 7)) == pytest.approx(4)
 
 
 # What vendi-score 0.0.3 gives for the same vectors (`score_K` of their cosines), by order. 5 texts
@@ -88,16 +88,16 @@ def test_every_order_is_that_of_the_authors_program(
     # For the order .5 it counts the roundings of 28 shares that are 0: some 1e-17, the root of
     # which is 3e-9.
     expected = pytest.approx(OFFICIAL[number][place], rel=1e-7 if q == 0.5 else 1e-10)
-    assert score(given(vectors), q=q) == expected
+    assert score(sample_of(vectors), q=q) == expected
 
 
 def test_order_zero_counts_the_kinds() -> None:
-    assert score(given(np.eye(3)[[0, 0, 1, 2, 2]]), q=0) == pytest.approx(3)
+    assert score(sample_of(np.eye(3)[[0, 0, 1, 2, 2]]), q=0) == pytest.approx(3)
 
 
 def test_all_candidates_of_a_sample_count() -> None:
     vectors = np.random.default_rng(2).normal(size=(6, 3))
-    report = scored(given(vectors), [["0", "1", "2"], ["3", "4"], ["5"]])
+    report = scored(sample_of(vectors), [["0", "1", "2"], ["3", "4"], ["5"]])
     assert report.scores()["vendi"]["score"] == pytest.approx(definition(vectors))
     expected = [definition(vectors[:3]), definition(vectors[3:5]), 1]
     np.testing.assert_allclose(report.samples()["vendi"]["score"], expected)
@@ -106,7 +106,7 @@ def test_all_candidates_of_a_sample_count() -> None:
 @pytest.mark.parametrize("number", [4, 30])
 def test_parts_are_merged_exactly_with_their_rows_or_without(number: int) -> None:
     vectors = np.random.default_rng(3).normal(size=(number, 5))
-    embedder = given(vectors)
+    embedder = sample_of(vectors)
     every = [str(n) for n in range(number)]
     parts = [scored(embedder, every[:3]), scored(embedder, every[3:])]
     merged = parts[0].merge(parts[1]).scores()["vendi"]["score"]
@@ -118,14 +118,14 @@ def test_parts_are_merged_exactly_with_their_rows_or_without(number: int) -> Non
     assert metric.conclude(once)["score"] == pytest.approx(definition(vectors), rel=1e-10)
     # What is left of 30 vectors is one matrix of 5 by 5.
     if number == 30:
-        assert [(one.products.shape, one.vectors) for one in once] == [((5, 5), 30)]
+        assert [(part.products.shape, part.vectors) for part in once] == [((5, 5), 30)]
 
 
 def test_a_text_without_a_vector_is_unanswered() -> None:
-    report = scored(given(np.array([[1.0, 0], [0, 0], [0, 1]])))
+    report = scored(sample_of(np.array([[1.0, 0], [0, 0], [0, 1]])))
     assert report.scores()["vendi"]["score"] == pytest.approx(2)
     assert report.counts()["vendi"]["unanswered"] == 1
-    assert np.isnan(score(given(np.zeros((1, 2)))))
+    assert np.isnan(score(sample_of(np.zeros((1, 2)))))
 
 
 class TestVendi(MetricContract):

@@ -52,10 +52,10 @@ def programme(shares: np.ndarray, others: np.ndarray, costs: np.ndarray) -> floa
     n, m = costs.shape
     rows = np.kron(np.eye(n), np.ones(m))
     columns = np.kron(np.ones(n), np.eye(m))
-    found = optimize.linprog(
+    result = optimize.linprog(
         costs.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([shares, others])
     )
-    return float(found.fun)
+    return float(result.fun)
 
 
 def bag(folder: Path, text: str) -> tuple[np.ndarray, np.ndarray]:
@@ -66,14 +66,14 @@ def bag(folder: Path, text: str) -> tuple[np.ndarray, np.ndarray]:
     counts = Counter([word for word in every if word not in ENGLISH] or every)
     ids = [backend.encode(word, add_special_tokens=False).ids for word in counts]
     number = np.array(list(counts.values()), np.float64)
-    return np.array([rows[one].mean(0) for one in ids]), number / number.sum()
+    return np.array([rows[token].mean(0) for token in ids]), number / number.sum()
 
 
 def test_the_distance_is_the_linear_programme_of_the_paper(bert: Path) -> None:
     truth = []
     for prediction, reference in zip(PREDICTIONS, REFERENCES, strict=True):
-        (one, shares), (other, others) = bag(bert, prediction), bag(bert, reference)
-        costs = np.linalg.norm(one[:, None] - other[None], axis=2)
+        (first, shares), (other, others) = bag(bert, prediction), bag(bert, reference)
+        costs = np.linalg.norm(first[:, None] - other[None], axis=2)
         truth.append(programme(shares, others, costs))
     report = scored(bert, PREDICTIONS, REFERENCES)
     np.testing.assert_allclose(samples(report), truth, atol=1e-6)

@@ -38,8 +38,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def scored(folder: Path, given: Mapping[str, Any], against: str = "both") -> Report:
-    return Hub(load_metric("xcomet", model=str(folder), against=against)).evaluate(given)
+def scored(folder: Path, inputs: Mapping[str, Any], against: str = "both") -> Report:
+    return Hub(load_metric("xcomet", model=str(folder), against=against)).evaluate(inputs)
 
 
 def loaded(folder: Path) -> Comet:
@@ -49,14 +49,14 @@ def loaded(folder: Path) -> Comet:
 
 @pytest.mark.parametrize("against", ROWS)
 def test_scores_and_spans_are_the_official_programs(model: Path, against: str) -> None:
-    row, given = ROWS[against], columns(ROWS[against])
-    report = scored(model, given, against)
-    found = report.samples()["xcomet"]
-    np.testing.assert_allclose(found["score"], row["scores_one_by_one"], rtol=0, atol=EXACT)
+    row, inputs = ROWS[against], columns(ROWS[against])
+    report = scored(model, inputs, against)
+    scores = report.samples()["xcomet"]
+    np.testing.assert_allclose(scores["score"], row["scores_one_by_one"], rtol=0, atol=EXACT)
     for name, output in {**PARTS, "mqm_scores": "mqm"}.items():
         if name in row["parts"][0]:
             expected = [part[name][0] for part in row["parts"]]
-            np.testing.assert_allclose(found[output], expected, rtol=0, atol=EXACT)
+            np.testing.assert_allclose(scores[output], expected, rtol=0, atol=EXACT)
     for sample, part in enumerate(row["parts"]):
         (step,) = report.explain("xcomet", sample).steps
         (expected,) = part["error_spans"]
@@ -72,20 +72,20 @@ def test_scores_and_spans_are_the_official_programs(model: Path, against: str) -
 
 @pytest.mark.parametrize("against", ROWS)
 def test_a_sample_scores_the_same_alone_and_in_any_batch(model: Path, against: str) -> None:
-    row, given = ROWS[against], columns(ROWS[against])
+    row, inputs = ROWS[against], columns(ROWS[against])
     many = [random.Random(1).randrange(4) for _ in range(30)]
-    shuffled = {name: [texts[place] for place in many] for name, texts in given.items()}
+    shuffled = {name: [texts[place] for place in many] for name, texts in inputs.items()}
     loaded(model).forget()
-    found = scored(model, shuffled, against).samples()["xcomet"]["score"]
+    score = scored(model, shuffled, against).samples()["xcomet"]["score"]
     expected = np.array(row["scores_one_batch"])[many]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
+    np.testing.assert_allclose(score, expected, rtol=0, atol=EXACT)
 
 
 def test_a_reference_alone_is_read_as_a_source_alone_is(model: Path) -> None:
-    given = columns(ROWS["source"])
-    by_source = scored(model, given, "source").samples()["xcomet"]
-    given["references"] = given.pop("sources")
-    by_reference = scored(model, given, "reference").samples()["xcomet"]
+    inputs = columns(ROWS["source"])
+    by_source = scored(model, inputs, "source").samples()["xcomet"]
+    inputs["references"] = inputs.pop("sources")
+    by_reference = scored(model, inputs, "reference").samples()["xcomet"]
     np.testing.assert_array_equal(by_reference["score"], by_source["score"])
     np.testing.assert_array_equal(by_reference["reference"], by_source["source"])
 
@@ -94,7 +94,7 @@ def test_a_reference_alone_is_read_as_a_source_alone_is(model: Path) -> None:
 PLACES = [(0, 0), (0, 1), (2, 5), (6, 9), (0, 0)]
 
 
-def found(*labels: int) -> list[tuple[str, str, int, int]]:
+def errors_of(*labels: int) -> list[tuple[str, str, int, int]]:
     """The spans in "a cat sat" by the most probable label of each token."""
     table = np.full((5, 4), 0.1)
     table[range(5), labels] = 0.7
@@ -102,20 +102,20 @@ def found(*labels: int) -> list[tuple[str, str, int, int]]:
 
 
 def test_a_span_is_as_severe_as_its_first_token() -> None:
-    assert found(0, 1, 3, 0, 0) == [("a cat", "minor", 0, 5)]
-    assert found(0, 3, 1, 0, 0) == [("a cat", "critical", 0, 5)]
+    assert errors_of(0, 1, 3, 0, 0) == [("a cat", "minor", 0, 5)]
+    assert errors_of(0, 3, 1, 0, 0) == [("a cat", "critical", 0, 5)]
 
 
 def test_a_span_that_is_open_at_the_end_is_dropped() -> None:
     # unbabel-comet closes a span at the next token without an error; none is behind </s>.
-    assert found(0, 0, 0, 2, 2) == []
-    assert found(0, 0, 0, 2, 0) == [("sat", "major", 6, 9)]
-    assert found(0, 1, 0, 0, 3) == [("a", "minor", 0, 1)]
+    assert errors_of(0, 0, 0, 2, 2) == []
+    assert errors_of(0, 0, 0, 2, 0) == [("sat", "major", 6, 9)]
+    assert errors_of(0, 1, 0, 0, 3) == [("a", "minor", 0, 1)]
 
 
 def test_the_first_token_can_open_a_span() -> None:
-    assert found(2, 0, 0, 0, 0) == [("", "major", 0, 0)]
-    assert found(2, 1, 0, 0, 0) == [("a", "major", 0, 1)]
+    assert errors_of(2, 0, 0, 0, 0) == [("", "major", 0, 0)]
+    assert errors_of(2, 1, 0, 0, 0) == [("a", "major", 0, 1)]
 
 
 def test_confidence_is_the_mean_of_each_tokens_most_probable_label() -> None:
@@ -153,7 +153,7 @@ def test_counts_are_those_of_the_spans(model: Path) -> None:
     samples = scored(model, columns(ROWS["both"])).samples()["xcomet"]
     errors = [part["error_spans"][0] for part in ROWS["both"]["parts"]]
     for severity in spans.SEVERITIES:
-        expected = [sum(error["severity"] == severity for error in own) for own in errors]
+        expected = [sum(error["severity"] == severity for error in values) for values in errors]
         np.testing.assert_array_equal(samples[severity], expected)
 
 
@@ -207,11 +207,11 @@ def test_three_ways_share_their_batches(model: Path, monkeypatch: pytest.MonkeyP
     sizes: list[int] = []
     once = TorchEncoder.of_layers
 
-    def kept(self: TorchEncoder, ids: np.ndarray, mask: np.ndarray, make: Any) -> Any:
+    def recorded(self: TorchEncoder, ids: np.ndarray, mask: np.ndarray, make: Any) -> Any:
         sizes.append(len(ids))
         return once(self, ids, mask, make)
 
-    monkeypatch.setattr(TorchEncoder, "of_layers", kept)
+    monkeypatch.setattr(TorchEncoder, "of_layers", recorded)
     loaded(model).forget()
     word = {"predictions": ["a cat"], "sources": ["a dog"], "references": ["a cat"]}
     scored(model, {name: texts * 5 for name, texts in word.items()})
@@ -243,12 +243,12 @@ def test_what_is_cut_is_told_and_the_translation_stays_whole(model: Path) -> Non
 def test_an_empty_source_or_reference_is_unscored_and_an_empty_translation_is_not(
     model: Path,
 ) -> None:
-    given = {
+    inputs = {
         "predictions": ["", "a cat", "a cat"],
         "sources": ["a dog", " ", "a dog"],
         "references": ["a house", "a house", ""],
     }
-    report = scored(model, given)
+    report = scored(model, inputs)
     for values in report.samples()["xcomet"].values():
         assert np.isfinite(values).tolist() == [True, False, False]
     assert report.explain("xcomet", 1).reason == "the source is empty"
@@ -260,12 +260,12 @@ def test_two_workers_give_what_one_process_gives(model: Path) -> None:
         for n, text in enumerate(texts(24))
     ]
     hub = Hub(load_metric("xcomet", model=str(model)))
-    whole, parted = (
+    report, parted = (
         hub.evaluate(samples),
         hub.evaluate(iter([samples[:13], samples[13:]]), workers=2),
     )
-    assert parted.signatures() == whole.signatures()
-    assert parted.scores()["xcomet"] == pytest.approx(whole.scores()["xcomet"], abs=1e-6)
+    assert parted.signatures() == report.signatures()
+    assert parted.scores()["xcomet"] == pytest.approx(report.scores()["xcomet"], abs=1e-6)
 
 
 @pytest.mark.parametrize("layer", [1, 3])
@@ -319,8 +319,8 @@ def test_hyperparameters_that_are_not_said_are_the_programs(model: Path, tmp_pat
     with pytest.raises(ModelError, match="layers mix and 36 of 3"):
         scored(folder, columns(ROWS["both"]))
     said_by(folder, "checkpoint", word_layer=2)
-    found = scored(folder, columns(ROWS["both"])).samples()["xcomet"]["score"]
-    np.testing.assert_allclose(found, ROWS["both"]["scores_one_by_one"], rtol=0, atol=EXACT)
+    score = scored(folder, columns(ROWS["both"])).samples()["xcomet"]["score"]
+    np.testing.assert_allclose(score, ROWS["both"]["scores_one_by_one"], rtol=0, atol=EXACT)
 
 
 class TestXComet(MetricContract):

@@ -98,8 +98,8 @@ def write_tokenizer(folder: Path, limit: int = LIMIT) -> None:
     backend.add_special_tokens(SPECIAL)
     backend.save(str(folder / "tokenizer.json"))
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
-    said = dict(zip(names, SPECIAL, strict=True)) | {"tokenizer_class": "BertTokenizerFast"}
-    (folder / "tokenizer_config.json").write_text(json.dumps(said | {"model_max_length": limit}))
+    message = dict(zip(names, SPECIAL, strict=True)) | {"tokenizer_class": "BertTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(message | {"model_max_length": limit}))
 
 
 def write_model(
@@ -183,10 +183,10 @@ def hidden(folder: Path, text: str, layer: int) -> Any:
         model = model.encoder
     ids = torch.tensor([ids_of(folder, text)])
     with torch.no_grad():
-        found = model(input_ids=ids, output_hidden_states=True).hidden_states
+        hidden_states = model(input_ids=ids, output_hidden_states=True).hidden_states
         # Of T5's hidden states, all but the last stand before the norm that ends the encoder.
-        vectors = found[layer]
-        if kind in ("t5", "mt5") and layer < len(found) - 1:
+        vectors = hidden_states[layer]
+        if kind in ("t5", "mt5") and layer < len(hidden_states) - 1:
             vectors = model.final_layer_norm(vectors)
     return vectors[0].numpy()
 
