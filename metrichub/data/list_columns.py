@@ -10,12 +10,7 @@ from metrichub.data.values import Objects, TextOf, is_missing, sample_error
 from metrichub.errors import InputError
 from metrichub.text.cells import BLANKS, read_cell
 
-
-def _same(value: Any) -> Any:
-    return value
-
-
-LISTS = Objects(_same, single=True, listed=True)
+LISTS = Objects(lambda value: value, single=True, listed=True)
 """For columns that metrics read as lists, of whatever is in them."""
 
 

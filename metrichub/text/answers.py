@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import TypeVar
 
@@ -213,7 +214,10 @@ def _content(text: str, mark: re.Match[str], end: int) -> str:
     if mark["box"]:
         return _LATEX_TEXT.sub(r"\1", _in_box(text, mark, end) or "").strip()
     if mark["key"] and (value := _VALUE.match(text, mark.end(), end)):
-        return _bare(_unescaped(value[1]) if value[1] else value[2] or value[3] or "")
+        quoted = value[1] or ""
+        with suppress(ValueError):
+            quoted = str(json.loads(quoted, strict=False))
+        return _bare(quoted or value[2] or value[3] or "")
     remainder = _CLOSING.split(text[mark.end() : end], maxsplit=1)[0]
     if mark["tag"]:
         return _bare(remainder.strip())
@@ -223,13 +227,6 @@ def _content(text: str, mark: re.Match[str], end: int) -> str:
     line = bare_line(remainder)
     stop = _SENTENCE.search(line)
     return _bare(line[: stop.end()] if stop else line)
-
-
-def _unescaped(quoted: str) -> str:
-    try:
-        return str(json.loads(quoted, strict=False))
-    except ValueError:
-        return quoted
 
 
 def bare_line(text: str) -> str:
@@ -312,11 +309,8 @@ def _begun(content: str, letters: str) -> str | None:
 def _repeated(text: str, letters: str, choices: Sequence[str]) -> str | None:
     """The letter of the only choice whose words stand in the text."""
     words = _words(text)
-    places = [
-        place
-        for place, choice in enumerate(map(_words, choices))
-        if choice.strip() and choice in words
-    ]
+    texts = list(map(_words, choices))
+    places = [place for place, text in enumerate(texts) if text.strip() and text in words]
     return letters[places[0]] if len(places) == 1 and places[0] < len(letters) else None
 
 

@@ -95,11 +95,8 @@ def _without_others(written: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 def _is_schema(value: object) -> bool:
     schema = _meant(value)
-    return (
-        isinstance(schema, dict)
-        and schema.get("type") == "object"
-        and isinstance(schema.get("properties"), dict)
-    )
+    is_object = isinstance(schema, dict) and schema.get("type") == "object"
+    return is_object and isinstance(schema.get("properties"), dict)
 
 
 def _is_plain(value: object) -> bool:

@@ -18,11 +18,6 @@ from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans, to
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
-__all__ = [
-    *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
-    *("novel", "novel_where", "repeated", "shared", "shared_by_both"),
-]
-
 Step = dict[str, Any]
 Kind = Literal["copied", "partly", "novel", "outside"]
 Edit = Literal["equal", "substitute", "insert", "delete"]
@@ -33,7 +28,7 @@ _EDITS: dict[str, Edit] = {
     "insert": "insert",
     "delete": "delete",
 }
-"""What rapidfuzz calls each kind of edit."""
+"""Kinds of edits by the names that rapidfuzz gives them."""
 
 
 class Segment(NamedTuple):
@@ -78,11 +73,8 @@ def novel_where(prediction: TokenSpans, new: Sequence[bool], order: int) -> Step
     for start, is_new in enumerate(new):
         if not is_new:
             lengths[start : start + order] = [order] * order
-    return {
-        "prediction": _segments(prediction, lengths, order),
-        "novel": sum(new),
-        "total": len(new),
-    }
+    segments = _segments(prediction, lengths, order)
+    return {"prediction": segments, "novel": sum(new), "total": len(new)}
 
 
 def repeated(text: str, tokenizer: str, order: int) -> Step:
@@ -117,9 +109,8 @@ def shared_by_both(
     prediction: str, reference: str, tokenizer: str, orders: range, *, lower: bool = False
 ) -> Step:
     """The n-grams that both texts have, marked in both, as `shared_ngrams` counts them."""
-    predicted, expected = (
-        token_spans(text, tokenizer, lower=lower) for text in (prediction, reference)
-    )
+    predicted = token_spans(prediction, tokenizer, lower=lower)
+    expected = token_spans(reference, tokenizer, lower=lower)
     here, counts = _matched(predicted.tokens, [expected.tokens], orders)
     matched, others = _matched(expected.tokens, [predicted.tokens], orders)
     ngrams = [
@@ -155,9 +146,8 @@ def common_subsequence(prediction: str, reference: str, tokenizer: str) -> Step:
 
 def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: bool = False) -> Step:
     """The extractive fragments of a prediction, as `fragments` finds them; one segment each."""
-    predicted, original = (
-        token_spans(text, tokenizer, lower=lower) for text in (prediction, source)
-    )
+    predicted = token_spans(prediction, tokenizer, lower=lower)
+    original = token_spans(source, tokenizer, lower=lower)
     first, second = numbered(predicted, original)
     lengths, labels = [0] * len(first), list(range(len(first)))
     for start, size in _fragments(first, second):
@@ -165,11 +155,8 @@ def copied_fragments(prediction: str, source: str, tokenizer: str, *, lower: boo
         labels[start : start + size] = [start] * size
     copied = sum(length > 0 for length in lengths)
     labels = [label if length else -1 for label, length in zip(labels, lengths, strict=True)]
-    return {
-        "prediction": _segments(predicted, lengths, 1, labels),
-        "copied": copied,
-        "total": len(lengths),
-    }
+    segments = _segments(predicted, lengths, 1, labels)
+    return {"prediction": segments, "copied": copied, "total": len(lengths)}
 
 
 def _matched(
@@ -292,18 +279,12 @@ def _alignment(prediction: TokenSpans, reference: TokenSpans) -> Step:
 
     first, second = numbered(prediction, reference)
     ours, theirs = _edges(prediction), _edges(reference)
-    runs = [
-        EditOp(
-            _EDITS[operation.tag],
-            reference.text[theirs[operation.src_start] : theirs[operation.src_end]],
-            prediction.text[ours[operation.dest_start] : ours[operation.dest_end]],
-            max(
-                operation.src_end - operation.src_start,
-                operation.dest_end - operation.dest_start,
-            ),
-        )
-        for operation in Levenshtein.opcodes(second, first)
-    ]
+    runs = []
+    for edit in Levenshtein.opcodes(second, first):
+        expected = reference.text[theirs[edit.src_start] : theirs[edit.src_end]]
+        predicted = prediction.text[ours[edit.dest_start] : ours[edit.dest_end]]
+        size = max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
+        runs.append(EditOp(_EDITS[edit.tag], expected, predicted, size))
     return {"alignment": runs, "edits": sum(run.size for run in runs if run.kind != "equal")}
 
 

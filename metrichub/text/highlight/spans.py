@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,7 +39,12 @@ def token_spans(text: str, tokenizer: Tokenizer, *, lower: bool = False) -> Toke
     tokens = tokens_of(read, tokenizer)
     surface = tokenizer.removesuffix("-stem") if isinstance(tokenizer, str) else tokenizer
     if surface == "squad":
-        return _squad(text, tokens)
+        words = tokens_of(text, "bag")
+        spans = _spans(text, words, True, string.punctuation, True)
+        indices = [i for i, word in enumerate(words) if word not in _ARTICLES]
+        if spans is None or [words[i] for i in indices] != tokens:
+            return _rewritten(tokens)
+        return TokenSpans(text, tokens, [spans[i] for i in indices])
     lowered = lower or surface in _LOWERING
     words = tokens if surface == tokenizer else tokens_of(read, surface)
     spans = _spans(text, words, lowered, "", surface in _LOWERING)
@@ -65,15 +70,6 @@ def _defined(text: str, tokenizer: str) -> Sequence[str]:
     return TOKENIZERS[tokenizer](text)
 
 
-def _squad(text: str, tokens: Sequence[str]) -> TokenSpans:
-    words = tokens_of(text, "bag")
-    spans = _spans(text, words, True, string.punctuation, True)
-    indices = [i for i, word in enumerate(words) if word not in _ARTICLES]
-    if spans is None or [words[i] for i in indices] != tokens:
-        return _rewritten(tokens)
-    return TokenSpans(text, tokens, [spans[i] for i in indices])
-
-
 def _rewritten(tokens: Sequence[str]) -> TokenSpans:
     ends: list[int] = []
     for token in tokens:
@@ -90,7 +86,13 @@ def _spans(
     Between words stands what no word can hold, so that the next one is the first that is found;
     without `gaps` that is white space only.
     """
-    view, places = _view(text, lowered, dropped)
+    view = text.lower() if lowered else text
+    places: Sequence[int] = range(len(text))
+    if len(view) != len(text):
+        places = [place for place, c in enumerate(text) for _ in c.lower()]
+    if dropped:
+        indices = [i for i, character in enumerate(view) if character not in dropped]
+        view, places = "".join([view[i] for i in indices]), [places[i] for i in indices]
     spans: list[Span] = []
     end = 0
     for word in words:
@@ -100,20 +102,3 @@ def _spans(
         end = start + len(word)
         spans.append((places[start], places[end - 1] + 1))
     return spans
-
-
-def _view(text: str, lowered: bool, dropped: str) -> tuple[str, Sequence[int]]:
-    """The text as a tokenizer reads it, and the place of each of its characters in the original."""
-    view = text.lower() if lowered else text
-    places: Sequence[int] = range(len(text))
-    if len(view) != len(text):
-        places = list(_places(text))
-    if dropped:
-        indices = [i for i, character in enumerate(view) if character not in dropped]
-        return "".join([view[i] for i in indices]), [places[i] for i in indices]
-    return view, places
-
-
-def _places(text: str) -> Iterator[int]:
-    for place, character in enumerate(text):
-        yield from [place] * len(character.lower())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrichub.text.ngrams.interning import intern_tokens
-from metrichub.text.ragged import Flags, Integers, Words, sort_equal
+from metrichub.text.ragged import Flags, Integers, sort_equal
 from metrichub.text.tokenize.tokens import Tokens
 
 
@@ -75,20 +75,11 @@ def ngram_counts(tokens: Tokens, max_order: int) -> Iterator[NgramCounts]:
         if order < max_order:
             numbers = np.zeros(total + 1, np.uint64)
             numbers[where] = np.cumsum(starts)
-            names, at, single = _longer(numbers, words, bits, text, single, order)
-
-
-def _longer(
-    numbers: Words, words: Words, bits: np.uint64, text: Integers, single: Integers, order: int
-) -> tuple[Words, Integers, Integers]:
-    """The n-grams of the next order that may occur twice, where they start, and all others.
-
-    `numbers` are those of the n-grams that start at every place, 0 for none or a single one.
-    """
-    inside = text[:-order] == text[order:]
-    numbered = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
-    at = np.flatnonzero(inside & numbered)
-    return numbers[at] << bits | words[at + order], at, np.flatnonzero(inside & ~numbered)
+            # A longer n-gram may occur twice if its beginning and its end do.
+            inside = text[:-order] == text[order:]
+            twice = (numbers[: -order - 1] > 0) & (numbers[1:-order] > 0)
+            at, single = np.flatnonzero(inside & twice), np.flatnonzero(inside & ~twice)
+            names = numbers[at] << bits | words[at + order]
 
 
 def _limits(starts: Flags, group: Integers) -> Integers:

@@ -84,11 +84,10 @@ def intern_one(prediction: Texts, tokenizer: str) -> InternedIds:
     """The ids of predictions by themselves."""
     tokens = prediction.tokens(tokenizer)
     sides = np.zeros(len(tokens.lengths), np.int64)
+    offsets = tokens.offsets
     return prediction.cached(
         ("alone", tokenizer),
-        lambda: InternedIds(
-            intern_tokens(tokens, tokens.offsets), tokens.offsets, tokens.offsets, sides
-        ),
+        lambda: InternedIds(intern_tokens(tokens, offsets), offsets, offsets, sides),
     )
 
 
@@ -113,11 +112,9 @@ def cut_string(codes: Integers, offsets: Integers) -> list[str]:
 
 
 def _ragged(column: Texts | RaggedTexts) -> RaggedTexts:
-    return (
-        column
-        if isinstance(column, RaggedTexts)
-        else RaggedTexts(column, np.arange(len(column) + 1))
-    )
+    if isinstance(column, RaggedTexts):
+        return column
+    return RaggedTexts(column, np.arange(len(column) + 1))
 
 
 def _join(first: RaggedTexts, second: RaggedTexts, tokens: Tokens) -> InternedIds:

@@ -35,13 +35,18 @@ class Shared(NamedTuple):
 
 def shared_ngrams(prediction: Texts, reference: Texts, tokenizer: str, max_order: int) -> Shared:
     """How many n-grams each pair of texts shares, counted as often as both texts have them."""
-    predicted, expected = lengths(prediction, tokenizer), lengths(reference, tokenizer)
-    pairs = _characters(prediction, reference, tokenizer, max_order)
-    if pairs and pairs.bits * max_order < BITS:
-        matches = paired_matches(pairs, max_order)
-    else:
+    matches = None
+    predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
+    if predicted is not None and expected is not None:
+        texts = list(chain.from_iterable(zip(predicted, expected, strict=True)))
+        segments = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+        pairs = Pairs.of(_numbered(code_points("".join(texts)), max_order), segments)
+        if pairs.bits * max_order < BITS:
+            matches = paired_matches(pairs, max_order)
+    if matches is None:
         matches = clipped_matches(prediction, reference, tokenizer, max_order).matches
-    return Shared(matches, ngram_totals(predicted, max_order), ngram_totals(expected, max_order))
+    sizes = lengths(prediction, tokenizer), lengths(reference, tokenizer)
+    return Shared(matches, ngram_totals(sizes[0], max_order), ngram_totals(sizes[1], max_order))
 
 
 def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers:
@@ -52,18 +57,6 @@ def best_pairs(scores: NDArray[np.float64], references: RaggedTexts) -> Integers
     best_first = np.lexsort((-scores, references.rows))
     best: Integers = best_first[references.offsets[:-1]]
     return best
-
-
-def _characters(
-    prediction: Texts, reference: Texts, tokenizer: str, max_order: int
-) -> Pairs | None:
-    """The pairs, if each token is a single character."""
-    predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
-    if predicted is None or expected is None:
-        return None
-    texts = list(chain.from_iterable(zip(predicted, expected, strict=True)))
-    segments = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
-    return Pairs.of(_numbered(code_points("".join(texts)), max_order), segments)
 
 
 def _numbered(codes: Codes, max_order: int) -> Codes:

@@ -107,22 +107,10 @@ def _space(character: str) -> int:
     return GAP if character.isspace() else WORD
 
 
-def _rouge(character: str) -> int:
-    return WORD if character in string.ascii_lowercase + string.digits else GAP
-
-
 def _letter(character: str) -> int:
     if reference.is_unspaced(character):
         return ALONE
     return WORD if reference.category(character) in "LMN" else GAP
-
-
-def _ideograph(character: str) -> int:
-    return ALONE if reference.is_unspaced(character) else _space(character)
-
-
-def _mark(character: str) -> int:
-    return ALONE if character in string.punctuation else WORD
 
 
 def _western(character: str) -> int:
@@ -152,9 +140,9 @@ def _english(character: str) -> int:
 
 
 SPACES = Classes(_space)
-MARKS = Classes(_mark)
-MIXED = Classes(_ideograph)
-ROUGE = Classes(_rouge)
+MARKS = Classes(lambda c: ALONE if c in string.punctuation else WORD)
+MIXED = Classes(lambda c: ALONE if reference.is_unspaced(c) else _space(c))
+ROUGE = Classes(lambda c: WORD if c in string.ascii_lowercase + string.digits else GAP)
 LETTERS = Classes(_letter)
 THIRTEEN_A = Classes(_western)
 CHINESE = Classes(_chinese)
@@ -186,20 +174,10 @@ def _words(texts: TextColumn) -> Tokens:
     return texts.cached("words", lambda: runs(texts.characters, inside_words(texts)))
 
 
-def _rouge_words(texts: TextColumn) -> Tokens:
-    characters = texts.lower().characters
-    return runs(characters, ROUGE.of(characters) == WORD)
-
-
-def _letters(texts: TextColumn) -> Tokens:
-    characters = texts.lower().characters
-    classes = LETTERS.of(characters)
-    return runs(characters, classes != GAP, around(classes == ALONE))
-
-
-def _mixed_words(texts: TextColumn) -> Tokens:
-    classes = MIXED.of(texts.characters)
-    return runs(texts.characters, classes != GAP, around(classes == ALONE))
+def _runs(characters: Characters, classes: Classes) -> Tokens:
+    """Runs of characters of words, and each character that is a token alone."""
+    kinds = classes.of(characters)
+    return runs(characters, kinds != GAP, around(kinds == ALONE))
 
 
 def _thirteen_a(texts: TextColumn) -> Tokens:
@@ -208,18 +186,10 @@ def _thirteen_a(texts: TextColumn) -> Tokens:
     return _by_hand(texts, tokens, _rows_with(characters, MARKUP), reference.thirteen_a)
 
 
-def _chinese_words(texts: TextColumn) -> Tokens:
-    characters = texts.characters
-    classes = CHINESE.of(characters)
-    inside = np.flatnonzero(classes != GAP)
-    return western_runs(characters, classes, row_edges(characters, inside, stripped=True))
-
-
-def _international_words(texts: TextColumn) -> Tokens:
-    characters = texts.characters
-    classes = INTERNATIONAL.of(characters)
-    inside = np.flatnonzero(classes != GAP)
-    return western_runs(characters, classes, row_edges(characters, inside, stripped=False))
+def _western_words(characters: Characters, classes: Classes, *, stripped: bool) -> Tokens:
+    kinds = classes.of(characters)
+    inside = np.flatnonzero(kinds != GAP)
+    return western_runs(characters, kinds, row_edges(characters, inside, stripped=stripped))
 
 
 def _chrf_words(texts: TextColumn) -> Tokens:
@@ -232,11 +202,6 @@ def _chrf_words(texts: TextColumn) -> Tokens:
     breaks[last[tail] - 1] = True
     breaks[first[head] + 1] = True
     return runs(characters, inside, breaks)
-
-
-def _bag(texts: TextColumn) -> Tokens:
-    characters = texts.lower().characters.without(PUNCTUATION)
-    return runs(characters, SPACES.of(characters) == WORD)
 
 
 def _squad(texts: TextColumn) -> Tokens:
@@ -322,23 +287,23 @@ def _sacrebleu(texts: TextColumn, tokenizer: str) -> Tokens:
 
 TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "13a": _thirteen_a,
-    "intl": _international_words,
-    "zh": _chinese_words,
+    "intl": lambda texts: _western_words(texts.characters, INTERNATIONAL, stripped=False),
+    "zh": lambda texts: _western_words(texts.characters, CHINESE, stripped=True),
     "char": _ink,
     "none": _words,
     "whitespace": _words,
-    "rouge": _rouge_words,
+    "rouge": lambda texts: _runs(texts.lower().characters, ROUGE),
     "rouge-stem": lambda texts: texts.tokens("rouge").map(reference.rouge_stem),
     "unicode-stem": lambda texts: texts.tokens("unicode").map(reference.rouge_stem),
-    "unicode": _letters,
+    "unicode": lambda texts: _runs(texts.lower().characters, LETTERS),
     "squad": _squad,
-    "bag": _bag,
+    "bag": lambda texts: _runs(texts.lower().characters.without(PUNCTUATION), SPACES),
     "chars": _characters,
     "nospace": _ink,
     "chrf": _chrf_words,
     "jiwer-words": _jiwer_words,
     "jiwer-chars": _jiwer_characters,
-    "mixed": _mixed_words,
+    "mixed": lambda texts: _runs(texts.characters, MIXED),
 }
 """What each name does, as `metrichub.text.tokenize.reference.TOKENIZERS` defines it."""
 
