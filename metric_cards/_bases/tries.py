@@ -101,7 +101,8 @@ class TriedTasks(Metric):
     def _passes(self, passed: Any, tries: Any = None) -> Passes:
         if self.tries is None:
             value = _value(passed)
-            flags = [_flag(self.name, self.passed, item) for item in _listed(value)]
+            items = value if isinstance(value, list) else [value]
+            flags = [_flag(self.name, self.passed, item) for item in items]
             decided = [flag for flag in flags if flag is not None]
             return Passes(len(decided), sum(decided))
         counts = Passes(*(_count(self.name, number) for number in (_value(tries), _value(passed))))
@@ -120,10 +121,6 @@ def _value(cell: Any) -> Any:
         return cell
     parsed, problem = read(cell)
     return cell if problem else parsed
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _flag(metric: str, column: str, value: Any) -> bool | None:

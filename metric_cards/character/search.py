@@ -31,7 +31,9 @@ class Run(NamedTuple):
 
 def spell(words: list[str], reference: list[str]) -> tuple[str, str]:
     """Both texts with a character for every word; characters sort as their words do."""
-    letters = {word: _letter(rank) for rank, word in enumerate(sorted({*words, *reference}))}
+    # A character for every word, in the same order, without surrogates.
+    ranks = enumerate(sorted({*words, *reference}))
+    letters = {word: chr(rank if rank < 0xD800 else 0x800 + rank) for rank, word in ranks}
     spelt = ("".join(map(letters.__getitem__, text)) for text in (words, reference))
     return next(spelt), next(spelt)
 
@@ -120,8 +122,3 @@ def _candidates(words: str, reference: str) -> Iterator[str]:
             elif position > start:
                 target = position + length
                 yield words[:start] + words[end:target] + words[start:end] + words[target:]
-
-
-def _letter(rank: int) -> str:
-    """A character for every rank, in the same order, without surrogates."""
-    return chr(rank if rank < 0xD800 else 0x800 + rank)

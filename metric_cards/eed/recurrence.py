@@ -6,7 +6,7 @@ A column is a place in the hypothesis, between two of its characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,7 +64,9 @@ def jump_costs(hypothesis: Sequence[str], reference: Sequence[str], truncated: b
     Sums of tenths aren't exact in binary, and the errors decide which of two equal places is the
     least; the order of the additions is therefore that of the definition.
     """
-    kind = _narrowest((*hypothesis, *reference))
+    # Rows of small numbers are compared sooner.
+    highest = ord(max(map(max, filter(None, (*hypothesis, *reference))), default="\0")) + 1
+    kind = np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32
     layout: Literal["C", "F"] = "C" if len(hypothesis) >= MANY else "F"
     letters, targets = (_matrix(texts, kind, layout) for texts in (hypothesis, reference))
     widths = np.array([len(text) for text in hypothesis], np.int64)
@@ -137,9 +139,3 @@ def _matrix(
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         np.add(codes, 1, out=matrix[: len(text), column], casting="unsafe")
     return matrix
-
-
-def _narrowest(texts: Iterable[str]) -> type[np.unsignedinteger[Any]]:
-    """The type that holds every character's number: rows of small numbers are compared sooner."""
-    highest = ord(max(map(max, filter(None, texts)), default="\0")) + 1
-    return np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32
