@@ -1,4 +1,4 @@
-"""What RFC 8259 allows is read; the rest is refused and named."""
+"""JSON that RFC 8259 allows is read; anything else is refused and named."""
 
 import json
 import math

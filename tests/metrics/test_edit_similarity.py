@@ -23,7 +23,7 @@ def similarity(predictions: list[str], references: list[Any], unit: str = "char"
 
 
 def official(prediction: str, reference: str, unit: str) -> dict[str, float]:
-    """What rapidfuzz gives for one pair."""
+    """The similarity of one pair by rapidfuzz."""
     first, other = (
         list(text) if unit == "char" else text.split() for text in (prediction, reference)
     )

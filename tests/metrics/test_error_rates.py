@@ -32,7 +32,7 @@ def rate(
 def official(
     name: str, predictions: list[str], references: list[str], *transforms: Any
 ) -> dict[str, float]:
-    """What jiwer gives, some transforms standing before its default ones.
+    """The scores that jiwer gives, some transforms standing before its default ones.
 
     Of characters too: its `process_characters` has no MER, WIL and WIP.
     """

@@ -27,7 +27,7 @@ STEMS = st.sampled_from(["cat", "run", "the", "dog", "hors"])
 
 
 def reader(synonyms):
-    """What nltk asks of a WordNet reader, for synonyms in a dictionary."""
+    """A WordNet reader for nltk whose synonyms are in a dictionary."""
 
     def synsets(word):
         lemmas = [SimpleNamespace(name=lambda name=name: name) for name in synonyms.get(word, ())]

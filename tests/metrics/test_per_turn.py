@@ -36,7 +36,7 @@ TALK = [
 
 
 def _supported(fields: Fields) -> list[str]:
-    """What is said is supported if the evidence names 1932."""
+    """A judge that supports a claim if the evidence names 1932."""
     return ["yes" if any("1932" in text for text in fields["evidence"]) else "no"]
 
 

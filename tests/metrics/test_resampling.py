@@ -57,7 +57,7 @@ def systems(spec: str, samples: Sequence[tuple[Any, Any, Sequence[str]]]) -> tup
 
 
 def concluded(metric: CorpusMetric, rows: Sequence[Any]) -> dict[str, float]:
-    """What the metric says of these rows, one after the other, and nan of none."""
+    """The scores of these rows, one after the other, and nan for none."""
     return dict(metric.conclude(rows) if rows else dict.fromkeys(metric.outputs(), np.nan))
 
 

@@ -42,7 +42,7 @@ def scored(prediction: str, *references: str, **parameters: Any) -> dict[str, fl
 
 
 def official(scorer: Any, prediction: str, references: list[str]) -> dict[str, float]:
-    """What rouge-score gives, by the names of the outputs here; the first of equal references."""
+    """The scores of rouge-score by our names of outputs; the first of equal references."""
     outputs = {}
     for name, score in scorer.score_multi(references, prediction).items():
         outputs[name] = score.fmeasure
@@ -377,7 +377,7 @@ def test_marks_of_line_breaks_are_doubted_and_texts_without_any_are_told(
     report = measured(samples, **parameters)
     notes = report.notes().get("rouge", ())
     doubts = [note for note in notes if isinstance(note, Doubt)]
-    assert [note.startswith(doubt) for note in doubts] == [True] * bool(doubt)
+    assert [note.startswith(doubt) for note in doubts] == ([True] if doubt else [])
     assert all("newline='<n>'" in note for note in doubts)
     assert [note for note in notes if note.startswith("rougeLsum equals rougeL")] == [
         note for note in notes if note not in doubts

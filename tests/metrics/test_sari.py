@@ -184,8 +184,8 @@ def test_right_outputs_below_1_are_counted_and_doubted(samples, variant, score, 
     report = evaluate(samples, variant=variant)
     assert report.scores()["sari"]["score"] == pytest.approx(score)
     notes = report.notes().get("sari", [])
-    assert [text[: len(note)] for text in notes] == [note] * bool(note)
-    assert [isinstance(text, Doubt) for text in notes] == [doubted] * bool(note)
+    assert [text[: len(note)] for text in notes] == ([note] if note else [])
+    assert [isinstance(text, Doubt) for text in notes] == ([doubted] if note else [])
     assert all("variant='hf'" in text for text in notes)
     # Parts of a corpus and sums without samples say so, too.
     parts = [evaluate([sample], variant=variant) for sample in samples]

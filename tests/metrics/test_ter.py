@@ -36,7 +36,7 @@ SAMPLES = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_
 
 
 def official(predictions: list[str], references: list[list[str]], **switches: bool) -> Any:
-    """What sacrebleu gives for a corpus whose samples may have unequal numbers of references."""
+    """The score by sacrebleu of a corpus whose samples may differ in numbers of references."""
     most = max(map(len, references))
     streams: list[list[str | None]] = [
         [group[i] if i < len(group) else None for group in references] for i in range(most)

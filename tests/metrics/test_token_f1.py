@@ -185,5 +185,5 @@ def test_references_without_a_token_left_are_doubted(references, parameters, dou
         predictions=predictions, references=references
     )
     notes = [note for note in report.notes().get("token_f1", ()) if isinstance(note, Doubt)]
-    assert [note[: len(doubt)] for note in notes] == [doubt] * bool(doubt)
+    assert [note[: len(doubt)] for note in notes] == ([doubt] if doubt else [])
     assert all("normalization='" in note for note in notes)

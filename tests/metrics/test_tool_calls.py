@@ -367,7 +367,7 @@ def test_messages_of_a_table_have_null_for_the_keys_of_others():
     # inspect writes the function beside a result; in a table, all messages have the key.
     ask = {"role": "user", "content": "Hi", "tool_calls": None, "function": None}
     call = {"id": "k", "function": "clock", "arguments": {}, "type": "function"}
-    fields = {"role": "assistant", "content": "", "tool_calls": [call], "function": None}
-    assert Hub("tool_call_f1")(messages=[[ask, fields]], references=['[{"name": "clock"}]']) == {
+    message = {"role": "assistant", "content": "", "tool_calls": [call], "function": None}
+    assert Hub("tool_call_f1")(messages=[[ask, message]], references=['[{"name": "clock"}]']) == {
         "tool_call_f1": {"score": 1, "precision": 1, "recall": 1, "parsed": 1}
     }

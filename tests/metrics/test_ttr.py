@@ -194,5 +194,5 @@ def test_texts_too_short_for_mtld_and_hdd_are_doubted(lengths, parameters, doubt
     texts = [" ".join(f"w{i % 7}" for i in range(length)) for length in lengths]
     report = Hub(load_metric("ttr", **parameters)).evaluate(predictions=texts)
     doubts = [note for note in report.notes().get("ttr", ()) if isinstance(note, Doubt)]
-    assert [note[: len(doubt)] for note in doubts] == [doubt] * bool(doubt)
+    assert [note[: len(doubt)] for note in doubts] == ([doubt] if doubt else [])
     assert all("use mattr" in note for note in doubts)

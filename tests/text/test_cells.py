@@ -44,7 +44,7 @@ _FORMS: Mapping[str, Callable[[list[str | None]], object]] = {
 
 
 def _meant(form: str, items: list[str | None]) -> object:
-    """What a cell in a form says."""
+    """The value of a cell in a form."""
     table: dict[str, object] = {
         "numpy of texts": [item or "" for item in items],
         "arrays in an array": [items, None],

@@ -45,7 +45,7 @@ def as_text(words: list[str]) -> str:
 
 
 def official(pairs: list[Pair]) -> list[int]:
-    """What sacrebleu counts, pair by pair."""
+    """The edits that sacrebleu counts, pair by pair."""
     return [translation_edit_rate(*pair)[0] for pair in pairs]
 
 
