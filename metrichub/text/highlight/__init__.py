@@ -18,6 +18,11 @@ from metrichub.text.highlight.spans import TokenSpans, numbered, token_spans, to
 from metrichub.text.ngrams.interning import intern_both
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
+__all__ = [
+    *("Step", "aligned", "aligned_after_shifts", "common_subsequence", "copied_fragments"),
+    *("novel", "novel_where", "repeated", "shared", "shared_by_both"),
+]
+
 Step = dict[str, Any]
 Kind = Literal["copied", "partly", "novel", "outside"]
 Edit = Literal["equal", "substitute", "insert", "delete"]
