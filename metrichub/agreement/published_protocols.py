@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,71 +38,28 @@ def protocol_of(name: str) -> Protocol:
         ParameterError: there is none.
     """
     if name not in _PROTOCOLS:
-        known = f"{', '.join(_PROTOCOLS)}{did_you_mean(str(name), _PROTOCOLS)}"
-        raise ParameterError(None, "protocol", name, known)
+        names = f"{', '.join(_PROTOCOLS)}{did_you_mean(str(name), _PROTOCOLS)}"
+        raise ParameterError(None, "protocol", name, names)
     return _PROTOCOLS[name]
 
 
-def _bibtex(*papers: str) -> str:
+def _bibtex(papers: Iterable[str]) -> str:
     """The entries of papers, by their keys."""
-    entries = Path(__file__).with_suffix(".bib").read_text(encoding="utf-8").strip().split("\n\n")
+    entries = _FILES.with_suffix(".bib").read_text(encoding="utf-8").strip().split("\n\n")
     return "\n\n".join(entry for paper in papers for entry in entries if f"{{{paper}," in entry)
 
 
+_FILES = Path(__file__)
 _PROTOCOLS = {
-    protocol.name: protocol
-    for protocol in (
-        Protocol(
-            "g-eval",
-            "item-level Spearman and Kendall tau-b, each reference separately (UniEval, G-Eval)",
-            (("item", "spearman"), ("item", "tau_b")),
-            "both",
-            "each",
-            _bibtex("liu-etal-2023-g"),
-        ),
-        Protocol(
-            "summeval",
-            "system-level Kendall tau-b (SummEval)",
-            (("system", "tau_b"),),
-            "both",
-            None,
-            _bibtex("fabbri-etal-2021-summeval"),
-        ),
-        Protocol(
-            "qags",
-            "Pearson over all outputs (QAGS)",
-            (("pooled", "pearson"),),
-            "items",
-            None,
-            _bibtex("wang-etal-2020-asking"),
-        ),
-        Protocol(
-            "wmt20-darr",
-            "tau over pairs of an item rated 25 points apart, ties discordant (WMT 2020)",
-            (("item", "tau_wmt"),),
-            "items",
-            None,
-            _bibtex("mathur-etal-2020-results"),
-        ),
-        Protocol(
-            "wmt25",
-            "soft pairwise accuracy of systems, calibrated accuracy of items (WMT 2024, 2025)",
-            (("system", "soft_pairwise_accuracy"), ("item", "acc_eq_calibrated")),
-            "items",
-            None,
-            _bibtex(
-                "lavie-etal-2025-findings", "thompson-etal-2024-improving", "deutsch-etal-2023-ties"
-            ),
-        ),
-        Protocol(
-            "true",
-            "area under the ROC curve of yes/no labels (TRUE)",
-            (("pooled", "auc"),),
-            "items",
-            None,
-            _bibtex("honovich-etal-2022-true"),
-        ),
+    name: Protocol(
+        name,
+        of["title"],
+        tuple(map(tuple, of["values"])),
+        of["draw"],
+        of.get("references"),
+        _bibtex(of["papers"]),
     )
+    for name, of in tomllib.loads(_FILES.with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
-DRAWS_BIBTEX = _bibtex("deutsch-etal-2021-statistical")
-"""Of the intervals and the permutation tests."""
+DRAWS_BIBTEX = _bibtex(["deutsch-etal-2021-statistical"])
+"""The paper of the intervals and the permutation tests."""
