@@ -28,7 +28,7 @@ DIRECTIONS = ("higher", "lower", "neither")
 
 
 class Place(NamedTuple):
-    """What a value is about: the dimension that people rated, the level and the coefficient."""
+    """The subject of a value: the dimension that people rated, the level and the coefficient."""
 
     dimension: str
     level: str
@@ -221,7 +221,7 @@ class Inputs:
         """The size of the data and its hash."""
         places, human = self.places, sorted(self.human.items())
         cells = sorted(
-            json.dumps([*map(str, labels), {k: _known(r.table[at]) for k, r in human}])
+            json.dumps([*map(str, labels), {k: _without_nan(r.table[at]) for k, r in human}])
             for at, labels in enumerate(places.labels())
         )
         digest = hashlib.sha256("\n".join(cells).encode()).hexdigest()
@@ -244,7 +244,7 @@ def check_directions(metrics: Iterable[str], better: str | Mapping[str, str]) ->
     return directions
 
 
-def _known(row: Array) -> list[float]:
+def _without_nan(row: Array) -> list[float]:
     return [value for value in row.tolist() if not isnan(value)]
 
 

@@ -46,16 +46,16 @@ def calibrated(tests: PairTests, systems: Systems, options: SignificanceOptions)
     """
     _check_single(next(iter(systems.values())).metadata, options.cluster)
     labels = _labels(systems, str(options.calibrate))
-    made = set[str]()
+    tests_used = set[str]()
     for pair, metrics in tests.compared.items():
         people = np.array([labels[name] for name in pair])
         for metric, outputs in metrics.items():
             scores = [systems[name].results[metric].samples() for name in pair]
             for output, test in outputs.items():
-                judge = np.array([own.get(output, people[0] * nan) for own in scores])
+                judge = np.array([by_output.get(output, people[0] * nan) for by_output in scores])
                 outputs[output] = new = _calibrated(test, judge, people, options.confidence)
-                made.add(f"{new.test}, with labels of {new.units:,} samples")
-    about = f"by {listed(sorted(made))}; labels must be a random choice of the samples"
+                tests_used.add(f"{new.test}, with labels of {new.units:,} samples")
+    about = f"by {listed(sorted(tests_used))}; labels must be a random choice of the samples"
     cards = {m: s.results[m].metric.card for s in systems.values() for m in s.results}
     down = [m for m, card in cards.items() if card.better(card.headline[0]) == "lower"]
     about += f", and higher ones are worse, as scores of {listed(down)} are" if down else ""
@@ -76,18 +76,19 @@ def _calibrated(test: Comparison, judge: Array, people: Array, level: float) -> 
     """The test of the difference of two systems' scores and labels (2, N)."""
     scored = np.isfinite(judge).all(axis=0)
     judge, people = judge[:, scored], people[:, scored]
-    known = np.isfinite(people)
-    means = not known.all(axis=0).any() and known.sum(axis=1).min() >= LEAST_OTHERS
+    labelled = np.isfinite(people)
+    means = not labelled.all(axis=0).any() and labelled.sum(axis=1).min() >= LEAST_OTHERS
     if not means:
         # Tenths that are subtracted differ in their last digits.
         judge, people = judge[:1] - judge[1:], np.round(people[:1] - people[1:], 9)
-    labels = [own[np.isfinite(own)] for own in people]
+    labels = [side[np.isfinite(side)] for side in people]
     number = min(map(len, labels))
     difference = se = freedom = nan
     why = f"{number} samples have labels of both"
     if number >= LEAST_OTHERS:
         difference, se, freedom = _estimate(judge, people)
-        rarer = min(len(own) - int(np.unique(own, return_counts=True)[1].max()) for own in labels)
+        most_common = [int(np.unique(side, return_counts=True)[1].max()) for side in labels]
+        rarer = min(len(side) - most for side, most in zip(labels, most_common, strict=True))
         usual = means or np.median(labels[0])
         differ = "labels differ from the most common one" if usual else "the systems differ"
         why = f"{differ} on {rarer} of {number} samples" if rarer < LEAST_OTHERS else ""
@@ -113,8 +114,8 @@ def _calibrated(test: Comparison, judge: Array, people: Array, level: float) -> 
 
 def _estimate(judge: Array, people: Array) -> tuple[float, float, float]:
     """A mean of differences, or the difference of two means; its error and degrees of freedom."""
-    known = np.isfinite(people)
-    sides = [powered_mean(y[k], f[k], f[~k]) for y, f, k in zip(people, judge, known, strict=True)]
+    rows = zip(people, judge, np.isfinite(people), strict=True)
+    sides = [powered_mean(y[rated], f[rated], f[~rated]) for y, f, rated in rows]
     difference = sides[0][0].mean - sum(powered.mean for powered, *_ in sides[1:])
     variance = sum(of for _, of, _ in sides)
     squares = sum(of**2 / freedom for _, of, freedom in sides)
@@ -124,19 +125,24 @@ def _estimate(judge: Array, people: Array) -> tuple[float, float, float]:
 def _labels(systems: Systems, calibrate: str) -> dict[str, Array]:
     """People's labels of each system's samples (N,), from a column or a file."""
     if not calibrate.lower().endswith(SUFFIXES):
-        columns = {name: kept_column(own, calibrate, name) for name, own in systems.items()}
+        columns = {name: kept_column(report, calibrate, name) for name, report in systems.items()}
     else:
         rows = read_samples(calibrate)
         key = "id" if "id" in rows else "sample"
         cells = rows.choose({name: name for name in ("system", key, LABEL)}).values()
-        given = {(system, str(sample)): label for system, sample, label in zip(*cells, strict=True)}
-        keys = {name: own.metadata.get(key, range(own.size)) for name, own in systems.items()}
-        columns = {name: [given.pop((name, str(k)), None) for k in keys[name]] for name in systems}
-        for system, sample in given:
+        label_of = {(name, str(sample)): label for name, sample, label in zip(*cells, strict=True)}
+        columns = {}
+        for name, report in systems.items():
+            samples = report.metadata.get(key, range(report.size))
+            columns[name] = [label_of.pop((name, str(sample)), None) for sample in samples]
+        for system, sample in label_of:
             raise InputError(
                 f"{calibrate}: {system} has no sample {sample}; systems: {listed(systems)}"
             )
-    return {n: read_ratings(calibrate, own, systems[n].size).mean for n, own in columns.items()}
+    return {
+        name: read_ratings(calibrate, column, systems[name].size).mean
+        for name, column in columns.items()
+    }
 
 
 def show_for_labels(
@@ -152,10 +158,10 @@ def show_for_labels(
     first = next(iter(samples.values()))
     _check_single(first)
     rows = [
-        {column: values[at] for column, values in own.items()}
+        {column: values[at] for column, values in answers.items()}
         | {"sample": at, "system": name, LABEL: None}
         for at in sorted(np.random.default_rng(seed).permutation(first.size)[:number].tolist())
-        for name, own in samples.items()
+        for name, answers in samples.items()
     ]
     head = dict.fromkeys(key for row in rows for key in row)
     cells = [[_cell(row.get(key)) for key in head] for row in rows]

@@ -111,7 +111,7 @@ def _balanced(x: ArrayLike, z: ArrayLike, cut: float) -> Array:
 
 
 class Options(NamedTuple):
-    """What some coefficients need to know beside the values.
+    """The settings of some coefficients, and the places of pairs.
 
     `epsilon` is the difference of scores that a metric ties, `cut` the score from which it says
     yes, `threshold` the difference of ratings that makes a pair for `tau_wmt`; `pairs` says where

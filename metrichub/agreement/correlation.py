@@ -35,7 +35,7 @@ _OF_RATINGS = ("pearson", "spearman", "tau_b")
 
 
 class CorrelationKeywords(TypedDict, total=False):
-    """What is correlated how, and how sure it is, as `correlate` takes it."""
+    """The options of `correlate` beside scores, ratings and labels."""
 
     protocol: str | None
     level: str | Sequence[str] | None
@@ -334,7 +334,7 @@ def _averages(
 
 
 def _notes(inputs: Inputs, rows: Sequence[AgreementRow]) -> list[str]:
-    """What a reader of the table has to know."""
+    """Remarks without which a reader would misread the table."""
     notes = []
     of_pairs = isinstance(inputs.places, OutputPairs)
     of_systems = [row for row in rows if row.level == "system"]

@@ -64,8 +64,9 @@ def correlated(
     samples = _one_row_an_output(read_samples(file, where=chosen.where, **chosen.reading()), rated)
     items, system = labels(samples, rated)
     systems = _systems(samples)
-    said = [] if rated.pair else [column(samples, name) for name in rated.human]
-    of_pairs = bool(rated.pair or (said and (systems or all(map(are_preferences, said)))))
+    judgements = [] if rated.pair else [column(samples, name) for name in rated.human]
+    says_which = bool(judgements) and (systems or all(map(are_preferences, judgements)))
+    of_pairs = bool(rated.pair or says_which)
     # Votes are read before anything is scored, so that a mistake in them costs nothing.
     votes = read_votes(rated.preferences, rated.item) if rated.preferences else None
     if votes is not None:

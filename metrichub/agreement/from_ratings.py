@@ -65,10 +65,10 @@ def column(samples: Samples, name: str) -> Sequence[Any]:
         MissingColumn: there is none of this name; the text has near ones.
     """
     if name not in samples:
-        known = ", ".join(samples)
+        columns = ", ".join(samples)
         raise MissingColumn(
             f"{samples.path}: there is no column {name!r}{did_you_mean(name, samples)} "
-            f"(columns: {known})"
+            f"(columns: {columns})"
         )
     return samples[name]
 

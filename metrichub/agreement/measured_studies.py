@@ -111,12 +111,12 @@ def _as_dict(study: Study) -> dict[str, Any]:
     return {**facts, "results": [value._asdict() for value in study.results]}
 
 
-def _same_numbers(one: Study, other: Study) -> bool:
+def _same_numbers(study: Study, other: Study) -> bool:
     """Whether both say the same but for the date and the versions of packages."""
-    mine, theirs = _as_dict(one), _as_dict(other)
-    for study in (mine, theirs):
-        del study["date"], study["signature"]
-    return mine == theirs and definition_of(one.signature) == definition_of(other.signature)
+    mine, theirs = _as_dict(study), _as_dict(other)
+    for facts in (mine, theirs):
+        del facts["date"], facts["signature"]
+    return mine == theirs and definition_of(study.signature) == definition_of(other.signature)
 
 
 def _rounded(value: float) -> float | None:

@@ -12,7 +12,7 @@ MAJOR, MINOR, PUNCTUATION, NON_TRANSLATION = 5.0, 1.0, 0.1, 25.0
 
 
 def error_weight(severity: str, category: str = "") -> float:
-    """What an error costs: major 5, minor 1, minor punctuation .1, non-translation 25, none 0.
+    """The weight of an error: major 5, minor 1, minor punctuation .1, non-translation 25, none 0.
 
     Freitag et al. (2021), table 12.
 

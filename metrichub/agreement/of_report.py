@@ -166,10 +166,10 @@ def kept_column(report: Measurement, name: str, system: str = "the report") -> S
     if not isinstance(name, str):
         raise ReportError(f"human names a column of the report; it is {what(name)}")
     if name not in report.metadata:
-        known = ", ".join(report.metadata) or "none"
+        columns = ", ".join(report.metadata) or "none"
         error = MissingColumn(
             f"{system} has no column {name!r}{did_you_mean(name, report.metadata)} "
-            f"(columns: {known}); {TOO_LONG}"
+            f"(columns: {columns}); {TOO_LONG}"
         )
         raise error.with_remedy("keep_column", name)
     return report.metadata[name]

@@ -97,7 +97,7 @@ rating_options = option_group(
 
 @dataclass(frozen=True)
 class CorrelationOptions:
-    """What is correlated how, and how sure it is."""
+    """The coefficients and their levels, and how the intervals are drawn."""
 
     protocol: str | None
     level: tuple[str, ...]

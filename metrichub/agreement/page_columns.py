@@ -80,16 +80,16 @@ def rated_columns(
     left_out: dict[str, str] = {}
     for name in columns if named is None else named:
         if name not in columns:
-            known = ", ".join(columns) or "none"
-            raise MissingColumn(
-                f"the report has no column {name!r}{did_you_mean(name, columns)} (columns: {known})"
-            )
+            hint = f"{did_you_mean(name, columns)} (columns: {', '.join(columns) or 'none'})"
+            raise MissingColumn(f"the report has no column {name!r}{hint}")
         ratings = None if named is None and name in labels else _read(name, systems)
-        if named is not None and ratings is None:
-            raise ReportError(f"the column {name!r} has no ratings, which are numbers, yes or no")
         if ratings is None:
+            if named is not None:
+                raise ReportError(
+                    f"the column {name!r} has no ratings, which are numbers, yes or no"
+                )
             continue
-        why = "" if named is not None else _no_rating(ratings, len(by_column))
+        why = _no_rating(ratings, len(by_column)) if named is None else ""
         if why:
             left_out[name] = why
         else:
@@ -132,15 +132,15 @@ def _of_labels(ratings: Sequence[Ratings]) -> bool:
 def _no_rating(ratings: Sequence[Ratings], before: int) -> str:
     """Why numbers aren't ratings, or an empty text; `before` columns of ratings precede it."""
     means = [of_system.mean for of_system in ratings]
-    known = np.concatenate(means)
-    known = known[~np.isnan(known)]
-    distinct = len(np.unique(known))
+    values = np.concatenate(means)
+    values = values[~np.isnan(values)]
+    distinct = len(np.unique(values))
     if distinct == 1:
         return "the same everywhere"
     if len(means) > 1 and all(np.array_equal(means[0], mean, equal_nan=True) for mean in means):
         return "the same for every system"
-    if distinct == len(known) and not (known % 1).any():
-        counted = len(known) > LONGEST_COUNT and bool((np.diff(known) == 1).all())
+    if distinct == len(values) and not (values % 1).any():
+        counted = len(values) > LONGEST_COUNT and bool((np.diff(values) == 1).all())
         if counted or distinct > LONGEST_SCALE:
             return "a different number for each sample"
     return f"more than {MOST} columns" if before == MOST else ""

@@ -112,7 +112,7 @@ def calibrated_mean(
     judged = f >= _YES if shares else f
     against = (float((judged == y).mean()), cohen_kappa(judged.tolist(), (y == 1).tolist()))
     result = CalibratedMean(
-        *(*estimate.whole, estimate.weight, *counts, *estimate.labels, rarer, None),
+        *(*estimate.all_samples, estimate.weight, *counts, *estimate.labels, rarer, None),
         *(float(judged.mean()), *(against if shares else ())),
     )
     if shares and len(y) < LEAST_YES_NO:
@@ -126,7 +126,7 @@ def calibrated_mean(
 class _Estimate(NamedTuple):
     """The mean of all samples and that of the labels alone, with their ends."""
 
-    whole: Share
+    all_samples: Share
     weight: float
     labels: Share
 
@@ -154,16 +154,16 @@ def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Estimate
     )
     slope = yes.value - no.value
     uncertain = (quantile(confidence) * slope) ** 2 * often * (1 - often) / total
-    whole = weighted_sum([(often, yes), (1 - often, no)], uncertain)
-    return _Estimate(whole, slope * len(u) / total, alone)
+    mean = weighted_sum([(often, yes), (1 - often, no)], uncertain)
+    return _Estimate(mean, slope * len(u) / total, alone)
 
 
 def _of_ratings(y: Array, f: Array, u: Array, confidence: float, weight: float | None) -> _Estimate:
     """The prediction-powered mean and the mean of labels, both by Student's t."""
     powered, variance, freedom = powered_mean(y, f, u, weight)
-    whole = _by_student(powered.mean, variance, freedom, confidence)
+    mean = _by_student(powered.mean, variance, freedom, confidence)
     alone = _by_student(float(y.mean()), float(y.var(ddof=1)) / len(y), len(y) - 1, confidence)
-    return _Estimate(whole, powered.weight, alone)
+    return _Estimate(mean, powered.weight, alone)
 
 
 def powered_mean(
@@ -207,11 +207,11 @@ def prediction_powered(
     if not len(u):
         return PredictionPowered(float(y.mean()), 0.0, float(y.var()) / len(y), 0.0)
     lam = _best_weight(y, f, u) if weight is None else weight
-    rest = y - lam * f
+    residuals = y - lam * f
     return PredictionPowered(
-        float(lam * u.mean() + rest.mean()),
+        float(lam * u.mean() + residuals.mean()),
         lam,
-        float(rest.var()) / len(y),
+        float(residuals.var()) / len(y),
         lam**2 * float(u.var()) / len(u),
     )
 

@@ -1,7 +1,7 @@
 """Coefficients of many pairs of vectors at once, one pair a row; `nan` is a missing value.
 
 A row's coefficient is that of the places where both vectors have a value, and `nan` where it is
-undefined: of fewer than two places, or of a vector that is constant there.
+undefined: of fewer than two places, or of a vector that is constant present.
 """
 
 from __future__ import annotations
@@ -109,10 +109,10 @@ def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
     """The counts by comparing each place with all that follow it."""
     # Places come first, so that each comparison runs over whole columns of the memory.
     a, b = np.ascontiguousarray(x.T), np.ascontiguousarray(z.T)
-    there = ~np.isnan(a)
+    present = ~np.isnan(a)
     sums = np.zeros((5, x.shape[0]))
     for k in range(1, len(a)):
-        both = there[k:] & there[:-k]
+        both = present[k:] & present[:-k]
         if epsilon:
             differences = a[k:] - a[:-k]
             more, less = differences > epsilon, differences < -epsilon
@@ -126,7 +126,7 @@ def _compared(x: Array, z: Array, epsilon: float) -> PairCounts:
         sums[3] += (tied_z & ~tied_x).sum(0)
         sums[4] += (tied_x & tied_z).sum(0)
     distinct = np.minimum(_distinct(x), _distinct(z))
-    counts = [*sums, there.sum(0).astype(np.float64), distinct]
+    counts = [*sums, present.sum(0).astype(np.float64), distinct]
     return PairCounts._make(counts)
 
 
@@ -171,21 +171,21 @@ def _centred(x: Array) -> Array:
 
     Missing values become 0, which adds nothing to a sum of products.
     """
-    there = ~np.isnan(x)
-    filled = np.where(there, x, 0)
+    present = ~np.isnan(x)
+    filled = np.where(present, x, 0)
     # By a power of two, which changes no digit: neither a sum nor a product leaves the range.
     _, exponent = np.frexp(np.abs(filled).max(1, initial=0))
     scaled = np.ldexp(filled, -exponent[:, None])
-    mean = scaled.sum(1) / there.sum(1)
-    centred = np.where(there, scaled - mean[:, None], 0)
+    mean = scaled.sum(1) / present.sum(1)
+    centred = np.where(present, scaled - mean[:, None], 0)
     largest = np.abs(centred).max(1, initial=0)
-    same = _distinct_at_most_one(x, there)
+    same = _distinct_at_most_one(x, present)
     return np.asarray(centred / np.where(same, np.nan, largest)[:, None])
 
 
-def _distinct_at_most_one(x: Array, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    low = np.where(there, x, np.inf).min(1, initial=np.inf)
-    high = np.where(there, x, -np.inf).max(1, initial=-np.inf)
+def _distinct_at_most_one(x: Array, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    low = np.where(present, x, np.inf).min(1, initial=np.inf)
+    high = np.where(present, x, -np.inf).max(1, initial=-np.inf)
     return np.asarray(~(low < high))
 
 
@@ -197,7 +197,7 @@ def _distinct(x: Array) -> Array:
 
 
 def grouped_pair_counts(x: Array, z: Array) -> tuple[Array, ...]:
-    """What `PairCounts` holds, of every row of x and z (R, n), which are `nan` at the same places.
+    """The fields of `PairCounts` for all rows of x and z (R, n), `nan` at the same places.
 
     Takes n log n time and memory for a few n, as no pair is looked at. Knight (1966): in the order
     of x, then z, a pair is discordant where z goes down.

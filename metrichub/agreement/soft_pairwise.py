@@ -38,7 +38,7 @@ def p_distances(scores: Array, human: Array, *, draws: int = DRAWS, seed: int = 
 
 
 def soft_pairwise_chance(human: Array) -> float:
-    """What a metric gets that is of no two minds: p = .5 for every pair of systems."""
+    """The value of a metric that is sure of nothing: p = .5 for every pair of systems."""
     complete = ~np.isnan(human).any(0)
     if len(human) < 2 or not complete.any():
         return float("nan")

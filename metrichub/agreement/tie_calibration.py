@@ -49,13 +49,13 @@ def calibrate(scores: Array, human: Array) -> Calibration:
     pairs = np.bincount(row)
     was_right = np.bincount(row, right[order], minlength=len(pairs))
     before, after = _running(row, tied[order] - right[order], was_right.astype(np.float64))
-    whole = float(sum((was_right[pairs > 0] / pairs[pairs > 0]).tolist()))
+    total = float(sum((was_right[pairs > 0] / pairs[pairs > 0]).tolist()))
     steps = np.stack([-before / pairs[row], after / pairs[row]], axis=1).ravel()
-    reached = np.add.accumulate(np.concatenate([[whole], steps]))[2::2]
+    reached = np.add.accumulate(np.concatenate([[total], steps]))[2::2]
     last = np.append(distances[1:] > distances[:-1], True)
     epsilons, sums = distances[last], reached[last]
     if epsilons[0] > 0:
-        epsilons, sums = np.append(0.0, epsilons), np.append(whole, sums)
+        epsilons, sums = np.append(0.0, epsilons), np.append(total, sums)
     accuracies = sums / (pairs > 0).sum()
     best = int(np.argmax(accuracies))
     share = float((distances <= epsilons[best]).mean())

@@ -57,9 +57,9 @@ def verdict_agreement(
         raise InputError(
             f"the verdicts of the judge {scores.shape} and of people {labels.shape} don't match"
         )
-    there = ~(np.isnan(scores) | np.isnan(labels))
+    decided = ~(np.isnan(scores) | np.isnan(labels))
     yes, true = scores >= cut, labels > 0
-    table = [[int((there & (true == t) & (yes == y)).sum()) for y in (0, 1)] for t in (0, 1)]
+    table = [[int((decided & (true == t) & (yes == y)).sum()) for y in (0, 1)] for t in (0, 1)]
     (tn, fp), (fn, tp) = table
     n = tp + tn + fp + fn
     tpr, tnr = wilson(tp, tp + fn, confidence), wilson(tn, tn + fp, confidence)
@@ -69,13 +69,13 @@ def verdict_agreement(
         tnr=tnr,
         accuracy=wilson(tp + tn, n, confidence),
         balanced_accuracy=(tpr.value + tnr.value) / 2,
-        kappa=cohen_kappa(yes[there].tolist(), true[there].tolist()),
+        kappa=cohen_kappa(yes[decided].tolist(), true[decided].tolist()),
         mcc=(tp * tn - fp * fn) / root if root else float("nan"),
         confusion=((tn, fp), (fn, tp)),
-        disagreements=tuple(np.flatnonzero(there & (yes != true)).tolist()),
+        disagreements=tuple(np.flatnonzero(decided & (yes != true)).tolist()),
         rate=(tp + fp) / n if n else float("nan"),
         human_rate=(tp + fn) / n if n else float("nan"),
-        undecided=int((~there).sum()),
+        undecided=int((~decided).sum()),
     )
 
 
