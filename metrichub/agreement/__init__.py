@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from metrichub.agreement.judges import JudgeConsistency as JudgeConsistency
     from metrichub.agreement.judges import alternative_test as alternative_test
     from metrichub.agreement.judges import judge_consistency as judge_consistency
-    from metrichub.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
+    from metrichub.agreement.judges import krippendorff_alpha as krippendorff_alpha
     from metrichub.agreement.levels import Value as Value
     from metrichub.agreement.levels import value_at as value_at
     from metrichub.agreement.metric_tests import significance_clusters as significance_clusters
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from metrichub.agreement.permutation import pair_swap_test as pair_swap_test
     from metrichub.agreement.prediction_powered import CalibratedMean as CalibratedMean
     from metrichub.agreement.prediction_powered import calibrated_mean as calibrated_mean
+    from metrichub.agreement.preference_votes import PreferenceAgreement as PreferenceAgreement
     from metrichub.agreement.preference_votes import Votes as Votes
-    from metrichub.agreement.preferences import PreferenceAgreement as PreferenceAgreement
-    from metrichub.agreement.preferences import preference_agreement as preference_agreement
-    from metrichub.agreement.preferences import ranked_pairs as ranked_pairs
+    from metrichub.agreement.preference_votes import preference_agreement as preference_agreement
+    from metrichub.agreement.preference_votes import ranked_pairs as ranked_pairs
     from metrichub.agreement.published_protocols import Protocol as Protocol
     from metrichub.agreement.published_protocols import protocols as protocols
     from metrichub.agreement.shares import Share as Share
@@ -60,16 +60,15 @@ _HOMES = {
     for home, names in {
         "agreement": "Agreement AgreementRow",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
-        "judges": "AlternativeTest alternative_test JudgeConsistency judge_consistency",
+        "judges": "AlternativeTest JudgeConsistency alternative_test judge_consistency "
+        "krippendorff_alpha",
         "correlation": "correlate correlate_preferences",
         "agreement_inputs": "DataFacts",
-        "krippendorff": "krippendorff_alpha",
         "levels": "Value value_at",
         "mqm": "error_weight rater_span_scores span_ratings span_scores",
         "permutation": "AgreementTest pair_swap_test",
         "prediction_powered": "CalibratedMean calibrated_mean",
-        "preference_votes": "Votes",
-        "preferences": "PreferenceAgreement preference_agreement ranked_pairs",
+        "preference_votes": "PreferenceAgreement preference_agreement ranked_pairs Votes",
         "published_protocols": "Protocol protocols",
         "shares": "Share wilson",
         "soft_pairwise": "pairwise_p soft_pairwise_accuracy",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isnan
 
-from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow, place_of
 from metrichub.errors import listed
 from metrichub.evaluation.significance import p_text
+from metrichub.report.tables import Score
 
 _ALPHA = 0.05
 
@@ -17,12 +18,22 @@ def number(value: float) -> str:
     return "–" if isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
+def score_of(row: AgreementRow | None, with_interval: bool = True) -> Score:
+    """The value of a row with its interval, for a table."""
+    if row is None or isnan(row.value):
+        return Score("–")
+    shown = with_interval and not isnan(row.low)
+    return Score(
+        number(row.value), interval=f"[{number(row.low)}, {number(row.high)}]" if shown else ""
+    )
+
+
 def read_first(agreement: Agreement) -> list[AgreementRow]:
     """The rows of the coefficient that is read first, that of ranks or the only one, and level."""
-    names = [row.coefficient for row in agreement.rows]
-    first = "spearman" if "spearman" in names else names[0]
-    level = next(row.level for row in agreement.rows if row.coefficient == first)
-    return [r for r in agreement.rows if (r.coefficient, r.level) == (first, level)]
+    rows = agreement.rows
+    first = next((row for row in rows if row.coefficient == "spearman"), rows[0])
+    place = (first.coefficient, first.level)
+    return [row for row in rows if (row.coefficient, row.level) == place]
 
 
 def by_agreement(rows: Mapping[str, AgreementRow]) -> list[str]:
@@ -52,12 +63,7 @@ def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list
     text += f" ({listed(mark)})." if mark else "."
     if not others or isnan(others[0].value) or best.level == "average":
         return [text]
-    p = agreement.compare(
-        best.metric,
-        others[0].metric,
-        best.dimension,
-        level=best.level,
-        coefficient=best.coefficient,
-    ).p
-    told = "can't be told from it" if not p <= _ALPHA else "is lower"
-    return [text, f"{others[0].metric} ({number(others[0].value)}) {told} ({p_text(p)})."]
+    second, place = others[0], place_of(best)._asdict()
+    p = agreement.compare(best.metric, second.metric, **place).p
+    verdict = "is lower" if p <= _ALPHA else "can't be told from it"
+    return [text, f"{second.metric} ({number(second.value)}) {verdict} ({p_text(p)})."]

@@ -21,7 +21,7 @@ from metrichub.agreement.coefficients import (
     pair_coefficient,
 )
 from metrichub.agreement.levels import mean_of, rows_at
-from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.preference_votes import ranked_pairs
 from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.soft_pairwise import p_distances
 from metrichub.agreement.tie_calibration import calibrate

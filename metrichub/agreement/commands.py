@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from metrichub.agreement.options import (
     correlation_options,
     rating_options,
 )
-from metrichub.agreement.tables import Place, brief_lines, document_of, tables_of
 from metrichub.catalog.listing import screen_width
 from metrichub.cli.measuring import JudgeOptions, judge_options, print_notes, print_usage
 from metrichub.cli.output import (
@@ -35,6 +35,7 @@ from metrichub.errors import did_you_mean
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
+    from metrichub.agreement.agreement_inputs import Place
     from metrichub.agreement.from_ratings import RatedScores
 
 
@@ -133,14 +134,15 @@ def agreement(
             "reference separately"
         )
     from metrichub.agreement.from_file import correlated
+    from metrichub.agreement.tables import brief_lines, document_of, forest, tables_of
 
     result, scores = correlated(file, chosen, judging, rated, how, all_outputs=all_outputs)
     bounds = [_bound(text, result) for text in fail_under]
-    ranks = dict(_ranks(result)) if with_ranks else {}
+    ranks = _ranks(result) if with_ranks else {}
     signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
     form = result_format(form, output)
-    whole = ranks or with_citations or result.judges or result.cut_into_verdicts
-    if form == "table" and not (output or whole or is_verbose()):
+    has_more_tables = ranks or with_citations or result.judges or result.cut_into_verdicts
+    if form == "table" and not (output or has_more_tables or is_verbose()):
         click.echo(screened("\n".join(brief_lines(result, min(screen_width(), _WIDEST)))))
     else:
         emit(
@@ -151,8 +153,6 @@ def agreement(
             foot=result.cite().splitlines() if with_citations else signatures,
         )
     if plot:
-        from metrichub.agreement.tables import forest
-
         with replacing(plot) as new:
             forest(result).savefig(new, format=Path(plot).suffix[1:] or "png")
     _write_page(page, title, file, result, scores, rated)
@@ -185,13 +185,12 @@ def _write_page(
     write_page(page, named, human=shown, agreement=result, title=title)
 
 
-def _ranks(result: Agreement) -> Iterator[tuple[Place, dict[str, int]]]:
+def _ranks(result: Agreement) -> dict[Place, dict[str, int]]:
     """The ranks of the metrics for each dimension, level and coefficient."""
-    places = dict.fromkeys((r.dimension, r.level, r.coefficient) for r in result.rows)
-    for dimension, level, coefficient in places:
-        if level != "average":
-            ranks = result.ranks(dimension, level=level, coefficient=coefficient)
-            yield (dimension, level, coefficient), ranks
+    from metrichub.agreement.agreement import place_of
+
+    places = dict.fromkeys(map(place_of, result.rows))
+    return {place: result.ranks(**place._asdict()) for place in places if place.level != "average"}
 
 
 def _bound(text: str, result: Agreement) -> tuple[str, float]:
@@ -200,16 +199,16 @@ def _bound(text: str, result: Agreement) -> tuple[str, float]:
     try:
         least = float(number)
     except ValueError:
-        least = float("nan")
-    if least != least:
+        least = nan
+    if isnan(least):
         raise click.BadParameter(
             f"{text!r} isn't METRIC=N, for example chrf=0.3", param_hint="--fail-under"
         )
     if name not in result.metrics:
-        known = ", ".join(result.metrics)
+        metrics = ", ".join(result.metrics)
         raise click.UsageError(
             f"--fail-under {name}: no such metric{did_you_mean(name, result.metrics)} "
-            f"(metrics: {known})"
+            f"(metrics: {metrics})"
         )
     return name, least
 

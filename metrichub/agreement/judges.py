@@ -1,26 +1,27 @@
-"""How far a judge agrees with itself, and whether it could replace one of the raters.
+"""How far raters agree with one another and a judge with itself; whether it could replace a rater.
 
 One that gives other verdicts when it is asked again can't agree with people either.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrichub.agreement.krippendorff import krippendorff_alpha
 from metrichub.agreement.row_coefficients import as_numbers
 from metrichub.agreement.shares import Share, wilson
 from metrichub.errors import InputError, ParameterError
 from metrichub.evaluation.distributions import t_tail
-from metrichub.evaluation.kappa import fleiss_kappa
+from metrichub.evaluation.kappa import beyond_chance, fleiss_kappa, label_codes
 
 Array = NDArray[np.float64]
 _NONE = Share(*[float("nan")] * 3)
 _VERDICTS = (0.0, 0.5, 1.0)
+RatingScale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 class JudgeConsistency(NamedTuple):
@@ -73,15 +74,15 @@ def judge_consistency(
     if len(scores) < 2:
         nan = float("nan")
         return JudgeConsistency(metric, len(scores), _NONE, nan, nan, order)
-    whole = scores[:, ~np.isnan(scores).any(0)].T
-    same = int((whole == whole[:, :1]).all(1).sum())
-    verdicts = bool(len(whole)) and bool(np.isin(whole, _VERDICTS).all())
+    complete = scores[:, ~np.isnan(scores).any(0)].T
+    same = int((complete == complete[:, :1]).all(1).sum())
+    verdicts = bool(len(complete)) and bool(np.isin(complete, _VERDICTS).all())
     return JudgeConsistency(
         metric,
         len(scores),
-        wilson(same, len(whole), confidence),
+        wilson(same, len(complete), confidence),
         krippendorff_alpha(scores.T),
-        fleiss_kappa(whole.tolist()) if verdicts else float("nan"),
+        fleiss_kappa(complete.tolist()) if verdicts else float("nan"),
         order,
     )
 
@@ -115,7 +116,7 @@ def alternative_test(
     a missing label. Calderon, Reichart and Dror (2025).
 
     Raises:
-        InputError: there are fewer than three raters, or the shapes don't match.
+        InputError: rated are fewer than three raters, or the shapes don't match.
     """
     labels, table = as_numbers("labels", judge), as_numbers("labels", raters)
     if table.ndim != 2 or labels.shape != (len(table),):
@@ -128,10 +129,10 @@ def alternative_test(
         raise ParameterError(None, "score", score, "'accuracy' or 'neg_rmse'")
     p_values, shares = [], []
     for k in range(table.shape[1]):
-        rater, rest = table[:, k], np.delete(table, k, axis=1)
-        there = ~(np.isnan(rater) | np.isnan(labels) | np.isnan(rest).all(1))
-        of_judge = _closeness(labels[there], rest[there], score)
-        of_rater = _closeness(rater[there], rest[there], score)
+        rater, others = table[:, k], np.delete(table, k, axis=1)
+        rated = ~(np.isnan(rater) | np.isnan(labels) | np.isnan(others).all(1))
+        of_judge = _closeness(labels[rated], others[rated], score)
+        of_rater = _closeness(rater[rated], others[rated], score)
         lead = (of_rater >= of_judge).astype(float) - (of_judge >= of_rater)
         p_values.append(_less_than(lead, epsilon))
         shares.append(float((of_judge >= of_rater).mean()) if len(lead) else float("nan"))
@@ -139,8 +140,8 @@ def alternative_test(
     return AlternativeTest(rejected / len(p_values), float(np.mean(shares)), tuple(p_values))
 
 
-def _closeness(label: Array, rest: Array, score: str) -> Array:
-    differences = label[:, None] - rest
+def _closeness(label: Array, others: Array, score: str) -> Array:
+    differences = label[:, None] - others
     if score == "accuracy":
         same = np.where(np.isnan(differences), np.nan, differences == 0)
         return np.asarray(np.nanmean(same, axis=1))
@@ -164,3 +165,56 @@ def _rejected(p_values: list[float], rate: float) -> int:
     factor = m * sum(1 / k for k in range(1, m + 1))
     ranked = sorted(p for p in p_values if not isnan(p))
     return max((k for k, p in enumerate(ranked, 1) if p <= k * rate / factor), default=0)
+
+
+def krippendorff_alpha(
+    ratings: ArrayLike | Sequence[Sequence[Any]], scale: RatingScale = "interval"
+) -> float:
+    """Krippendorff's alpha of ratings (N, R): a row per item, a column per rater.
+
+    `nan` is a missing rating, and so is None; items with fewer than two are left out. Ratings are
+    numbers, or on a nominal scale labels of any kind. The result is `nan` if all ratings are the
+    same. Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability".
+
+    Raises:
+        InputError: they aren't.
+
+    >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 3], [1, 2]]), 3)
+    0.821
+    """
+    if scale not in ("nominal", "ordinal", "interval", "ratio"):
+        raise ParameterError(None, "scale", scale, "'nominal', 'ordinal', 'interval' or 'ratio'")
+    if scale == "nominal":
+        labels = np.atleast_2d(np.array(ratings, object))
+        numbers = np.array(label_codes(labels.ravel().tolist()), np.float64)
+        table = np.where(numbers < 0, np.nan, numbers).reshape(labels.shape)
+    else:
+        table = np.atleast_2d(as_numbers("ratings (labels need scale='nominal')", ratings))
+    values, codes = np.unique(table[~np.isnan(table)], return_inverse=True)
+    counts = np.zeros((len(table), len(values)))
+    np.add.at(counts, (np.nonzero(~np.isnan(table))[0], codes), 1)
+    counts = counts[counts.sum(1) > 1]
+    if not counts.size:
+        return float("nan")
+    per_item = counts.sum(1)
+    # Pairs of ratings of one item, each item weighing as many as it has ratings.
+    coincidences = (counts / (per_item - 1)[:, None]).T @ counts
+    coincidences -= np.diag((counts / (per_item - 1)[:, None]).sum(0))
+    totals = coincidences.sum(1)
+    expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
+    cost = _distance(values, totals, scale)
+    return beyond_chance(float((cost * coincidences).sum()), float((cost * expected).sum()))
+
+
+def _distance(values: Array, totals: Array, scale: RatingScale) -> Array:
+    """The squared distance of each pair of values."""
+    if scale == "nominal":
+        return np.asarray(values[:, None] != values, np.float64)
+    if scale == "ordinal":
+        # Ranks in the middle of each value's share of all ratings.
+        values = np.cumsum(totals) - totals / 2
+    difference = values[:, None] - values
+    if scale == "ratio":
+        total = values[:, None] + values
+        difference = np.divide(difference, total, where=total != 0, out=np.zeros_like(difference))
+    return np.asarray(np.square(difference))

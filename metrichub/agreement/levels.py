@@ -21,7 +21,7 @@ from metrichub.agreement.coefficients import (
     outcomes_of,
     pair_coefficient,
 )
-from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.preference_votes import ranked_pairs
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
@@ -90,8 +90,8 @@ def rows_at(level: str, scores: Array, human: Array) -> tuple[Array, Array]:
     if level == "within_system":
         return x, z
     if level == "pooled":
-        there = ~missing
-        return x[there][None], z[there][None]
+        present = ~missing
+        return x[present][None], z[present][None]
     with np.errstate(invalid="ignore"):
         rated = (~missing).sum(1)
         return (
@@ -107,7 +107,7 @@ def mean_of(values: Array) -> float:
 
 
 def chance(level: str, name: str, human: Array) -> float:
-    """What a metric gets that knows nothing: a constant where ties can be right, else a coin.
+    """The value of a metric that knows nothing: a constant where ties can be right, else a coin.
 
     A constant is right about the pairs that people tie, which is all that a bad metric needs that
     ties everything. Correlations of a constant are undefined; a coin's are 0.

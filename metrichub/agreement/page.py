@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.best_metric import by_agreement, number, read_first, sentences_of
+from metrichub.agreement.best_metric import (
+    by_agreement,
+    number,
+    read_first,
+    score_of,
+    sentences_of,
+)
 from metrichub.agreement.coefficients import COEFFICIENTS
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
@@ -20,7 +27,7 @@ from metrichub.report.html.charts import Tick
 from metrichub.report.html.forest import Axis, Forest, ForestRow
 from metrichub.report.html.records import Scores, page_numbers
 from metrichub.report.rows import chosen_outputs
-from metrichub.report.tables import Cell, Score, Table
+from metrichub.report.tables import Cell, Table
 
 WORK = 10_000_000
 """Draws times samples times values: about so much is done for the intervals."""
@@ -35,7 +42,7 @@ _LEVELS = {
 
 
 class People(NamedTuple):
-    """What a page says of agreement with people: tables, sentences, and its script's data.
+    """The section of a page on agreement with people: tables, sentences, and its script's data.
 
     `headline` says which metric agrees best, where agreement is what the page is about, and
     `leading` is that metric with its output; `bars` are
@@ -73,76 +80,55 @@ def people_of(
     """
     names = [human] if isinstance(human, str) else None if human is None else list(human)
     main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
-    shown = [output for output in outputs if output[:2] in main]
-    if measured and not names:
-        return _people([measured], "", {}, [], first=True)
-    columns = rated_columns(systems, options.cluster, names)
-    if not columns.ratings or not shown:
-        return None
-    agreements = (
-        [measured]
-        if measured
-        else [
-            _agreement(systems, columns, of_kind, options, len(shown))
-            for of_kind in (columns.numbers(), columns.labels())
-            if of_kind
-        ]
+    number = sum(output[:2] in main for output in outputs)
+    columns = None
+    if names or not measured:
+        columns = rated_columns(systems, options.cluster, names)
+        if not columns.ratings or not number:
+            return None
+    agreements = [measured] if measured else []
+    if columns and not measured:
+        kinds = filter(None, (columns.numbers(), columns.labels()))
+        agreements = [_agreement(systems, columns, kind, options, number) for kind in kinds]
+    rows = _by_metric(agreements)
+    leading = {metric: by_rating[0] for metric, by_rating in rows.items() if by_rating[0]}
+    metric, _, output = next(iter(rows)).partition(".")
+    drawn = agreements[0].drawn.draws
+    interval = f" [{agreements[0].confidence:.0%} interval]" if drawn else ""
+    return People(
+        headline=sentences_of(agreements[0], leading) if measured else [],
+        leading=(metric, output or "score"),
+        rated=_mean_ratings(list(systems), columns) if columns else [],
+        bars=_bars(leading, interval),
+        main=_main(rows),
+        whole=[agreement.table() for agreement in agreements],
+        sentences=[columns.sentence() if columns else "", *_how(agreements)],
+        notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
+        lines=[agreement.line() for agreement in agreements],
+        data=_data(columns, first=measured is not None) if columns else {},
     )
-    rated = _mean_ratings(list(systems), columns)
-    first = measured is not None
-    data = _data(columns, first=first)
-    return _people(agreements, columns.sentence(), data, rated, first=first)
 
 
 def _mean_ratings(systems: Sequence[str], columns: RatedColumns) -> list[str]:
     """Each rating's mean by system, the highest first; of two, which is rated higher how often."""
     if len(columns.rated) < 2:
         return []
-    told = []
+    lines = []
     for name, values in columns.ratings.items():
-        by_system = {
-            system: own
-            for system, own in zip(systems, values, strict=True)
-            if not np.isnan(own).all()
-        }
-        ranked = sorted(by_system, key=lambda system: -np.nanmean(by_system[system]))
-        line = ", ".join(f"{system} {np.nanmean(by_system[system]):.3g}" for system in ranked)
+        pairs = zip(systems, values, strict=True)
+        rated = {system: ratings for system, ratings in pairs if not np.isnan(ratings).all()}
+        means = {system: float(np.nanmean(ratings)) for system, ratings in rated.items()}
+        ranked = sorted(means, key=lambda system: -means[system])
+        line = ", ".join(f"{system} {means[system]:.3g}" for system in ranked)
         if len(ranked) == 2:
-            first, second = (by_system[system] for system in ranked)
+            first, second = (rated[system] for system in ranked)
             both = int((~np.isnan(first - second)).sum())
             line += (
                 f" ({ranked[0]} rated higher in {int((first > second).sum()):,} of {both:,} "
                 f"samples, {ranked[1]} in {int((second > first).sum()):,})"
             )
-        told.append(f"{name}: {line}")
-    return told
-
-
-def _people(
-    agreements: Sequence[Agreement],
-    sentence: str,
-    data: dict[str, Any],
-    rated: list[str],
-    *,
-    first: bool = False,
-) -> People:
-    rows = _by_metric(agreements)
-    leading = {metric: own[0] for metric, own in rows.items() if own[0]}
-    metric, _, output = next(iter(rows)).partition(".")
-    drawn = agreements[0].drawn.draws
-    interval = f" [{agreements[0].confidence:.0%} interval]" if drawn else ""
-    return People(
-        headline=sentences_of(agreements[0], leading) if first else [],
-        leading=(metric, output or "score"),
-        rated=rated,
-        bars=_bars(leading, interval),
-        main=_main(rows),
-        whole=[agreement.table() for agreement in agreements],
-        sentences=[sentence, *_how(agreements)],
-        notes=list(dict.fromkeys(note for agreement in agreements for note in agreement.notes)),
-        lines=[agreement.line() for agreement in agreements],
-        data=data,
-    )
+        lines.append(f"{name}: {line}")
+    return lines
 
 
 def _agreement(
@@ -152,7 +138,7 @@ def _agreement(
     options: SignificanceOptions,
     outputs: int,
 ) -> Agreement:
-    """What the command says of these columns, with as many draws as there is time for."""
+    """The agreement with these columns, with as many draws as there is time for."""
     reports = [systems[name] for name in columns.rated]
     work = sum(report.size for report in reports) * len(names) * outputs
     draws = min(options.resamples, WORK // max(work, 1))
@@ -161,18 +147,14 @@ def _agreement(
         "confidence": options.confidence,
         "seed": options.seed,
     }
-    if len(reports) == 1:
-        return _of_one(reports[0], names, how)
-    return _of_several(dict(zip(columns.rated, reports, strict=True)), names, how)
-
-
-def _of_one(report: Measurement, names: Sequence[str], how: Mapping[str, Any]) -> Agreement:
-    """The agreement of one report; over all outputs where its labels don't lay them out."""
+    if len(reports) > 1:
+        return _of_several(dict(zip(columns.rated, reports, strict=True)), names, how)
     try:
-        return agreement_of(report, names, **how)
+        return agreement_of(reports[0], names, **how)
     except InputError:
-        ratings = {name: report.metadata[name] for name in names}
-        return agreement_of(with_facts(report, metadata=ratings), names, **how)
+        # Its labels don't lay the outputs out, so that all are compared at once.
+        ratings = {name: reports[0].metadata[name] for name in names}
+        return agreement_of(with_facts(reports[0], metadata=ratings), names, **how)
 
 
 def _of_several(
@@ -181,28 +163,28 @@ def _of_several(
     """Agreement over systems that answered the same samples: each sample is an item."""
     size = next(iter(systems.values())).size
     scored = [scores_by_label(report) for report in systems.values()]
+    better = {label: direction for _, ways in scored for label, direction in ways.items()}
     none = np.full(size, np.nan)
-    labels = dict.fromkeys(label for scores, _ in scored for label in scores)
+    scores = {
+        label: np.concatenate([by_label.get(label, none) for by_label, _ in scored])
+        for label in better
+    }
+    columns = [[r.metadata.get(name, [None] * size) for r in systems.values()] for name in names]
     agreement = correlate(
-        {
-            label: np.concatenate([scores.get(label, none) for scores, _ in scored])
-            for label in labels
-        },
-        {
-            name: [
-                rating for r in systems.values() for rating in r.metadata.get(name, [None] * size)
-            ]
-            for name in names
-        },
+        scores,
+        {name: list(chain(*column)) for name, column in zip(names, columns, strict=True)},
         item=list(range(size)) * len(systems),
         system=[name for name in systems for _ in range(size)],
-        better={label: way for _, better in scored for label, way in better.items()},
+        better=better,
         **how,
     )
-    sources = [sources_of(report, labels) for report in systems.values()]
-    signatures = {name: line for lines, _ in sources for name, line in lines.items()}
-    bibtex = list(dict.fromkeys(entry for _, entries in sources for entry in entries))
-    return with_sources(agreement, signatures, bibtex)
+    signatures: dict[str, str] = {}
+    bibtex: dict[str, None] = {}
+    for report in systems.values():
+        lines, entries = sources_of(report, better)
+        signatures |= lines
+        bibtex |= dict.fromkeys(entries)
+    return with_sources(agreement, signatures, list(bibtex))
 
 
 def _by_metric(agreements: Sequence[Agreement]) -> dict[str, list[AgreementRow | None]]:
@@ -218,14 +200,17 @@ def _by_metric(agreements: Sequence[Agreement]) -> dict[str, list[AgreementRow |
 
 def _main(rows: Mapping[str, Sequence[AgreementRow | None]]) -> Table:
     """A row a metric, a column a rating; the ceiling and chance last."""
-    metrics, columns = [*rows], zip(*rows.values(), strict=True)
+    columns = list(zip(*rows.values(), strict=True))
     dimensions = [next(filter(None, column)).dimension for column in columns]
-    cells: list[list[Cell]] = [[metric, *map(_cell, own)] for metric, own in rows.items()]
+    cells: list[list[Cell]] = [
+        [metric, *map(score_of, by_rating)] for metric, by_rating in rows.items()
+    ]
     best = set()
-    for k in range(1, len(dimensions) + 1):
-        column = {name: row for name, own in rows.items() if (row := own[k - 1])}
-        ranked = by_agreement(column)
-        best |= {(metrics.index(ranked[0]), k)} if len(ranked) > 1 else set()
+    for k, column in enumerate(columns, 1):
+        rated = {name: row for name, row in zip(rows, column, strict=True) if row}
+        ranked = by_agreement(rated)
+        if len(ranked) > 1:
+            best.add((list(rows).index(ranked[0]), k))
     return Table(["metric", *dimensions], cells, best)
 
 
@@ -237,7 +222,7 @@ def _bars(rows: Mapping[str, AgreementRow], interval: str) -> Forest:
         row = rows[name]
         kind = "best" if k == 0 and row.low > chance else "alone"
         places = axis.places(row.low, row.value, row.high)
-        bars.append(ForestRow(name, name, [str(_cell(row))], kind, (), *places))
+        bars.append(ForestRow(name, name, [str(score_of(row))], kind, (), *places))
     marks = {
         f"{text} {number(rows[name].value)}": axis.place(rows[name].value)
         for name, text in ((CHANCE, "chance"), (CEILING, "one rater"))
@@ -245,35 +230,29 @@ def _bars(rows: Mapping[str, AgreementRow], interval: str) -> Forest:
     }
     ticks = [Tick(place, text) for text, place in marks.items() if place is not None]
     row = next(iter(rows.values()))
-    known = COEFFICIENTS.get(row.coefficient)
-    title = known.title if known else row.coefficient
-    return Forest(row.dimension, [title, f"agreement{interval}"], bars, ticks, None)
+    return Forest(row.dimension, [_title(row), f"agreement{interval}"], bars, ticks, None)
 
 
-def _cell(row: AgreementRow | None) -> Score:
-    if row is None or row.value != row.value:
-        return Score("–")
-    bounds = f"[{number(row.low)}, {number(row.high)}]" if row.low == row.low else ""
-    return Score(number(row.value), interval=bounds)
+def _title(row: AgreementRow) -> str:
+    coefficient = COEFFICIENTS.get(row.coefficient)
+    return coefficient.title if coefficient else row.coefficient
 
 
 def _how(agreements: Sequence[Agreement]) -> list[str]:
-    """What the table shows, in plain sentences."""
+    """How the table was computed, in plain sentences."""
     sentences = []
     for agreement in agreements:
         first = read_first(agreement)[0]
         dimensions = ", ".join(dict.fromkeys(row.dimension for row in agreement.rows))
-        known = COEFFICIENTS.get(first.coefficient)
-        title = known.title if known else first.coefficient
         level = _LEVELS.get(first.level, f"at the level {first.level}")
-        sentences.append(f"{dimensions}: {title} {level}.")
+        sentences.append(f"{dimensions}: {_title(first)} {level}.")
     drawn, data = agreements[0].drawn, agreements[0].data
     if drawn.draws:
         samples = "samples" if data.items == data.samples else "items"
-        what = "systems and items" if drawn.draw == "both" else samples
+        units = "systems and items" if drawn.draw == "both" else samples
         share = f"{agreements[0].confidence * 100:g}%"
         sentences.append(
-            f"In brackets: {share} intervals, by {drawn.draws:,} bootstrap draws of {what}."
+            f"In brackets: {share} intervals, by {drawn.draws:,} bootstrap draws of {units}."
         )
     else:
         sentences.append(
@@ -286,8 +265,8 @@ def _how(agreements: Sequence[Agreement]) -> list[str]:
 
 def _data(columns: RatedColumns, *, first: bool) -> dict[str, Any]:
     """The ratings of every sample, and whether the samples begin with the largest disagreements."""
-    means = [
-        {"name": name, "values": [page_numbers(of_system) for of_system in values]}
+    ratings = [
+        {"name": name, "values": list(map(page_numbers, values))}
         for name, values in columns.ratings.items()
     ]
-    return {"ratings": means, "first": first}
+    return {"ratings": ratings, "first": first}

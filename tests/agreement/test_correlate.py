@@ -9,7 +9,7 @@ import pytest
 
 from metrichub.agreement import correlate, tie_calibration
 from metrichub.agreement.levels import value_at
-from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.preference_votes import ranked_pairs
 from metrichub.agreement.soft_pairwise import soft_pairwise_accuracy, soft_pairwise_chance
 from metrichub.errors import InputError, ParameterError
 from tests.agreement.vectors import array

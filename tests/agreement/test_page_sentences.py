@@ -11,6 +11,7 @@ from metrichub import Hub
 from metrichub.agreement import correlate
 from metrichub.agreement import page as people
 from metrichub.agreement.agreement import Agreement, AgreementRow
+from metrichub.agreement.agreement_inputs import Place
 from metrichub.agreement.best_metric import read_first
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.page_columns import rated_columns
@@ -123,11 +124,6 @@ def test_a_table_of_people_has_a_cell_for_each_rating() -> None:
     ]
     # Of one metric alone on a rating none is best.
     assert table.best == {(0, 1)}
-    whole = people._people(both, "said", {"k": 1}, ["told"])
-    assert (whole.sentences[0], whole.rated, whole.data) == ("said", ["told"], {"k": 1})
-    assert whole.notes == ["noted", "noted too"]
-    assert whole.lines == [one.line() for one in both]
-    assert [len(one.rows) for one in whole.whole] == [3, 3]
 
 
 def test_the_first_coefficient_is_read_at_its_first_level() -> None:
@@ -301,7 +297,7 @@ def test_tables_have_ranks_and_verdicts_and_the_lines_below_the_last() -> None:
     scores = {"m": [0.9, 0.2, 0.7, 0.4], "n": [0.1, 0.2, 0.3, 0.9]}
     names = ["balanced_accuracy", "auc"]
     agreement = correlate(scores, {"good": [1, 0, 0, 1]}, coefficient=names, cut=0.5, draws=0)
-    ranks = {("good", "pooled", "auc"): {"m": 1, "n": 2}}
+    ranks = {Place("good", "pooled", "auc"): {"m": 1, "n": 2}}
     first, second = tables_of(agreement, ranks, ["line"], "markdown")
     assert first.head[-2:] == ["used", "rank"]
     assert [row[-1] for row in first.rows] == [None] * 4 + [1, 2, None, None]

@@ -9,8 +9,7 @@ from metrichub.agreement import Votes, correlate_preferences
 from metrichub.agreement import bootstrap as module
 from metrichub.agreement.bootstrap import Drawn, resampled
 from metrichub.agreement.coefficients import Options
-from metrichub.agreement.preference_votes import are_preferences, side_of
-from metrichub.agreement.preferences import ranked_pairs
+from metrichub.agreement.preference_votes import are_preferences, ranked_pairs, side_of
 from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError, MissingColumn, ParameterError
