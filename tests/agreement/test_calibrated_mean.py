@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from benchmarks.coverage_calibrated import Drawn, coverage, normal, stars, yes_no
+from benchmarks.coverage_calibrated import coverage, normal, yes_no
 from metrichub.agreement import calibrated_mean
-from metrichub.agreement.prediction_powered import prediction_powered
 from metrichub.agreement.shares import Share, agresti_coull, weighted_sum
 from metrichub.errors import InputError
 from metrichub.evaluation.distributions import student
@@ -149,11 +148,6 @@ def test_a_judge_leans_above_or_below(
     assert mean.lean == f"on 4 labels the judge {lean}"
 
 
-@pytest.mark.parametrize(("labels", "rarer"), [([1, 2, 3, 3], 2), ([1, 1, 1, 2], 1), ([5, 5], 0)])
-def test_labels_beside_the_most_common_one_are_counted(labels: list[float], rarer: int) -> None:
-    assert calibrated_mean(labels, labels).rarer == rarer
-
-
 def test_eight_labels_of_another_kind_carry_an_interval() -> None:
     mean = calibrated_mean([1.0, 5.0] * 20, [4.0] * 12 + [3.0, 5.0] * 4 + [NAN] * 20)
     assert (mean.why, mean.few, np.isfinite(mean.low)) == (None, False, True)
@@ -177,23 +171,17 @@ def test_scores_of_all_samples_lie_between_0_and_1_for_yes_and_no(
     assert np.isnan(mean.same) != shares
 
 
-@pytest.mark.parametrize("labels", [10, 50])
 @pytest.mark.parametrize("rate", [0.5, 0.99])
-@pytest.mark.parametrize("right", [0.7, 0.9])
+@pytest.mark.parametrize(("right", "labels"), [(0.7, 10), (0.9, 50)])
 def test_intervals_of_yes_and_no_hold_the_true_rate(rate: float, right: float, labels: int) -> None:
-    # At a coverage of .92 one of 8 cells of 500 sets falls below .89 in .5% of all runs.
+    # At a coverage of .92 500 sets fall below .89 in .7% of all runs.
     coverages = coverage(yes_no(rate, right), labels, sets=500)
     assert coverages.none == 0
     assert coverages.held >= 0.89
 
 
-@pytest.mark.parametrize(
-    ("drawn", "labels"),
-    [(normal(1.0), 10), (stars((0.02, 0.03, 0.05, 0.1, 0.8)), 100)],
-    ids=["normal, 10", "stars, 100"],
-)
-def test_intervals_of_ratings_hold_the_true_mean(drawn: Drawn, labels: int) -> None:
-    coverages = coverage(drawn, labels, sets=500)
+def test_intervals_of_ratings_hold_the_true_mean() -> None:
+    coverages = coverage(normal(1.0), 10, sets=500)
     assert coverages.none < 0.05
     assert 0.9 <= coverages.held <= 0.98
 
@@ -258,11 +246,6 @@ def test_agresti_and_coull_hold_every_share(of: int) -> None:
         assert held >= 0.92, share
 
 
-def test_of_no_case_a_share_may_be_anything() -> None:
-    assert np.isnan(agresti_coull(0, 0).value)
-    assert agresti_coull(0, 0)[1:] == pytest.approx((0, 1))
-
-
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_a_weight_that_is_given_holds_for_yes_and_no_too(weight: float) -> None:
     # The judge says yes to 3 of 4 labeled samples, people to 2, and to 1 of 2 others.
@@ -283,9 +266,3 @@ def test_labels_of_all_samples_are_a_share_of_their_own() -> None:
     mean = calibrated_mean([1, 0, 1, 0] * 5, [1, 1, 0, 0] * 5)
     assert (mean.mean, mean.low, mean.high) == agresti_coull(10, 20)
     assert mean.weight == 0
-
-
-def test_without_other_samples_the_labels_are_all_that_is_known() -> None:
-    # Of 1 and 3 the mean is 2, and their variance of 1 is halved in that of their mean.
-    labels = np.array([1.0, 3.0])
-    assert prediction_powered(labels, labels, np.empty(0), 1.0) == (2, 0, 1 / 2, 0)

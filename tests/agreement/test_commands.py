@@ -255,15 +255,6 @@ def test_ranks_and_citations_are_shown_on_request_alone() -> None:
     assert [text.count("agreement|values:") for text in tables.values()] == [0, 1, 1]
 
 
-def test_items_of_a_report_are_known_by_their_labels() -> None:
-    # The rows of system y come in the other order, so that the place of a row isn't its item.
-    rows = [row for name in "xz" for row in ROWS if row["system"] == name]
-    rows += [row for row in reversed(ROWS) if row["system"] == "y"]
-    report = Hub("token_f1").evaluate(rows)
-    agreement = report.agreement("good", coefficient="tau_b", level="item", draws=0)
-    assert agreement.row().value == pytest.approx(2 / 3)
-
-
 def test_scores_of_a_file_have_no_card_to_write_beside() -> None:
     told = ("--score", "good", "--human", "good", "--draws", "9", "--write", "mine")
     result = run("agreement", "rated.jsonl", *told)

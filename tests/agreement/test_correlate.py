@@ -32,10 +32,6 @@ def test_outputs_without_systems_are_of_no_number_of_systems() -> None:
     assert [(data.systems, data.items) for data in found] == [(3, 2), (1, 2)]
 
 
-def test_items_alone_are_enough_to_compare_the_outputs_of_each() -> None:
-    assert few(system=None, coefficient="tau_b").row().value == pytest.approx((1 + 1 / 3) / 2)
-
-
 def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
     agreement = few(item=None, coefficient="tau_b", level="item")
     assert agreement.row().value == few(coefficient="tau_b").row().value
@@ -67,18 +63,6 @@ def test_true_and_false_are_labels_and_no_ratings_at_all_are_none() -> None:
 
 def test_an_empty_cell_is_a_missing_score() -> None:
     assert correlate(["", 1, 2, 3], [5, 1, 2, 3], coefficient="tau_b", draws=0).row().unscored == 1
-
-
-@pytest.mark.parametrize(("name", "value"), [("acc_eq", 1 / 3), ("tau_23", 2 / 3 - 1)])
-def test_a_constant_is_right_of_the_pairs_that_people_tie(name: str, value: float) -> None:
-    agreement = correlate([7.0] * 3, [1, 1, 2], coefficient=name, draws=0)
-    assert [agreement.row(of).value for of in ("score", "chance")] == pytest.approx([value] * 2)
-
-
-def test_most_raters_decide_a_label() -> None:
-    votes = [[1, 1, 0], [0, 0, 1], [1, 0], [1, 1, 1], [0, 0, 0], [None, 1]]
-    # .1, .9 and .7 are yes; half of two is no majority.
-    assert correlate(SCORES, votes, draws=0).row().value == pytest.approx((0 + 3 + 2) / 9)
 
 
 def test_a_cut_is_of_each_metric_s_own_scale() -> None:
@@ -356,12 +340,3 @@ def test_an_item_without_a_value_counts_though_a_system_lacks_it() -> None:
     scores, human = np.array([[1, 1.0], [1, 2], [np.nan, 3]]), np.array([[1, 1.0], [2, 2], [3, 3]])
     value = value_at("item", "pearson", scores, human)
     assert (value.value, value.used, value.undefined) == (pytest.approx(1), 1, 1)
-
-
-def test_pairs_of_wmt_s_tau_lie_25_points_or_more_apart() -> None:
-    # Of 0, 25 and 49.5 two pairs do.
-    human = np.array([[0.0], [25], [49.5]])
-    how: dict[str, Any] = {"level": "item", "coefficient": "tau_wmt", "draws": 0}
-    row = correlate(np.array([[1], [2], [3]]), human, **how).row()
-    assert (row.value, row.used) == (1, 2)
-    assert value_at("item", "tau_wmt", human, human)[:2] == (1, 2)

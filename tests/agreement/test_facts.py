@@ -13,9 +13,8 @@ from metrichub import Hub
 from metrichub.agreement import correlate, correlate_preferences, protocols
 from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.bootstrap import Drawn
-from metrichub.agreement.of_report import judges_of, scores_by_label, sources_of, usual_labels
-from metrichub.agreement.preference_votes import Sides, Votes, read_sides
-from metrichub.agreement.rating_matrix import ITEMS, RatingMatrix
+from metrichub.agreement.of_report import judges_of
+from metrichub.agreement.preference_votes import Votes
 from metrichub.agreement.ratings import read_ratings
 from metrichub.authoring import Metric
 from metrichub.errors import InputError, MissingColumn, ParameterError
@@ -179,39 +178,6 @@ def test_each_output_of_a_judge_has_its_own_consistency_in_its_own_report() -> N
     assert judges_of(Hub(Turning(name="mine")).evaluate(rows), ["mine"]) == []
 
 
-def test_scores_have_a_label_an_output_and_a_direction() -> None:
-    rows = [{"prediction": "x y", "reference": "x"}, {"prediction": "z", "reference": "x"}]
-    report = Hub(["token_f1", "wer"]).evaluate(rows)
-    scores, better = scores_by_label(report)
-    assert better == {"token_f1": "higher", "wer": "lower"}
-    # One of two words, of which one is wanted.
-    assert scores["token_f1"].tolist() == pytest.approx([2 / 3, 0])
-    every, ways = scores_by_label(report, "token_f1", all_outputs=True)
-    assert set(every) == {"token_f1", "token_f1.precision", "token_f1.recall"}
-    assert every["token_f1.precision"].tolist() == [0.5, 0]
-    assert set(ways.values()) == {"higher"}
-    signatures, bibtex = sources_of(report, ["token_f1.recall", "other"])
-    assert list(signatures) == ["token_f1"]
-    assert bibtex == [report.results["token_f1"].metric.card.bibtex]
-
-
-def test_labels_that_a_sample_lacks_are_no_labels() -> None:
-    assert usual_labels({"id": [1, 2], "doc_id": [3, 3]}, ITEMS) == [3, 3]
-    assert usual_labels({"item": ["", 0]}, ITEMS) == ["", 0]
-    for columns in ({"item": [1, None]}, {"item": [1, NAN]}, {"other": [1, 2]}):
-        assert usual_labels(columns, ITEMS) is None
-
-
-def test_sides_are_a_table_of_raters() -> None:
-    table = read_sides("good", [["a", "b"], "tie", [], ["y"]], ("x", "y"))
-    np.testing.assert_array_equal(table, [[1, -1], [0, NAN], [NAN, NAN], [-1, NAN]])
-    assert read_sides("good", []).shape == (0, 1)
-    assert read_sides("good", ["a"]).shape == (1, 1)
-    np.testing.assert_array_equal(Sides(table).consensus, [0, 0, NAN, -1])
-    majority = Sides(np.array([[1, 1, -1], [-1, NAN, -1]])).consensus
-    np.testing.assert_array_equal(majority, [1, -1])
-
-
 def test_votes_are_said_in_words_and_joined_to_samples() -> None:
     sides: dict[str, Any] = {"system_a": "xyx", "system_b": "yxz", "winner": ["x", "x", ""]}
     votes = Votes.of({"item": [1, 1, 2], **sides})
@@ -249,16 +215,6 @@ def test_ratings_have_as_many_raters_as_the_most_of_a_sample(values: Any, table:
     ratings = read_ratings("good", values, 4)
     np.testing.assert_array_equal(ratings.table, table)
     assert ratings.raters == len(table[0])
-
-
-def test_a_layout_has_a_cell_a_sample() -> None:
-    matrix = RatingMatrix.of(3, ["i", "j", "i"], ["x", "x", "y"])
-    assert (matrix.systems, matrix.items) == (("x", "y"), ("i", "j"))
-    np.testing.assert_array_equal(matrix.arranged(np.array([1.0, 2, 3])), [[1, 2], [3, NAN]])
-    assert RatingMatrix.of(0).arranged(np.empty(0)).shape == (0, 0)
-    unnamed = RatingMatrix.of(3, ["i", "j", "i"])
-    assert (unnamed.systems, unnamed.named_systems) == ((0, 1), False)
-    assert RatingMatrix.of(4, None, list("xyxy")).items == (0, 1)
 
 
 WORDS = [

@@ -87,15 +87,6 @@ def test_preferences_beside_ratings_are_no_preferences() -> None:
         assert "sample 0: ab is 'a' (str); a rating is a number" in message
 
 
-@pytest.mark.parametrize("named", ["model_a", "model_b"])
-def test_the_name_of_one_side_alone_names_no_systems(named: str) -> None:
-    write("arena.jsonl", [{"m": row["m"], "ab": "a", named: row[named]} for row in ARENA])
-    document = measured("agreement", "arena.jsonl", "--human", "ab", "--score", "m")
-    # a, a and a tie: 2 of 3.
-    assert document["results"][0]["value"] == pytest.approx(2 / 3)
-    assert (document["data"]["systems"], document["draw"]) == (1, "items")
-
-
 @pytest.mark.parametrize(
     ("draw", "shown"), [(None, "both"), ("items", "items"), ("systems", "systems")]
 )
@@ -140,11 +131,6 @@ def test_the_table_is_written_where_it_is_asked_for() -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     lines = Path("table.csv").read_text("utf-8").splitlines()[1:4]
     assert [line.split(",")[0] for line in lines] == ["token_f1", "human ceiling", "chance"]
-
-
-def test_all_outputs_have_rows_if_they_are_asked_for() -> None:
-    rows = measured(*OF_RATED, "--rater", "who", "--all-outputs")["results"]
-    assert {"token_f1", "token_f1.precision", "token_f1.recall"} < {row["metric"] for row in rows}
 
 
 def test_the_mean_of_a_protocol_has_no_rank_of_its_own() -> None:

@@ -9,7 +9,7 @@ import scipy.stats
 
 from metrichub.agreement import correlate, correlate_preferences, wilson
 from metrichub.agreement.agreement_inputs import Inputs
-from metrichub.agreement.bootstrap import Drawn, _blocks, interval_of, resampled
+from metrichub.agreement.bootstrap import Drawn, _blocks, resampled
 from metrichub.agreement.coefficients import Options
 from metrichub.agreement.interval_rules import Bounds, DrawnUnits, bounds_of, bounds_of_labels
 from metrichub.agreement.levels import value_at
@@ -187,14 +187,6 @@ def test_draws_of_other_numbers_of_cells_are_each_of_their_own(level: str, draw:
             assert drawn[k] == pytest.approx(expected, nan_ok=True)
 
 
-def test_a_thousand_draws_of_both_are_usual() -> None:
-    x = np.arange(6.0).reshape(2, 3)
-    assert Drawn() == Drawn("both", 1000, 12345)
-    assert len(resampled("item", "tau_b", x, x, Drawn())) == 1000
-    low, high = interval_of(np.array([NAN, 2.0]), 0.9)
-    assert (low, high) == (2, 2)
-
-
 @pytest.mark.parametrize("draw", ["items", "systems", "both"])
 def test_an_interval_of_pairs_is_wilson_s_or_of_draws(draw: str) -> None:
     lead = np.random.default_rng(2).normal(size=30)
@@ -245,12 +237,6 @@ def test_a_test_of_preferences_swaps_what_belongs_together() -> None:
     assert agreement.compare("x", "y", draws=99, seed=3) != agreement.compare("x", "y", draws=99)
 
 
-def test_two_pairs_may_have_two_verdicts_or_two_scores() -> None:
-    for scores, value in (({"m": ["a", "b"]}, 1), ({"m": ([2, 1], [1, 2])}, 1)):
-        row = correlate_preferences(scores, "ab", coefficient="accuracy", draws=0).row()
-        assert (row.value, row.used) == (value, 2)
-
-
 def rated(seed: int, size: int, relation: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
     """Normal scores and ratings of this correlation."""
     random = np.random.default_rng(seed)
@@ -277,16 +263,6 @@ def test_intervals_of_few_items_hold_the_true_value(name: str, true: float, size
     assert held >= 177
 
 
-def test_a_mean_over_three_items_that_have_a_value_carries_none() -> None:
-    # Of nine items people rate the outputs of six all alike.
-    random = np.random.default_rng(1)
-    x, z = random.normal(size=(2, 5, 9))
-    z[:, :6] = 1
-    row = correlate(x, z, coefficient="pearson", draw="items", level="item").row("score")
-    assert (row.used, row.undefined) == (3, 6)
-    assert row.note == "no interval: 3 items, and it takes 5"
-
-
 def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> None:
     # People say yes 12 times, and the metric with them 12 times; of their 8 no it finds 6.
     labels = [1] * 12 + [0] * 8
@@ -300,23 +276,6 @@ def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> 
     assert agreement.row("score", coefficient="auc").note == ""
 
 
-def test_a_label_that_four_samples_have_carries_no_interval() -> None:
-    x, _ = rated(5, 40)
-    agreement = correlate(x, [1] * 4 + [0] * 36, coefficient=["auc", "balanced_accuracy"], cut=0.0)
-    notes = {row.note for row in agreement.rows if row.metric == "score"}
-    assert notes == {"no interval: 4 of the rarer label, and it takes 5"}
-
-
-def test_labels_of_each_system_are_averaged_over_systems() -> None:
-    # Four of six systems have a yes, four samples in all; what is drawn are the three items.
-    labels = np.zeros((6, 3))
-    labels[:4, 0] = 1
-    scores = np.arange(18.0).reshape(6, 3) % 7
-    told: dict[str, Any] = {"level": "within_system", "coefficient": "auc", "draw": "items"}
-    row = correlate(scores, labels, **told).row()
-    assert (row.used, row.note) == (4, "no interval: 3 items, and it takes 5")
-
-
 @pytest.mark.parametrize(("name", "scale"), [("accuracy", 1), ("acc_eq", 1), ("tau_wmt", 2)])
 def test_pairs_in_the_right_order_are_a_share_of_wilson_s(name: str, scale: int) -> None:
     scores = {"mine": ([1.0] * 9 + [0.0], [0.5] * 10)}
@@ -324,37 +283,3 @@ def test_pairs_in_the_right_order_are_a_share_of_wilson_s(name: str, scale: int)
     # tau_wmt is twice the share less 1.
     expected = [scale * end - (scale - 1) for end in wilson(9, 10)]
     assert [row.value, row.low, row.high] == pytest.approx(expected)
-
-
-def test_the_reason_is_in_the_table() -> None:
-    line = repr(correlate([1, 2, 3], [3, 1, 2], coefficient="spearman")).splitlines()[1]
-    assert line.split()[4:7] == ["-0.5000", "–", "–"]
-    assert line.endswith("no interval: 3 items, and it takes 8")
-
-
-@pytest.mark.parametrize(
-    ("units", "level", "fewest", "many"),
-    [
-        # Items of which a mean is taken, or all; those that have a value count.
-        (("items", 100, 1, 100), "item", (100, "item"), True),
-        (("items", 100, 1, 99), "item", (99, "item"), True),
-        (("items", 99, 50, 99), "item", (99, "item"), False),
-        (("items", 100, 1, 7), "pooled", (100, "item"), True),
-        # Ten systems beside a hundred items are enough for a mean over items alone.
-        (("both", 100, 10, 100), "item", (10, "system"), True),
-        (("both", 100, 9, 100), "item", (9, "system"), False),
-        (("both", 99, 10, 99), "item", (10, "system"), False),
-        (("both", 100, 10, 100), "pooled", (10, "system"), False),
-        (("both", 100, 100, 1), "pooled", (100, "item"), True),
-        (("both", 100, 99, 1), "pooled", (99, "system"), False),
-        (("systems", 5, 100, 5), "item", (100, "system"), True),
-        (("systems", 500, 99, 500), "item", (99, "system"), False),
-        (("systems", 500, 120, 99), "within_system", (99, "system"), False),
-        (("systems", 500, 120, 100), "within_system", (100, "system"), True),
-    ],
-)
-def test_what_was_drawn_decides_by_the_fewest_units(
-    units: tuple[str, int, int, int], level: str, fewest: tuple[int, str], many: bool
-) -> None:
-    assert DrawnUnits(*units).fewest(level) == fewest
-    assert DrawnUnits(*units).many(level) == many

@@ -68,11 +68,6 @@ def test_cohen_kappa_is_undefined_for_one_word_or_no_items(labels: str) -> None:
     assert np.isnan(cohen_kappa(labels, labels))
 
 
-def test_alpha_is_undefined_where_all_ratings_are_the_same_or_alone() -> None:
-    assert np.isnan(krippendorff_alpha([[3, 3], [3, 3]]))
-    assert np.isnan(krippendorff_alpha([[3, np.nan], [np.nan, 1]]))
-
-
 def test_zeros_are_as_far_from_ones_on_a_ratio_scale_as_two_words_are() -> None:
     # ((1 - 0) / (1 + 0))² is 1, and 0 is at no distance from itself.
     ratings = [[0, 0], [0, 1], [1, 1], [1, 1]]

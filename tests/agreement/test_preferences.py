@@ -9,7 +9,7 @@ from metrichub.agreement import Votes, correlate_preferences
 from metrichub.agreement import bootstrap as module
 from metrichub.agreement.bootstrap import Drawn, resampled
 from metrichub.agreement.coefficients import Options
-from metrichub.agreement.preference_votes import are_preferences, ranked_pairs, side_of
+from metrichub.agreement.preference_votes import ranked_pairs, side_of
 from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.shares import wilson
 from metrichub.errors import InputError, MissingColumn, ParameterError
@@ -66,12 +66,6 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert agreement.data.raters == 2
     assert agreement.data.systems == 1
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
-
-
-def test_a_rater_who_says_nothing_has_no_vote() -> None:
-    # The second pair has one vote, for a, and the others two.
-    votes = [["a", "a"], ["a", None], ["b", "b"]]
-    assert correlated(([2, 2, 1], [1, 1, 2]), votes, coefficient="acc_eq").row().value == 1
 
 
 @pytest.mark.parametrize(("said", "preferred"), [("a", "a"), ("tie", "tie"), (None, "a")])
@@ -203,18 +197,6 @@ def test_a_preference_is_written_in_many_ways(choices: tuple[Any, ...], side: fl
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (["a", ""], True), ([["a", None], ["", "tie"]], True), (["a", "1"], True),
-        ([], False), (["", None], False), (["1", " 2 ", 1], False), (["a", "left"], False),
-        ([True, False], False), (["yes", "no"], False),
-    ],
-)  # fmt: skip
-def test_words_for_one_of_two_are_preferences(values: list[Any], expected: bool) -> None:
-    assert are_preferences(values) is expected
-
-
-@pytest.mark.parametrize(
     ("message", "options"),
     [
         ("pair 1: preferred is 'left' (str); write 'a', 'b' or", {"preferred": ["a", "left"]}),
@@ -259,11 +241,6 @@ def test_metrics_without_a_value_have_no_test() -> None:
     test = correlated(scores, ["tie"], coefficient="tau_wmt").compare("one", "other")
     assert np.isnan([test.difference, test.p]).all()
     assert test.draws == 0
-
-
-def test_preferences_have_no_verdicts() -> None:
-    with pytest.raises(InputError, match="only yes/no labels have verdicts"):
-        correlated().verdicts("mine", "preferred")
 
 
 def test_without_draws_or_a_value_there_is_no_interval_and_no_reason() -> None:

@@ -11,7 +11,6 @@ from metrichub.agreement import (
     acc_eq,
     alternative_test,
     correlate,
-    correlate_preferences,
     significance_clusters,
     spearman,
     tau_b,
@@ -119,15 +118,6 @@ def test_equal_infinite_scores_are_tied_without_a_warning() -> None:
     assert acc_eq(scores, human) == (3 + 1) / 10
     assert tau_c(scores, human) == pytest.approx(2 * 3 / (25 * (1 / 2)))
     assert spearman(scores, human) == pytest.approx(scipy.stats.spearmanr(scores, human)[0])
-
-
-def test_chance_of_preferences_is_a_coin_or_a_tie() -> None:
-    expected = {"accuracy": 0.5, "accuracy_ties_half": 0.5, "tau_wmt": 0, "tau_ties_left_out": 0}
-    expected |= {"kappa": 0, "acc_eq": 1 / 4}
-    scores, words = {"mine": ([1, 2, 3, 4], [2, 1, 1, 1])}, ["a", "b", "tie", "a"]
-    agreement = correlate_preferences(scores, words, coefficient=list(expected), draws=0)
-    found = {row.coefficient: row.value for row in agreement.rows if row.metric == "chance"}
-    assert found == expected
 
 
 def test_p_values_are_rejected_from_the_smallest_on() -> None:

@@ -13,7 +13,6 @@ from metrichub.agreement import (
     auc,
     balanced_accuracy,
     correlate,
-    krippendorff_alpha,
     pearson,
     spearman,
     tau_23,
@@ -130,13 +129,6 @@ def test_no_threshold_is_right_more_often_than_the_one_that_is_chosen(seed: int)
     there = ~np.isnan(x + z)
     pairs = apart[there[:, :, None] & there[:, None, :] & ~np.eye(6, dtype=bool)]
     assert found.ties_nearly_all == (found.epsilon > 0 and (pairs <= found.epsilon).mean() > 0.95)
-
-
-@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
-def test_raters_who_always_agree_have_an_alpha_of_one(scale: Any) -> None:
-    assert krippendorff_alpha([[0, 0], [1, 1], [3, 3]], scale) == pytest.approx(1)
-    assert np.isnan(krippendorff_alpha(np.empty((0, 2)), scale))
-    assert np.isnan(krippendorff_alpha([[1], [2]], scale))
 
 
 @pytest.mark.parametrize("system", [None, ["x", "x"]])
