@@ -253,29 +253,34 @@ def _rows(
         for metric in inputs.scores:
             value = inputs.value(metric, place)
             bounds = _bounds(inputs, metric, place, value, how, confidence)
-            notes = [
-                "neither direction is better" if inputs.better[metric] == "neither" else "",
-                "ties nearly all pairs, as a constant does" if value.ties_nearly_all else "",
-                bounds.why,
-            ]
-            row = AgreementRow(
-                metric=metric,
-                **place._asdict(),
-                value=value.value,
-                low=bounds.low,
-                high=bounds.high,
-                used=value.used,
-                undefined=value.undefined,
-                unscored=inputs.unscored(metric, place.dimension),
-                epsilon=value.epsilon,
-                note="; ".join(filter(None, notes)),
-            )
-            rows.append(row)
+            notes = []
+            if inputs.better[metric] == "neither":
+                notes.append("neither direction is better")
+            if value.ties_nearly_all:
+                notes.append("ties nearly all pairs, as a constant does")
+            row = _row(metric, place, value, bounds, notes)
+            rows.append(replace(row, unscored=inputs.unscored(metric, place.dimension)))
         dimension, level, name = place
         by_chance = chance(level, name, inputs.ratings(dimension, name))
         rows.append(AgreementRow(metric=CEILING, **place._asdict(), value=inputs.ceiling(place)))
         rows.append(AgreementRow(metric=CHANCE, **place._asdict(), value=by_chance))
     return rows
+
+
+def _row(
+    metric: str, place: Place, value: Value, bounds: Bounds, notes: Sequence[str] = ()
+) -> AgreementRow:
+    return AgreementRow(
+        metric=metric,
+        **place._asdict(),
+        value=value.value,
+        low=bounds.low,
+        high=bounds.high,
+        used=value.used,
+        undefined=value.undefined,
+        epsilon=value.epsilon,
+        note="; ".join(filter(None, [*notes, bounds.why])),
+    )
 
 
 def _bounds(
@@ -318,18 +323,8 @@ def _averages(
             units = inputs.units(how.draw, len(values), ~(np.isnan(x) | np.isnan(z)))
             drawn = np.mean(draws, axis=0)
             bounds = bounds_of(drawn, mean, AVERAGE, name, units, confidence)
-            row = AgreementRow(
-                metric=metric,
-                dimension=dimension,
-                level=AVERAGE,
-                coefficient=names,
-                value=mean,
-                low=bounds.low,
-                high=bounds.high,
-                used=len(values),
-                note=bounds.why,
-            )
-            rows.append(row)
+            value = Value(mean, len(values), 0)
+            rows.append(_row(metric, Place(dimension, AVERAGE, names), value, bounds))
     return rows
 
 

@@ -6,7 +6,7 @@ One that gives other verdicts when it is asked again can't agree with people eit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, sqrt
+from math import isnan, nan, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from metrichub.evaluation.distributions import t_tail
 from metrichub.evaluation.kappa import beyond_chance, fleiss_kappa, label_codes
 
 Array = NDArray[np.float64]
-_NONE = Share(*[float("nan")] * 3)
+_NONE = Share(nan, nan, nan)
 _VERDICTS = (0.0, 0.5, 1.0)
 RatingScale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -72,7 +72,6 @@ def judge_consistency(
         same_order = same_order[~np.isnan(same_order)]
         order = wilson(round(float(same_order.sum())), len(same_order), confidence)
     if len(scores) < 2:
-        nan = float("nan")
         return JudgeConsistency(metric, len(scores), _NONE, nan, nan, order)
     complete = scores[:, ~np.isnan(scores).any(0)].T
     same = int((complete == complete[:, :1]).all(1).sum())

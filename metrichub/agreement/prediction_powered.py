@@ -108,19 +108,33 @@ def calibrated_mean(
     else:
         estimate = _of_ratings(y, f, u, confidence, weight)
     rarer = len(y) - int(np.unique(y, return_counts=True)[1].max())
-    counts = len(y), len(u), float(every.mean())
-    judged = f >= _YES if shares else f
-    against = (float((judged == y).mean()), cohen_kappa(judged.tolist(), (y == 1).tolist()))
-    result = CalibratedMean(
-        *(*estimate.all_samples, estimate.weight, *counts, *estimate.labels, rarer, None),
-        *(float(judged.mean()), *(against if shares else ())),
-    )
+    why = None
     if shares and len(y) < LEAST_YES_NO:
-        return _without(result, f"{len(y)} yes/no labels: an interval takes {LEAST_YES_NO}")
-    if not shares and rarer < LEAST_OTHERS:
+        why = f"{len(y)} yes/no labels: an interval takes {LEAST_YES_NO}"
+    elif not shares and rarer < LEAST_OTHERS:
         few = f"{rarer} of {len(y)} labels differ from the most common one"
-        return _without(result, f"{few}: an interval takes {LEAST_OTHERS}")
-    return result
+        why = f"{few}: an interval takes {LEAST_OTHERS}"
+    mean, labels = estimate.all_samples, estimate.labels
+    if why:
+        mean, labels = mean._replace(low=nan, high=nan), labels._replace(low=nan, high=nan)
+    judged = f >= _YES if shares else f
+    return CalibratedMean(
+        mean=mean.value,
+        low=mean.low,
+        high=mean.high,
+        weight=estimate.weight,
+        labelled=len(y),
+        unlabelled=len(u),
+        raw=float(every.mean()),
+        labels_alone=labels.value,
+        labels_low=labels.low,
+        labels_high=labels.high,
+        rarer=rarer,
+        why=why,
+        judged=float(judged.mean()),
+        same=float((judged == y).mean()) if shares else nan,
+        kappa=cohen_kappa(judged.tolist(), (y == 1).tolist()) if shares else nan,
+    )
 
 
 class _Estimate(NamedTuple):
@@ -129,11 +143,6 @@ class _Estimate(NamedTuple):
     all_samples: Share
     weight: float
     labels: Share
-
-
-def _without(result: CalibratedMean, why: str) -> CalibratedMean:
-    none = float("nan")
-    return result._replace(low=none, high=none, labels_low=none, labels_high=none, why=why)
 
 
 def _of_yes_and_no(y: Array, f: Array, u: Array, confidence: float) -> _Estimate:

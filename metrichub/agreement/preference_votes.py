@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -266,10 +266,17 @@ def _of_leads(
     lead: Array, human_ties: int, unscored: int, confidence: float
 ) -> PreferenceAgreement:
     """The shares of pairs that are ordered alike (1), tied (0) or ordered otherwise (-1)."""
-    n = len(lead)
-    if not n:
-        return PreferenceAgreement(*(float("nan"),) * 6, 0, human_ties, unscored)
+    pairs = len(lead)
     right, tied = int((lead > 0).sum()), int((lead == 0).sum())
-    share = wilson(right, n, confidence)
-    half, tau = (right + tied / 2) / n, (2 * right - n) / n
-    return PreferenceAgreement(*share, half, tau, tied / n, n, human_ties, unscored)
+    share, of = wilson(right, pairs, confidence), pairs or nan
+    return PreferenceAgreement(
+        accuracy=share.value,
+        low=share.low,
+        high=share.high,
+        accuracy_ties_half=(right + tied / 2) / of,
+        tau_wmt=(2 * right - pairs) / of,
+        ties=tied / of,
+        pairs=pairs,
+        human_ties=human_ties,
+        unscored=unscored,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import sqrt
+from math import nan, sqrt
 from typing import NamedTuple
 
 from metrichub.errors import ParameterError
@@ -30,8 +30,9 @@ def wilson(count: int, of: int, confidence: float = 0.95) -> Share:
     if not 0 <= count <= of:
         raise ParameterError(None, "count", count, f"a number from 0 to {of}, that of all cases")
     if not of:
-        return Share(*[float("nan")] * 3)
-    return Share(count / of, *wilson_ends(count / of, of, quantile(confidence)))
+        return Share(nan, nan, nan)
+    low, high = wilson_ends(count / of, of, quantile(confidence))
+    return Share(count / of, low, high)
 
 
 def agresti_coull(count: int, of: int, confidence: float = 0.95) -> Share:
@@ -49,7 +50,7 @@ def agresti_coull(count: int, of: int, confidence: float = 0.95) -> Share:
     more = of + z * z
     middle = (count + z * z / 2) / more
     half = z * sqrt(middle * (1 - middle) / more)
-    value = count / of if of else float("nan")
+    value = count / of if of else nan
     return Share(value, max(0.0, middle - half), min(1.0, middle + half))
 
 
