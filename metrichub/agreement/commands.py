@@ -36,7 +36,6 @@ from metrichub.errors import did_you_mean
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
     from metrichub.agreement.agreement_inputs import Place
-    from metrichub.agreement.from_ratings import RatedScores
 
 
 _WIDEST = 100
@@ -155,7 +154,11 @@ def agreement(
     if plot:
         with replacing(plot) as new:
             forest(result).savefig(new, format=Path(plot).suffix[1:] or "png")
-    _write_page(page, title, file, result, scores, rated)
+    human = [*rated.human, *(["mqm"] if rated.severity else [])]
+    of_pairs = rated.pair or rated.preferences
+    reports = {Path(file).name: report for report in scores.reports}
+    shown = None if of_pairs or not human else human
+    write_page(page, reports, human=shown, agreement=result, title=title)
     if data:
         _write_studies(result, chosen.metrics, data, each=how.each_reference)
     for text in result.notes:
@@ -168,21 +171,6 @@ def agreement(
         say(line, "failed")
     errors = any(report.failed for report in scores.reports)
     context.exit(1 if failed else 4 if errors else 0)
-
-
-def _write_page(
-    page: str | None,
-    title: str | None,
-    file: str,
-    result: Agreement,
-    scores: RatedScores,
-    rated: RatingOptions,
-) -> None:
-    """Write the page with this agreement and all samples, if one was asked for."""
-    human = [*rated.human, *(["mqm"] if rated.severity else [])]
-    shown = None if rated.pair or rated.preferences or not human else human
-    named = {Path(file).name: report for report in scores.reports}
-    write_page(page, named, human=shown, agreement=result, title=title)
 
 
 def _ranks(result: Agreement) -> dict[Place, dict[str, int]]:
@@ -205,11 +193,8 @@ def _bound(text: str, result: Agreement) -> tuple[str, float]:
             f"{text!r} isn't METRIC=N, for example chrf=0.3", param_hint="--fail-under"
         )
     if name not in result.metrics:
-        metrics = ", ".join(result.metrics)
-        raise click.UsageError(
-            f"--fail-under {name}: no such metric{did_you_mean(name, result.metrics)} "
-            f"(metrics: {metrics})"
-        )
+        hint = f"{did_you_mean(name, result.metrics)} (metrics: {', '.join(result.metrics)})"
+        raise click.UsageError(f"--fail-under {name}: no such metric{hint}")
     return name, least
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
-from metrichub.agreement.agreement import CEILING, CHANCE, Agreement
+from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, place_of
 from metrichub.catalog.studies import (
     FILE,
     NO_PROTOCOL,
@@ -37,19 +37,15 @@ def study_of(  # the facts of one study, each by its name
     shown: bool = True,
 ) -> Study:
     """The study of one metric; `data` gives the name, title, task, licence and citation."""
-    value_at = {
-        (row.metric, row.dimension, row.level, row.coefficient): row.value for row in agreement.rows
-    }
+    value_at = {(row.metric, place_of(row)): row.value for row in agreement.rows}
     values = []
     for row in agreement.rows:
         name, _, output = row.metric.partition(".")
         if name != metric:
             continue
-        place = row.dimension, row.level, row.coefficient
+        place = place_of(row)
         numbers = map(_rounded, (row.value, row.low, row.high))
-        others = (
-            _rounded(value_at.get((kind, *place), float("nan"))) for kind in (CEILING, CHANCE)
-        )
+        others = (_rounded(value_at.get((kind, place), nan)) for kind in (CEILING, CHANCE))
         counts = row.used, row.undefined, row.unscored
         cells = [output or "score", *place, *numbers, *counts, *others]
         values.append(StudyValue._make(cells))

@@ -179,14 +179,9 @@ def _centred(x: Array) -> Array:
     mean = scaled.sum(1) / present.sum(1)
     centred = np.where(present, scaled - mean[:, None], 0)
     largest = np.abs(centred).max(1, initial=0)
-    same = _distinct_at_most_one(x, present)
-    return np.asarray(centred / np.where(same, np.nan, largest)[:, None])
-
-
-def _distinct_at_most_one(x: Array, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
     low = np.where(present, x, np.inf).min(1, initial=np.inf)
     high = np.where(present, x, -np.inf).max(1, initial=-np.inf)
-    return np.asarray(~(low < high))
+    return np.asarray(centred / np.where(low < high, largest, np.nan)[:, None])
 
 
 def _distinct(x: Array) -> Array:
