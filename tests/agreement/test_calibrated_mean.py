@@ -106,13 +106,6 @@ def test_a_sample_without_a_score_is_left_out(human: list[float]) -> None:
     assert alone.raw == pytest.approx(sum(judge) / 14)
 
 
-@pytest.mark.parametrize(("labels", "known"), [(9, False), (10, True)])
-def test_yes_and_no_have_an_interval_from_10_labels_on(labels: int, known: bool) -> None:
-    mean = calibrated_mean([1, 0] * 6, [*YES_NO[:labels], *[NAN] * (12 - labels)])
-    assert (mean.why is None) is known
-    assert np.isfinite([mean.low, mean.high, mean.labels_low, mean.labels_high]).all() == known
-
-
 def test_only_yes_and_no_that_no_weight_corrects_tell_how_far_both_agree() -> None:
     # Scores of .5 and more are yes: the judge says yes to 3 of 4, people to 2 of those and 1 more.
     judge, human = [0.5, 0.75, 1, 0.25], [1, 1, 0, 1]

@@ -106,14 +106,6 @@ def test_values_of_fewer_than_20_systems_are_noted(
     assert [n for n in agreement.notes if "system level" in n] == ([note] if advice else [])
 
 
-def test_only_items_with_a_score_and_a_rating_count_for_an_interval() -> None:
-    # Ten items; each side lacks two of them, so six have both.
-    scores = [None, None, *range(8)]
-    human = [*range(8), None, None]
-    row = correlate(scores, human, coefficient="spearman").row()
-    assert row.note == "no interval: 6 items, and it takes 8"
-
-
 def test_verdicts_need_a_cut_and_names_that_are_there() -> None:
     labels = {"good": [1, 0, 0, 1, 1, 0]}
     assert correlate({"mine": SCORES}, labels, cut=0.5, draws=0).cut_into_verdicts

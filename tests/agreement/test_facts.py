@@ -11,8 +11,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import correlate, correlate_preferences, protocols
-from metrichub.agreement.agreement import Agreement, AgreementRow
-from metrichub.agreement.bootstrap import Drawn
+from metrichub.agreement.agreement import AgreementRow
 from metrichub.agreement.of_report import judges_of
 from metrichub.agreement.preference_votes import Votes
 from metrichub.agreement.ratings import read_ratings
@@ -96,32 +95,6 @@ def test_json_has_every_number_and_null_for_none() -> None:
     assert "\n" not in agreement.to_json(indent=None)
     assert agreement.to_json().splitlines()[1].startswith('  "line"')
     assert '"größe"' in agreement.to_json()
-
-
-@pytest.mark.parametrize(
-    ("known", "more"),
-    [
-        ({}, []),
-        ({"undefined": 1}, ["undefined"]),
-        ({"unscored": 2, "note": "so"}, ["unscored", "note"]),
-        ({"epsilon": 0.5}, ["epsilon"]),
-    ],
-)
-def test_a_table_leaves_out_what_no_row_has(known: dict[str, Any], more: list[str]) -> None:
-    row = AgreementRow(
-        metric="m", dimension="d", level="item", coefficient="tau_b", value=1.5, used=3
-    )
-    rows = [row, replace(row, **known)]
-    data = correlate(SCORES, HUMAN, draws=0).data
-    agreement = Agreement(rows, data, Drawn(draws=0), 0.95, None, ["noted"])
-    head, cells, *_ = agreement.table()
-    usual = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
-    assert head == usual + more
-    assert cells == [[getattr(one, name) for name in head] for one in rows]
-    shown = repr(agreement).splitlines()
-    assert (shown[0].split(), shown[3:]) == (head, [agreement.line(), "noted"])
-    assert shown[1].split()[4:8] == ["1.5000", "–", "–", "3"]
-    assert agreement.judge_table() == ([], [])
 
 
 def test_what_is_cited_stands_once_and_nothing_is_cited_of_none() -> None:
@@ -282,3 +255,9 @@ def test_a_table_of_agreement_is_written_as_other_tables_are() -> None:
     assert made.to_markdown().endswith("`a & b`\n")
     assert "<td>&lt;m&gt;</td>" in made._repr_html_()
     assert "<p>a &amp; b</p>" in made._repr_html_()
+    shown = repr(made).splitlines()
+    assert (shown[0].split(), shown[2:]) == (head, [made.line(), "a & b"])
+    # Columns that no row fills are left out.
+    for more in ({"undefined": 1}, {"unscored": 2, "note": "so"}, {"epsilon": 0.5}):
+        rows = [row, replace(row, **more)]
+        assert list(replace(made, rows=rows).table().head) == [*head, *more]

@@ -263,19 +263,6 @@ def test_intervals_of_few_items_hold_the_true_value(name: str, true: float, size
     assert held >= 177
 
 
-def test_balanced_accuracy_of_few_labels_adds_the_intervals_of_both_shares() -> None:
-    # People say yes 12 times, and the metric with them 12 times; of their 8 no it finds 6.
-    labels = [1] * 12 + [0] * 8
-    scores = [1] * 12 + [0] * 6 + [1] * 2
-    agreement = correlate(scores, labels, coefficient=["balanced_accuracy", "auc"], cut=0.5)
-    row = agreement.row("score", coefficient="balanced_accuracy")
-    yes, no = agresti_coull(12, 12), agresti_coull(6, 8)
-    below = sqrt((1 - yes.low) ** 2 + (0.75 - no.low) ** 2) / 2
-    assert row.value == 0.875
-    assert (row.low, row.high) == pytest.approx((0.875 - below, 0.875 + (no.high - 0.75) / 2))
-    assert agreement.row("score", coefficient="auc").note == ""
-
-
 @pytest.mark.parametrize(("name", "scale"), [("accuracy", 1), ("acc_eq", 1), ("tau_wmt", 2)])
 def test_pairs_in_the_right_order_are_a_share_of_wilson_s(name: str, scale: int) -> None:
     scores = {"mine": ([1.0] * 9 + [0.0], [0.5] * 10)}

@@ -136,14 +136,6 @@ def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], draw
 
 
 @pytest.mark.parametrize(
-    "options", [{"system": None, "draw": "both"}, {**ONE_SYSTEM, "draw": "systems"}]
-)
-def test_no_systems_are_drawn_where_there_is_one(options: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match="'items', as there are no systems to resample"):
-        correlate(GOOD, HUMAN, **{"item": ITEM, **options})
-
-
-@pytest.mark.parametrize(
     ("better", "signs"),
     [("higher", (1, 1)), ("lower", (-1, -1)), ({"b": "lower"}, (1, -1)), ("neither", (1, 1))],
 )
