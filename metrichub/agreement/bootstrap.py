@@ -134,9 +134,10 @@ def draw_counts(index: Index) -> Array:
 def _of_pairs(name: str, outcomes: Array, pairs: OutputPairs, block: _Block) -> Array:
     """A coefficient of preferences, each pair weighed by how often it was drawn."""
     systems, items = block.counts()
-    weights = np.ones((block.size, len(outcomes)))
-    if systems is not None:
-        weights *= systems[:, pairs.first] * systems[:, pairs.second]
+    if systems is None:
+        assert items is not None, "items are drawn where systems aren't"
+        return pair_coefficient(name)(items @ pairs.sums_by_item(outcomes))
+    weights = systems[:, pairs.first] * systems[:, pairs.second]
     if items is not None:
         weights *= items[:, pairs.item]
     return pair_coefficient(name)(weights @ outcomes)

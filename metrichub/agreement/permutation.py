@@ -32,7 +32,6 @@ from metrichub.agreement.coefficients import (
     pair_coefficient,
 )
 from metrichub.agreement.levels import rows_at, value_at
-from metrichub.agreement.rating_matrix import OutputPairs
 from metrichub.agreement.tie_calibration import calibrate
 from metrichub.errors import ParameterError
 
@@ -166,7 +165,7 @@ def _swapped_values(
     """Both coefficients of every draw, in blocks."""
     a, b, z = sides
     if options.pairs is not None:
-        of_a, of_b = (_of_items(outcomes_of(side, z), options.pairs) for side in (a, b))
+        of_a, of_b = (options.pairs.sums_by_item(outcomes_of(side, z)) for side in (a, b))
         random = np.random.default_rng(how.seed)
         stays = random.integers(0, 2, (how.draws, len(of_a))).astype(np.float64)
         value = pair_coefficient(name)
@@ -183,13 +182,6 @@ def _swapped_values(
             swapped = partial(_materialized, level, name, a, b, z, options)
         for coins in _coins(z.shape, how):
             yield swapped(coins)
-
-
-def _of_items(outcomes: Array, pairs: OutputPairs) -> Array:
-    """The sums of the outcomes (P, 9) of each item's pairs (I, 9)."""
-    sums = np.zeros((len(pairs.items), 9))
-    np.add.at(sums, pairs.item, outcomes)
-    return sums
 
 
 def _item_values(name: str, scores: Array, human: Array, options: Options) -> Array:

@@ -135,6 +135,12 @@ class OutputPairs:
         """The values (P,) as they are."""
         return values
 
+    def sums_by_item(self, outcomes: Array) -> Array:
+        """The sums of values (P, n) over the pairs of each item (I, n)."""
+        sums = np.zeros((len(self.items), outcomes.shape[1]))
+        np.add.at(sums, self.item, outcomes)
+        return sums
+
     def labels(self) -> list[tuple[Hashable, ...]]:
         """The item and the two systems of each pair."""
         places = zip(self.item, self.first, self.second, strict=True)
