@@ -58,9 +58,9 @@ def killed(samples: int, number: signal.Signals) -> tuple[int, int, int, int, in
     """The exit status, and requests: of a whole run, before the signal, paid twice, and later."""
     with tempfile.TemporaryDirectory() as folder, serving() as stub:
         stub.always = slow
-        expected = run(stub, Path(folder, "whole"), samples).wait()
-        if expected:
-            raise SystemExit(f"an undisturbed run ends with {expected}")
+        whole = run(stub, Path(folder, "whole"), samples).wait()
+        if whole:
+            raise SystemExit(f"an undisturbed run ends with {whole}")
         needed = len(stub.asked)
         stub.asked.clear()
         victim: list[subprocess.Popen[bytes]] = []
