@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
-from metrichub.agreement.best_metric import (
+from metrichub.agreement.coefficients import COEFFICIENTS
+from metrichub.agreement.correlation import correlate, with_sources
+from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
+from metrichub.agreement.page_columns import RatedColumns, rated_columns
+from metrichub.agreement.tables import (
     by_agreement,
     number,
     read_first,
     score_of,
     sentences_of,
 )
-from metrichub.agreement.coefficients import COEFFICIENTS
-from metrichub.agreement.correlation import correlate, with_sources
-from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
-from metrichub.agreement.page_columns import RatedColumns, rated_columns
 from metrichub.errors import InputError
 from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.significance import SignificanceOptions

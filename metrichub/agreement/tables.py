@@ -1,4 +1,4 @@
-"""The tables of `metrichub agreement`, the same as a document, and a forest plot."""
+"""The best metric in a sentence, the tables of `metrichub agreement`, and a forest plot."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow, place_of
 from metrichub.agreement.agreement_inputs import Place
-from metrichub.agreement.best_metric import by_agreement, read_first, score_of, sentences_of
-from metrichub.cli.screen import plain, styled, wrapped
-from metrichub.errors import MissingDependency
-from metrichub.report.tables import Cell, Table, fit_width
+from metrichub.errors import MissingDependency, listed
+from metrichub.evaluation.significance import p_text
+from metrichub.report.tables import Cell, Score, Table, fit_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +21,63 @@ if TYPE_CHECKING:
 _RATES = ["metric", "dimension", "TPR", "low", "high", "TNR", "low", "high", "kappa"]
 _COUNTS = ["true no", "false yes", "false no", "true yes"]
 _ACROSS = 3
+_ALPHA = 0.05
+
+
+def number(value: float) -> str:
+    """Three decimals with a true minus, or a dash for none."""
+    return "–" if isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def score_of(row: AgreementRow | None, with_interval: bool = True) -> Score:
+    """The value of a row with its interval, for a table."""
+    if row is None or isnan(row.value):
+        return Score("–")
+    shown = with_interval and not isnan(row.low)
+    return Score(
+        number(row.value), interval=f"[{number(row.low)}, {number(row.high)}]" if shown else ""
+    )
+
+
+def read_first(agreement: Agreement) -> list[AgreementRow]:
+    """The rows of the coefficient that is read first, that of ranks or the only one, and level."""
+    rows = agreement.rows
+    first = next((row for row in rows if row.coefficient == "spearman"), rows[0])
+    place = (first.coefficient, first.level)
+    return [row for row in rows if (row.coefficient, row.level) == place]
+
+
+def by_agreement(rows: Mapping[str, AgreementRow]) -> list[str]:
+    """The metrics, the highest value first; the human ceiling and chance aren't among them."""
+    metrics = [name for name in rows if name not in (CEILING, CHANCE)]
+    return sorted(metrics, key=lambda m: (isnan(rows[m].value), -rows[m].value))
+
+
+def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list[str]:
+    """One sentence or two on the rows, by metric, of one dimension, level and coefficient."""
+    best, *others = (rows[name] for name in by_agreement(rows))
+    about = f"with people on {best.dimension}"
+    if isnan(best.value):
+        return [f"No metric can be compared {about}; --verbose says why."]
+    mark = [
+        f"{name} {number(rows[key].value)}"
+        for key, name in ((CEILING, "one rater"), (CHANCE, "chance"))
+        if key in rows and not isnan(rows[key].value)
+    ]
+    if best.low <= (rows[CHANCE].value if CHANCE in rows else 0.0):
+        who = "No metric is" if others else f"{best.metric} isn't"
+        ends = f"[{number(best.low)}, {number(best.high)}]"
+        reached = f"{best.metric} reaches {best.coefficient} {number(best.value)} {ends}"
+        return [f"{who} shown to agree {about}: {reached} ({listed(mark)})."]
+    how = "agrees best" if others else "agrees"
+    text = f"{best.metric} {how} {about}: {best.coefficient} {number(best.value)}"
+    text += f" ({listed(mark)})." if mark else "."
+    if not others or isnan(others[0].value) or best.level == "average":
+        return [text]
+    second, place = others[0], place_of(best)._asdict()
+    p = agreement.compare(best.metric, second.metric, **place).p
+    verdict = "is lower" if p <= _ALPHA else "can't be told from it"
+    return [text, f"{second.metric} ({number(second.value)}) {verdict} ({p_text(p)})."]
 
 
 def tables_of(
@@ -137,6 +193,8 @@ def brief_lines(agreement: Agreement, width: int) -> list[str]:
 
     As many lines as metrics, and nine more.
     """
+    from metrichub.cli.screen import plain, styled, wrapped
+
     columns: dict[Place, dict[str, AgreementRow]] = {place_of(read_first(agreement)[0]): {}}
     for row in agreement.rows:
         columns.setdefault(place_of(row), {})[row.metric] = row

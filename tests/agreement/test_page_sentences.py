@@ -12,10 +12,9 @@ from metrichub.agreement import correlate
 from metrichub.agreement import page as people
 from metrichub.agreement.agreement import Agreement, AgreementRow
 from metrichub.agreement.agreement_inputs import Place
-from metrichub.agreement.best_metric import read_first
 from metrichub.agreement.bootstrap import Drawn
 from metrichub.agreement.page_columns import rated_columns
-from metrichub.agreement.tables import document_of, forest, tables_of
+from metrichub.agreement.tables import document_of, forest, read_first, tables_of
 from metrichub.errors import MissingColumn, MissingDependency, ReportError
 from metrichub.evaluation.significance import SignificanceOptions
 from metrichub.report.html.records import Scores
