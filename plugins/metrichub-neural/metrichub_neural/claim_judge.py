@@ -105,8 +105,8 @@ class ClaimJudge:
             MissingModel: it isn't on this machine.
         """
         # The default is that of the metric of this name.
-        known = [getattr(type(self), "model", "")]
-        return known_files(self.model, self.revision, self.kind, known, self.kind)
+        models = [getattr(type(self), "model", "")]
+        return known_files(self.model, self.revision, self.kind, models, self.kind)
 
     def settings(self) -> str:
         """The part of its label that names the files and settings on which its verdicts depend."""

@@ -121,15 +121,19 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
         cosines = [_best(units[first], units[second]) for first, second in numbered]
     weightless = _weightless(encoder)
     weighed = [~np.isin(text.ids, weightless) for text in read]
-    made = [
+    matches = [
         Match(
-            *(read[first].ids, best, weighed[first]),
-            *(read[second].ids, other_best, weighed[second]),
+            read[first].ids,
+            best,
+            weighed[first],
+            read[second].ids,
+            other_best,
+            weighed[second],
             (read[first].cut, read[second].cut),
         )
         for (first, second), (best, other_best) in zip(numbered, cosines, strict=True)
     ]
-    return [made[place] for place in index.tolist()]
+    return [matches[place] for place in index.tolist()]
 
 
 def means(match: Match) -> tuple[float, float]:

@@ -34,13 +34,13 @@ class ClassifierMetric(WholeMetric):
         config = read_config(files)
         if config.get("problem_type") == "regression":
             raise ModelError(f"{files.name} is a regression, which has no probabilities of labels")
-        known = labels_of(config) or _UNNAMED
+        indices = labels_of(config) or _UNNAMED
         for label in labels:
-            if label.strip().lower() not in known:
+            if label.strip().lower() not in indices:
                 raise ModelError(
-                    f"{files.name} has no label {label!r} (it has: {', '.join(known)})"
+                    f"{files.name} has no label {label!r} (it has: {', '.join(indices)})"
                 )
-        return [known[label.strip().lower()] for label in labels]
+        return [indices[label.strip().lower()] for label in labels]
 
     def classified(self, texts: Sequence[str]) -> list[Classified]:
         """The model's probabilities for each text."""

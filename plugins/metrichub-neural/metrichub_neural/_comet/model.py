@@ -78,24 +78,24 @@ def settings_of(files: ModelFiles) -> Settings:
             "writes for a checkpoint of COMET"
         )
     file, checkpoint = both.get("file", {}), both.get("checkpoint", {})
-    said = {**file, **checkpoint}
+    settings = {**file, **checkpoint}
     # The program reads the checkpoint's, except for these two.
     patched = file.get("layer_transformation") == "sparsemax_patch"
-    kind = str(file.get("class_identifier") or said.get("class_identifier"))
+    kind = str(file.get("class_identifier") or settings.get("class_identifier"))
     unified = kind in (UNIFIED, XCOMET)
     return Settings(
         kind=kind,
-        layer=said.get("sent_layer" if unified else "layer", "mix"),
-        sparse=said.get("layer_transformation", unified and "sparsemax") == "sparsemax"
+        layer=settings.get("sent_layer" if unified else "layer", "mix"),
+        sparse=settings.get("layer_transformation", unified and "sparsemax") == "sparsemax"
         and not patched,
-        normalizes=bool(said.get("layer_norm", kind != XCOMET)),
-        pool="cls" if unified else str(said.get("pool", "avg")),
-        activations=str(said.get("activations", "Tanh")),
-        final=said.get("final_activation"),
+        normalizes=bool(settings.get("layer_norm", kind != XCOMET)),
+        pool="cls" if unified else str(settings.get("pool", "avg")),
+        activations=str(settings.get("activations", "Tanh")),
+        final=settings.get("final_activation"),
         # Two fewer than the model's positions without the padding's.
         limit=int(read_config(files).get("max_position_embeddings", 514)) - 4,
-        segments=tuple(said.get("input_segments") or ("mt", "src", "ref")) if unified else (),
-        tag_layer=int(said.get("word_layer", 36)) if kind == XCOMET else None,
+        segments=tuple(settings.get("input_segments") or ("mt", "src", "ref")) if unified else (),
+        tag_layer=int(settings.get("word_layer", 36)) if kind == XCOMET else None,
     )
 
 
@@ -173,16 +173,16 @@ class Comet:
     def _tag(self, rows: Sequence[tuple[str, ...]]) -> list[Tagged]:
         each, runner = self._settings.limit, cast(TorchEncoder, self._encoder.runner)
         firsts = dict.fromkeys(row[0] for row in rows)
-        sizes = {text: len(own) for text, own in zip(firsts, self.spans([*firsts]), strict=True)}
+        sizes = {text: len(ends) for text, ends in zip(firsts, self.spans([*firsts]), strict=True)}
 
-        def made(layers: Sequence[Any], mask: Any) -> Any:
+        def tagged_logits(layers: Sequence[Any], mask: Any) -> Any:
             """The labels' logits of each token, and behind them the score of its text."""
             score = self._activated(self._reduction.of(layers, mask))[:, None]
             tagged = layers[self._settings.tag_layer or 0].float()
             logits = self._torch.nn.functional.linear(tagged, *self._tags)
             return self._torch.cat([logits, score.expand(-1, logits.shape[1], -1)], -1)
 
-        run = lambda ids, mask: runner.of_layers(ids, mask, made)
+        run = lambda ids, mask: runner.of_layers(ids, mask, tagged_logits)
         outputs = self._encoder.joined(rows, run, each, each + 2)
         return [
             Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.cut)

@@ -37,8 +37,8 @@ def words_of(texts: Texts, tokenizer: str, lowercase: bool) -> list[list[str]]:
 def looked_up(words: Sequence[Sequence[str]], table: WordVectors) -> list[Words]:
     """The vectors of each text's words, the same wherever a word stands."""
     ends = np.cumsum([0, *map(len, words)])
-    known = table.of([word for text in words for word in text])
+    word_vectors = table.of([word for text in words for word in text])
     return [
-        Words(known.vectors[start:end], int((~known.own[start:end]).sum()))
+        Words(word_vectors.vectors[start:end], int((~word_vectors.is_known[start:end]).sum()))
         for start, end in spans(ends)
     ]

@@ -55,17 +55,17 @@ class AlignScore(WholeMetric):
         parts = [sentences(text) if self.split else [text] for text in prediction]
         chunks = [chunked(text) if self.split else [text] for text in source]
         claims = [
-            Claim(part, read) for own, read in zip(parts, chunks, strict=True) for part in own
+            Claim(part, read) for texts, read in zip(parts, chunks, strict=True) for part in texts
         ]
         aligned = iter(alignments(alignment_of(self.files(), self.dtype), claims))
         values, cut = np.full(len(parts), np.nan), np.zeros(len(parts))
         blank = {row for row, text in enumerate(source) if not text.strip()}
-        silent = {row for row, own in enumerate(parts) if not own} - blank
-        for row, own in enumerate(parts):
-            of_claims = [next(aligned) for _ in own]
-            cut[row] = any(one.cut for one in of_claims)
-            if own and row not in blank:
-                best = [one.outputs[:, PLACES[self.mode]].max() for one in of_claims]
+        silent = {row for row, texts in enumerate(parts) if not texts} - blank
+        for row, texts in enumerate(parts):
+            of_claims = [next(aligned) for _ in texts]
+            cut[row] = any(alignment.cut for alignment in of_claims)
+            if texts and row not in blank:
+                best = [alignment.outputs[:, PLACES[self.mode]].max() for alignment in of_claims]
                 values[row] = np.mean(best)
         reasons = dict.fromkeys(blank, "the source is empty")
         reasons |= dict.fromkeys(silent, "the prediction has no sentence")
@@ -106,9 +106,9 @@ def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
     rows = iter(model.of_pairs(pairs, only_first=True))
     aligned = []
     for claim in claims:
-        own = [next(rows) for _ in claim.chunks]
-        outputs = np.array([row.probabilities for row in own])
-        aligned.append(Alignment(outputs, any(row.cut for row in own)))
+        chunk_rows = [next(rows) for _ in claim.chunks]
+        outputs = np.array([row.probabilities for row in chunk_rows])
+        aligned.append(Alignment(outputs, any(row.cut for row in chunk_rows)))
     return aligned
 
 

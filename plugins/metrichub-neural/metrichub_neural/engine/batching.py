@@ -50,7 +50,7 @@ def in_batches(
     # Longest first, so that what doesn't fit is met at once.
     tokens = np.maximum(1, np.asarray(lengths, np.int64))
     order = np.argsort(-tokens, kind="stable")
-    start, done, whole = 0, 0, int(tokens.sum())
+    start, done, total = 0, 0, int(tokens.sum())
     while start < len(order):
         longest = int(tokens[order[start]])
         places = order[start : start + max(1, min(budget // longest, most or len(order)))]
@@ -68,7 +68,7 @@ def in_batches(
         start += len(places)
         done += int(tokens[places].sum())
         if progress:
-            report_progress(done / whole)
+            report_progress(done / total)
 
 
 def _evenly(tokens: Integers, budget: int) -> int:

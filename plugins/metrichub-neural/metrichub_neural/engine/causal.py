@@ -86,12 +86,12 @@ def negative_log_likelihoods(logits: Any, tokens: Any) -> Any:
     import torch
 
     rows = max(1, _SLICE // logits.shape[-1])
-    flat, wanted = logits.flatten(0, 1), tokens.flatten()
+    flat, targets = logits.flatten(0, 1), tokens.flatten()
     parts = [
         torch.nn.functional.cross_entropy(
-            flat[start : start + rows].float(), wanted[start : start + rows], reduction="none"
+            flat[start : start + rows].float(), targets[start : start + rows], reduction="none"
         )
-        for start in range(0, len(wanted), rows)
+        for start in range(0, len(targets), rows)
     ]
     return torch.cat(parts).view(tokens.shape)
 
@@ -118,11 +118,11 @@ class Causal:
         """
         size = min(limit or self.limit, self.limit)
         store = self._vectors.setdefault(size, Store(lambda value: value.vector.nbytes))
-        return store.get(texts, lambda absent: self._made(absent, size))
+        return store.get(texts, lambda absent: self._vectors_of(absent, size))
 
-    def _made(self, texts: Sequence[str], size: int) -> list[LastVector]:
+    def _vectors_of(self, texts: Sequence[str], size: int) -> list[LastVector]:
         tokens = self.tokenizer.bare(texts)
-        made = [LastVector(np.zeros(0, np.float32), size * (len(ids) > size)) for ids in tokens]
+        results = [LastVector(np.zeros(0, np.float32), size * (len(ids) > size)) for ids in tokens]
         some = [place for place, ids in enumerate(tokens) if len(ids)]
 
         def run(places: Integers) -> FloatArray:
@@ -132,8 +132,8 @@ class Causal:
         for places, vectors in in_batches(lengths, budget(), run, self.name):
             for place, vector in zip(places.tolist(), vectors, strict=True):
                 # A copy, so that the batch's memory can go.
-                made[some[place]] = made[some[place]]._replace(vector=vector.copy())
-        return made
+                results[some[place]] = results[some[place]]._replace(vector=vector.copy())
+        return results
 
     def likelihoods(
         self,
@@ -195,17 +195,17 @@ def _chunks(  # what one text is cut by
 ) -> Iterator[Chunk]:
     """A text's windows: the start token, as much of what comes before as fits, and new tokens."""
     size = max(size, len(head) + 2)
-    whole = np.concatenate([before, ids])
+    sequence = np.concatenate([before, ids])
     room = size - len(head)
     # Without a start token, nothing stands before the very first.
     done = len(before) if len(head) or len(before) else 1
-    stop = min(room, len(whole))
+    stop = min(room, len(sequence))
     if stop <= done:
-        stop = min(done + max(1, min(stride, room - 1)), len(whole))
-    while done < len(whole):
-        seen = whole[max(0, stop - room) : stop]
+        stop = min(done + max(1, min(stride, room - 1)), len(sequence))
+    while done < len(sequence):
+        seen = sequence[max(0, stop - room) : stop]
         yield Chunk(place, np.concatenate([head, seen]), stop - done)
-        done, stop = stop, min(stop + min(stride, room - 1), len(whole))
+        done, stop = stop, min(stop + min(stride, room - 1), len(sequence))
 
 
 @lru_cache(maxsize=2)

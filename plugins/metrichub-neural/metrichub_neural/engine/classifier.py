@@ -92,9 +92,9 @@ class Classifier:
 
     def of_texts(self, texts: Sequence[str]) -> list[Classified]:
         """The model's output for each text; equal texts are run once, for all metrics."""
-        return self._store.get(texts, self._made)
+        return self._store.get(texts, self._run_texts)
 
-    def _made(self, texts: Sequence[str]) -> list[Classified]:
+    def _run_texts(self, texts: Sequence[str]) -> list[Classified]:
         return self._run(self.tokenizer.encode_as_given(texts))
 
     def of_pairs(
@@ -110,14 +110,14 @@ class Classifier:
         else the longer one.
         """
 
-        def made(absent: Sequence[tuple[str, str, int | None, bool]]) -> list[Classified]:
+        def run_pairs(absent: Sequence[tuple[str, str, int | None, bool]]) -> list[Classified]:
             texts = [(first, second) for first, second, *_ in absent]
             return self._run(self.tokenizer.encode_pairs(texts, limit, only_first=only_first))
 
         rows: list[Classified] = []
         for start in range(0, len(pairs), PORTION):
             keys = [(*pair, limit, only_first) for pair in pairs[start : start + PORTION]]
-            rows += self._store.get(keys, made)
+            rows += self._store.get(keys, run_pairs)
         return rows
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:

@@ -184,7 +184,7 @@ class Encoder:
         if limit is not None and limit >= self.tokenizer.limit:
             limit = None
         store = self._stores.setdefault(limit, Store(lambda value: value.vectors.nbytes))
-        return store.get(texts, lambda absent: self._made(absent, limit))
+        return store.get(texts, lambda absent: self._token_vectors(absent, limit))
 
     def reduced(
         self, texts: Sequence[str], reduction: Reduction, limit: int | None = None
@@ -192,7 +192,7 @@ class Encoder:
         """One vector for each text, made on the device of all its layers and tokens."""
         store = self._reduced.setdefault((reduction, limit), Store(lambda v: v.vector.nbytes))
 
-        def made(absent: Sequence[str]) -> list[TextVector]:
+        def run_texts(absent: Sequence[str]) -> list[TextVector]:
             tokens = self.tokenizer
             encode = tokens.encode_as_given if reduction.as_given else tokens.encode
             encoded = encode(absent, limit)
@@ -204,7 +204,7 @@ class Encoder:
                 for text, vector in zip(encoded, vectors, strict=True)
             ]
 
-        return store.get(texts, made)
+        return store.get(texts, run_texts)
 
     def joined(
         self,
@@ -233,7 +233,7 @@ class Encoder:
     def units(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The tokens of each text with unit vectors, which are tensors on the device."""
 
-        def made(absent: Sequence[str]) -> list[TokenVectors]:
+        def run_texts(absent: Sequence[str]) -> list[TokenVectors]:
             encoded = self.tokenizer.encode(absent)
             rows = self._run(encoded, cast(full.TorchEncoder, self.runner).units)
             return [
@@ -241,7 +241,7 @@ class Encoder:
                 for text, row in zip(encoded, rows, strict=True)
             ]
 
-        return self._units.get(texts, made)
+        return self._units.get(texts, run_texts)
 
     def forget(self) -> None:
         """Free the memory of all vectors that were kept."""
@@ -249,7 +249,7 @@ class Encoder:
         self._units = Store(lambda value: value.vectors.nbytes)
         self._reduced.clear()
 
-    def _made(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
+    def _token_vectors(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
         encoded = self.tokenizer.encode(texts, limit)
         vectors = self._run(encoded, self.runner.forward)
         return [
@@ -270,9 +270,9 @@ class Encoder:
 
         for places, batch in in_batches(lengths, budget(), run, self.name):
             for place, rows in zip(places.tolist(), batch, strict=True):
-                own = rows[: lengths[place]] if rows.ndim > 1 else rows
+                row = rows[: lengths[place]] if rows.ndim > 1 else rows
                 # A copy, so that the batch's memory can go.
-                outputs[place] = own.copy() if isinstance(own, np.ndarray) else own.clone()
+                outputs[place] = row.copy() if isinstance(row, np.ndarray) else row.clone()
         return [outputs[place] for place in range(len(encoded))]
 
 

@@ -75,19 +75,19 @@ class Entailment:
             windows = [self._windows(question) for question in questions]
         pairs = [
             (window, question.item)
-            for question, own in zip(questions, windows, strict=True)
-            for window in own
+            for question, parts_of_question in zip(questions, windows, strict=True)
+            for window in parts_of_question
         ]
         results = iter(self._classifier.of_pairs(pairs, limit, only_first=split is not None))
         answers = []
-        for own in windows:
-            rows = [next(results) for _ in own]
+        for parts_of_question in windows:
+            rows = [next(results) for _ in parts_of_question]
             probabilities = [row.probabilities for row in rows]
             yes = [float(row[self._yes]) for row in probabilities]
             no = [0.0 if self._no is None else float(row[self._no]) for row in probabilities]
             most = self._classifier.tokenizer.limit
             cut = min(limit or most, most) if any(row.cut for row in rows) else None
-            answers.append(best_of(own, yes, no)._replace(cut_at=cut))
+            answers.append(best_of(parts_of_question, yes, no)._replace(cut_at=cut))
         return answers
 
     def _windows(self, question: Question) -> list[str]:

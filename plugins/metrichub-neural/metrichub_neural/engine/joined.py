@@ -42,13 +42,13 @@ def supported(
     )
     answers = []
     for document, _ in claims:
-        own = [(chunk, next(rows)) for chunk in chunks[document]]
-        best = max(own, key=lambda each: each[1].probabilities[_SUPPORTED], default=None)
+        chunk_answers = [(chunk, next(rows)) for chunk in chunks[document]]
+        best = max(chunk_answers, key=lambda each: each[1].probabilities[_SUPPORTED], default=None)
         answers.append(
             Supported(
                 float(best[1].probabilities[_SUPPORTED]) if best else 0.0,
                 best[0] if best else "",
-                any(row.cut for _, row in own),
+                any(row.cut for _, row in chunk_answers),
             )
         )
     return answers

@@ -85,16 +85,17 @@ class Masked:
         named: dict[str, tuple[Integers, Array]] = {}
         keys = []
         for text in encoded:
-            counts = ~np.isin(text.ids, self._frame)
-            own = counts * weights(text.ids)
-            shares = (own if own.any() else counts * 1.0) / max(own.sum() or counts.sum(), 1e-300)
+            counts = ~np.isin(text.ids, self._frame) * 1.0
+            weighed = counts * weights(text.ids)
+            weighed = weighed if weighed.any() else counts
+            shares = weighed / max(weighed.sum(), 1e-300)
             key = hashlib.sha256(text.ids.tobytes() + shares.tobytes()).hexdigest()
             named[key] = (text.ids, shares)
             keys.append(key)
         store = self._stores.setdefault(temperature, Store(lambda value: value.nbytes))
-        return store.get(keys, lambda new: self._made([named[key] for key in new], temperature))
+        return store.get(keys, lambda new: self._means([named[key] for key in new], temperature))
 
-    def _made(
+    def _means(
         self, texts: Sequence[tuple[Integers, Array]], temperature: float
     ) -> list[FloatArray]:
         places = [

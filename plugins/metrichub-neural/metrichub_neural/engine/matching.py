@@ -20,7 +20,7 @@ def best_cosines(units: Sequence[Any], pairs: Sequence[tuple[int, int]], name: s
     """The best cosines of pairs of texts, whose unit vectors, (n, d), are tensors on one device."""
     import torch
 
-    found: dict[int, Best] = {}
+    cosines: dict[int, Best] = {}
     sizes = [(len(units[first]), len(units[second])) for first, second in pairs]
     width = units[0].shape[1] if len(units) else 0
 
@@ -44,5 +44,5 @@ def best_cosines(units: Sequence[Any], pairs: Sequence[tuple[int, int]], name: s
     for places, (best, other) in in_batches(numbers, NUMBERS, run, name, progress=False):
         for row, place in enumerate(places.tolist()):
             n, m = sizes[place]
-            found[place] = best[row, :n].copy(), other[row, :m].copy()
-    return [found[place] for place in range(len(pairs))]
+            cosines[place] = best[row, :n].copy(), other[row, :m].copy()
+    return [cosines[place] for place in range(len(pairs))]

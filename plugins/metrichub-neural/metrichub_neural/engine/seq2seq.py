@@ -167,9 +167,9 @@ class Seq2Seq:
             store = self._stores.setdefault(tag, Store(lambda states: states.nbytes))
             states = store.get(chosen, lambda absent: self._encoded([encoded[t] for t in absent]))
             mask = padded([encoded[text].ids for text in chosen], 0)[1]
-            whole = np.zeros((*mask.shape, states[0].shape[1]), np.float32)
-            whole[mask.astype(bool)] = np.concatenate(states)
-            return self.runner.attended(whole, mask)
+            stacked = np.zeros((*mask.shape, states[0].shape[1]), np.float32)
+            stacked[mask.astype(bool)] = np.concatenate(states)
+            return self.runner.attended(stacked, mask)
 
         lengths = [len(encoded[source].ids) for source in sources]
         for places, shared in in_batches(lengths, budget(), attend, self.name):
@@ -246,7 +246,7 @@ class Seq2Seq:
         rows = [text.ids for text in texts]
         states = self.runner.encode(*padded(rows, self.tokenizer.padding))
         # Copies, so that the batch's memory can go.
-        return [np.array(own[: len(row)]) for own, row in zip(states, rows, strict=True)]
+        return [np.array(state[: len(row)]) for state, row in zip(states, rows, strict=True)]
 
 
 @lru_cache(maxsize=2)

@@ -34,14 +34,14 @@ class Store(Generic[V]):
         with self._lock:
             values = {text: self._data[text] for text in dict.fromkeys(texts) if text in self._data}
             absent = [text for text in dict.fromkeys(texts) if text not in values]
-            made = dict(zip(absent, make(absent), strict=True)) if absent else {}
+            new = dict(zip(absent, make(absent), strict=True)) if absent else {}
             for text in values:
                 self._data.move_to_end(text)
-            for text, value in made.items():
+            for text, value in new.items():
                 self._data[text] = value
                 self._bytes += self._size_of(value)
             while self._bytes > self._capacity:
                 _, value = self._data.popitem(last=False)
                 self._bytes -= self._size_of(value)
-            values |= made
+            values |= new
             return [values[text] for text in texts]

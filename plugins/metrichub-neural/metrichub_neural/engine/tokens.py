@@ -90,10 +90,10 @@ class Tokenizer:
         named = {**read_json(files, "special_tokens_map.json"), **settings}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
-        known = {name: number for name, number in ids.items() if number is not None}
-        if not known and special is None:
-            known = _usual(backend)
-        self.special: dict[str, int] = {**known, **(special or {})}
+        special_ids = {name: number for name, number in ids.items() if number is not None}
+        if not special_ids and special is None:
+            special_ids = _usual(backend)
+        self.special: dict[str, int] = {**special_ids, **(special or {})}
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -261,8 +261,8 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
         reason = " ".join(str(error).split())
         raise ModelError(f"the tokenizer in {files.folder} can't be read: {reason}") from error
     special = {name: getattr(tokenizer, f"{name}_id") for name in _SPECIAL}
-    known = {name: number for name, number in special.items() if number is not None}
-    return Tokenizer(backend, config, files, known)
+    special_ids = {name: number for name, number in special.items() if number is not None}
+    return Tokenizer(backend, config, files, special_ids)
 
 
 def _normalizer(pieces: Path) -> Any:

@@ -37,5 +37,5 @@ def transported(shares: Array, other_shares: Array, costs: Array, needed_by: str
 
 def relaxed(shares: Array, other_shares: Array, costs: Array) -> float:
     """The larger cost of the two where one text's words each move to the nearest (RWMD)."""
-    there, back = shares @ costs.min(axis=1), other_shares @ costs.min(axis=0)
-    return float(max(there, back))
+    forth, back = shares @ costs.min(axis=1), other_shares @ costs.min(axis=0)
+    return float(max(forth, back))

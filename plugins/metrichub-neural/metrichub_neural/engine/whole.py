@@ -63,7 +63,7 @@ class WholeMetric(Metric):
 
 
 def known_files(
-    model: str, revision: str | None, needed_by: str, known: Sequence[str], metric: str
+    model: str, revision: str | None, needed_by: str, models: Sequence[str], metric: str
 ) -> ModelFiles:
     """A model's files, found and not loaded; `metrichub fetch METRIC` gets the first of the known.
 
@@ -73,7 +73,7 @@ def known_files(
     try:
         return find_model(model, revision, needed_by=needed_by)
     except MissingModel as error:
-        if model not in known or revision is not None:
+        if model not in models or revision is not None:
             raise
-        name = metric if model == known[0] else f"--convert {model}"
+        name = metric if model == models[0] else f"--convert {model}"
         raise MissingModel(needed_by, model, f"metrichub fetch {name}") from error

@@ -19,10 +19,10 @@ from metrichub_neural.local_models import ModelFiles
 
 
 class Known(NamedTuple):
-    """The vectors of some words, (n, d), and which of them have one of their own, (n,)."""
+    """The vectors of some words, (n, d), and which of the words have one of their own, (n,)."""
 
     vectors: FloatArray
-    own: Flags
+    is_known: Flags
 
 
 class WordVectors(Protocol):
@@ -46,14 +46,14 @@ class Embeddings:
         unique, place = np.unique(np.array(words, object), return_inverse=True)
         pieces = self._tokenizer.pieces(unique.tolist())
         means = [self._of_pieces(ids) for ids in pieces]
-        own = np.array([mean is not None for mean in means], np.bool_)
+        is_known = np.array([mean is not None for mean in means], np.bool_)
         vectors = [self._mean if mean is None else mean for mean in means]
         stacked = np.array(vectors, np.float32).reshape(len(unique), self._matrix.shape[1])
-        return Known(stacked[place], own[place])
+        return Known(stacked[place], is_known[place])
 
     def _of_pieces(self, ids: Integers) -> FloatArray | None:
-        known = ids[ids != self._unknown]
-        return self._matrix[known].mean(axis=0) if len(known) else None
+        in_vocabulary = ids[ids != self._unknown]
+        return self._matrix[in_vocabulary].mean(axis=0) if len(in_vocabulary) else None
 
 
 class Table:
@@ -66,8 +66,8 @@ class Table:
     def of(self, words: Sequence[str]) -> Known:
         """The vectors of some words."""
         rows = np.array([self._rows.get(word, -1) for word in words], np.int64)
-        own = rows >= 0
-        return Known(np.where(own[:, None], self._matrix[rows], self._mean), own)
+        is_known = rows >= 0
+        return Known(np.where(is_known[:, None], self._matrix[rows], self._mean), is_known)
 
 
 def table_of(files: ModelFiles) -> Path | None:

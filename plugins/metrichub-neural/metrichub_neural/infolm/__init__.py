@@ -71,8 +71,8 @@ class InfoLm(WholeMetric, MeanOfWeighted):
     def __post_init__(self) -> None:
         """Check that the measure is defined for its parameters."""
         super().__post_init__()
-        if said := refused(self.information_measure, self.alpha, self.beta):
-            name, _, allowed = said.partition(": ")
+        if refusal := refused(self.information_measure, self.alpha, self.beta):
+            name, _, allowed = refusal.partition(": ")
             raise ParameterError(self.name, name, getattr(self, name), allowed)
 
     def measure(self, prediction: Texts, reference: Texts) -> list[Row | Unscored]:

@@ -47,22 +47,22 @@ def divergence(
     """How far predictions' distributions are from references', at least 0 and 0 for equal ones."""
     a, b = alpha or 0.0, beta or 0.0
     if measure == "kl_divergence":
-        found = (others * np.log(others / mine)).sum(-1)
+        divergences = (others * np.log(others / mine)).sum(-1)
     elif measure == "alpha_divergence":
-        found = ((others**a * mine ** (1 - a)).sum(-1) - 1) / (a * (a - 1))
+        divergences = ((others**a * mine ** (1 - a)).sum(-1) - 1) / (a * (a - 1))
     elif measure == "beta_divergence":
-        found = _ab(mine, others, 1.0, b)
+        divergences = _ab(mine, others, 1.0, b)
     elif measure == "ab_divergence":
-        found = _ab(mine, others, a, b)
+        divergences = _ab(mine, others, a, b)
     elif measure == "renyi_divergence":
-        found = np.log((others**a * mine ** (1 - a)).sum(-1)) / (a - 1)
+        divergences = np.log((others**a * mine ** (1 - a)).sum(-1)) / (a - 1)
     elif measure == "fisher_rao_distance":
-        found = 2 * np.arccos(np.clip(np.sqrt(mine * others).sum(-1), 0, 1))
+        divergences = 2 * np.arccos(np.clip(np.sqrt(mine * others).sum(-1), 0, 1))
     else:
         order = {"l1_distance": 1, "l2_distance": 2, "l_infinity_distance": np.inf}[measure]
-        found = np.linalg.norm(others - mine, ord=order, axis=-1)
+        divergences = np.linalg.norm(others - mine, ord=order, axis=-1)
     # Rounding can leave a little below 0.
-    return np.asarray(np.maximum(found, 0))
+    return np.asarray(np.maximum(divergences, 0))
 
 
 def _ab(mine: Array, others: Array, a: float, b: float) -> Array:

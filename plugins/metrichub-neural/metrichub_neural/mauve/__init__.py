@@ -69,11 +69,11 @@ class Mauve(WholeMetric, CorpusMetric):
 
     def measure(self, predictions: RaggedTexts, references: RaggedTexts) -> list[Row | Unscored]:
         """The vectors of each sample's predictions and references."""
-        made = causal_of(self.files(), self.dtype).vectors(
+        vectors = causal_of(self.files(), self.dtype).vectors(
             [*predictions.items, *references.items], self.max_tokens
         )
         texts = chain(predictions.items, references.items)
-        points = [_point(text, each) for text, each in zip(texts, made, strict=True)]
+        points = [_point(text, each) for text, each in zip(texts, vectors, strict=True)]
         start = len(predictions.items)
         rows = zip(spans(predictions.offsets), spans(references.offsets), strict=True)
         return [_row(points[a:b], points[start + c : start + d]) for (a, b), (c, d) in rows]
@@ -129,10 +129,10 @@ def compared(points: Points, settings: Settings) -> dict[str, float]:
     }
 
 
-def _point(text: str, made: LastVector) -> Point:
+def _point(text: str, last: LastVector) -> Point:
     digest = blake2b(well_formed(text).encode(), digest_size=8).digest()
-    vector = b64encode(made.vector.astype("<f4").tobytes()).decode()
-    return int.from_bytes(digest), made.cut, vector
+    vector = b64encode(last.vector.astype("<f4").tobytes()).decode()
+    return int.from_bytes(digest), last.cut, vector
 
 
 def _row(predictions: Sequence[Point], references: Sequence[Point]) -> Row | Unscored:

@@ -36,10 +36,10 @@ def reduced(points: Points, variance: float) -> Points:
     values, axes = np.linalg.eigh(weighted @ weighted.T if wide else weighted.T @ weighted)
     values, axes = np.maximum(values[::-1], 0), axes[:, ::-1]
     share = np.cumsum(values) / values.sum() if values.sum() else np.ones(1)
-    kept = min(int(np.searchsorted(share, variance)) + 1, len(share))
+    dimensions = min(int(np.searchsorted(share, variance)) + 1, len(share))
     if wide:
-        axes = weighted.T @ axes[:, :kept] / np.sqrt(np.maximum(values[:kept], 1e-300))
-    return points._replace(vectors=centred @ axes[:, :kept])
+        axes = weighted.T @ axes[:, :dimensions] / np.sqrt(np.maximum(values[:dimensions], 1e-300))
+    return points._replace(vectors=centred @ axes[:, :dimensions])
 
 
 def histograms(points: Points, clusters: int, seed: int) -> tuple[Array, Array]:

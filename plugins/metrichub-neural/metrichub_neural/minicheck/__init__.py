@@ -77,11 +77,11 @@ class MiniCheck(FirstTokenMetric):
         parts = [self._claims(text) for text in prediction]
         asked = [
             Claim(part, document)
-            for own, document in zip(parts, source, strict=True)
-            for part in own
+            for claim_texts, document in zip(parts, source, strict=True)
+            for part in claim_texts
         ]
         answers = checked_by(self.files(), self.dtype, asked, self.chunk)
-        sizes = np.array([len(own) for own in parts], np.int64)
+        sizes = np.array([len(claim_texts) for claim_texts in parts], np.int64)
         probabilities = np.array([answer.supported for answer in answers], np.float64)
         supported = summed(probabilities, sizes) / sizes
         share = summed(probabilities > self.threshold, sizes) / sizes

@@ -68,17 +68,17 @@ def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked
     chunks = [chunks_of(claim.document, words) for claim in claims]
     texts = [
         f"predict: {chunk}</s>{claim.text}"
-        for claim, own in zip(claims, chunks, strict=True)
-        for chunk in own
+        for claim, document_chunks in zip(claims, chunks, strict=True)
+        for chunk in document_chunks
     ]
     answers = model.first_tokens(texts, [_SUPPORTED, _UNSUPPORTED], LIMIT)
     logits = np.array([answer.logits for answer in answers], np.float64).reshape(len(texts), 2)
     rows = iter(zip(probability(logits).tolist(), answers, strict=True))
     results = []
-    for own in chunks:
-        found = [(*next(rows), chunk) for chunk in own]
-        best = max(found, key=lambda row: row[0], default=None)
-        cut = any(answer.cut for _, answer, _ in found)
+    for document_chunks in chunks:
+        answered = [(*next(rows), chunk) for chunk in document_chunks]
+        best = max(answered, key=lambda row: row[0], default=None)
+        cut = any(answer.cut for _, answer, _ in answered)
         results.append(Checked(best[0], best[2], cut) if best else Checked(0.0, "", False))
     return results
 

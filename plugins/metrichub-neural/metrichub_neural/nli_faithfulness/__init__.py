@@ -42,11 +42,11 @@ class NliFaithfulness(WholeMetric):
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
         cut = np.zeros(len(parts))
         for row, split in enumerate(parts):
-            own = [next(answers) for _ in split]
-            cut[row] = any(answer.cut_at for answer in own)
-            if own and source[row].strip():
-                entailed[row] = np.mean([answer.entailed for answer in own])
-                contradicted[row] = np.mean([answer.contradicted for answer in own])
+            sentence_answers = [next(answers) for _ in split]
+            cut[row] = any(answer.cut_at for answer in sentence_answers)
+            if sentence_answers and source[row].strip():
+                entailed[row] = np.mean([answer.entailed for answer in sentence_answers])
+                contradicted[row] = np.mean([answer.contradicted for answer in sentence_answers])
         missing = np.flatnonzero(np.isnan(entailed)).tolist()
         blank = {row for row in missing if not source[row].strip()}
         reasons = {

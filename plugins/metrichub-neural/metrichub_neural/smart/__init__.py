@@ -122,7 +122,7 @@ class Smart(EncoderMetric):
 
 def _split(text: str) -> list[str]:
     """The sentences of a text; one that has no word in it is a sentence as it is."""
-    return sentences(text) or [text.strip()] * bool(text.strip())
+    return sentences(text) or ([text.strip()] if text.strip() else [])
 
 
 def _of_sample(sides: Sequence[tuple[Sequence[str], Sequence[str]]], like: Likeness) -> Array:

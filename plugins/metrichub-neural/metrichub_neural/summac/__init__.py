@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -136,14 +137,14 @@ class SummaC(WholeMetric):
             (units(document, self.granularity)[:UNITS], units(text, self.granularity))
             for document, text in zip(source, prediction, strict=True)
         ]
-        pairs = [(one, other) for premises, own in sides for one in premises for other in own]
+        pairs = [pair for side in sides for pair in product(*side)]
         rows = classifier_of(files, self.dtype).of_pairs(pairs, LIMIT, only_first=True)
         read = [yes, yes if no is None else no]
         both = np.array([row.probabilities[read] for row in rows], np.float64).reshape(-1, 2)
         images, cut, start = [], [], 0
-        for premises, own in sides:
-            stop = start + len(premises) * len(own)
-            images.append(both[start:stop].reshape(len(premises), len(own), 2))
+        for premises, hypotheses in sides:
+            stop = start + len(premises) * len(hypotheses)
+            images.append(both[start:stop].reshape(len(premises), len(hypotheses), 2))
             cut.append(any(row.cut for row in rows[start:stop]))
             start = stop
         return images, cut

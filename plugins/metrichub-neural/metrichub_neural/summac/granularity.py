@@ -21,7 +21,7 @@ def units(text: str, granularity: Granularity) -> list[str]:
     parts = _long(sentences(text))
     if granularity == "sentence" or not parts:
         return parts
-    return [*(f"{one} {other}" for one, other in pairwise(parts)), parts[-1]]
+    return [*(f"{first} {other}" for first, other in pairwise(parts)), parts[-1]]
 
 
 def _long(parts: list[str]) -> list[str]:

@@ -28,8 +28,11 @@ class ToxicityClassifier(LabelMetric):
     published = (
         Published(_SOURCE, {"model": _MODEL}, _TEXTS, {"score": [0.00020702, 0.85637259]}, 1e-5),
         Published(
-            *(_SOURCE, {"model": _DANISH, "target": "offensive"}, _TEXTS),
-            *({"score": [0.01755451, 0.02032076]}, 1e-5),
+            _SOURCE,
+            {"model": _DANISH, "target": "offensive"},
+            _TEXTS,
+            {"score": [0.01755451, 0.02032076]},
+            1e-5,
         ),
     )
 

@@ -63,24 +63,24 @@ class UniEval(FirstTokenMetric):
     ) -> Measured:
         """The answer to each question, and whether its text was cut, (N,)."""
         question = QUESTIONS[self.dimension]
-        facts = None if contexts is None else [_lines(own) for own in contexts]
+        facts = None if contexts is None else [_lines(part_texts) for part_texts in contexts]
         columns = {"source": source, "reference": reference, "contexts": facts}
-        given = {name: column for name, column in columns.items() if column is not None}
+        present = {name: column for name, column in columns.items() if column is not None}
         parts = [self._parts(text) for text in prediction]
         texts = [
-            question.text(part, {name: column[row] for name, column in given.items()})
-            for row, own in enumerate(parts)
-            for part in own
+            question.text(part, {name: column[row] for name, column in present.items()})
+            for row, part_texts in enumerate(parts)
+            for part in part_texts
         ]
         answers = self.first_tokens(texts, self._yes_and_no())
-        sizes = np.array([len(own) for own in parts], np.int64)
+        sizes = np.array([len(part_texts) for part_texts in parts], np.int64)
         scores = summed(probability(answers.logits), sizes)
         if question.sentences != "sum":
             scores /= sizes
         cut = summed(answers.cut, sizes) > 0
         blank = {
             row: f"the {name} is empty" if name != "contexts" else "there is no context"
-            for name, column in given.items()
+            for name, column in present.items()
             for row, text in enumerate(column)
             if not text.strip()
         }
@@ -97,8 +97,8 @@ class UniEval(FirstTokenMetric):
         by = QUESTIONS[self.dimension].sentences
         if by == "whole":
             return [prediction]
-        found = sentences(prediction) or [prediction.strip()]
-        return found if by == "mean" else [part for part in found if part]
+        parts = sentences(prediction) or [prediction.strip()]
+        return parts if by == "mean" else [part for part in parts if part]
 
     def _yes_and_no(self) -> list[int]:
         """The first tokens of both answers."""

@@ -113,11 +113,11 @@ class Wmd(Metric):
         words = sorted(counts)
         if not words:
             return None
-        known = table.of(words)
-        if not known.own.any():
+        word_vectors = table.of(words)
+        if not word_vectors.is_known.any():
             return None
-        number = np.array([counts[word] for word in words], np.float64)[known.own]
-        vectors = known.vectors[known.own].astype(np.float64)
+        number = np.array([counts[word] for word in words], np.float64)[word_vectors.is_known]
+        vectors = word_vectors.vectors[word_vectors.is_known].astype(np.float64)
         if self.normalize:
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = vectors / np.where(norms > 0, norms, 1)

@@ -71,9 +71,9 @@ class XComet(UnifiedMetric):
     ) -> Measured:
         """The scores and errors of each sample, and whether its texts were cut, (N,)."""
         columns = {"prediction": prediction, "source": source, "reference": reference}
-        given = {name: [*texts] for name, texts in columns.items() if texts is not None}
-        scores, errors, cut = self._read(given)
-        counts = np.array([spans.counts(own) for own in errors], np.float64).reshape(-1, 3)
+        texts_by_column = {name: [*texts] for name, texts in columns.items() if texts is not None}
+        scores, errors, cut = self._read(texts_by_column)
+        counts = np.array([spans.counts(marks) for marks in errors], np.float64).reshape(-1, 3)
         weights = _OF_SCORES if self.against == "both" else (sum(_OF_SCORES),)
         mqm = spans.quality(counts)
         values = {
@@ -84,7 +84,7 @@ class XComet(UnifiedMetric):
             "mqm": mqm,
             **dict(zip(spans.SEVERITIES, counts.T, strict=True)),
         }
-        reasons = self.blank(given)
+        reasons = self.blank(texts_by_column)
         for column in values.values():
             column[list(reasons)] = np.nan
         return Measured({**values, "cut_samples": cut, "texts": np.ones(len(cut))}, reasons)
@@ -111,9 +111,9 @@ class XComet(UnifiedMetric):
     def explain(self, prediction: str, source: str = "", reference: str = "") -> Mapping[str, Any]:
         """The prediction with its errors marked, and each error; nothing without the model."""
         texts = {"prediction": prediction, "source": source, "reference": reference}
-        given = {name: [texts[name]] for name in self.inputs()}
+        columns = {name: [texts[name]] for name in self.inputs()}
         try:
-            (errors,) = self._read(given)[1]
+            (errors,) = self._read(columns)[1]
         # A report may be read where the model isn't.
         except (MissingDependency, MissingModel):
             return {}
@@ -134,10 +134,10 @@ class XComet(UnifiedMetric):
         weights = _OF_LABELS if self.against == "both" else (1,)
         errors, scores, cut = [], [], []
         for row, text in enumerate(texts):
-            own = read[row :: len(texts)]
-            labels = spans.probabilities([each.labels for each in own], weights)
+            outputs = read[row :: len(texts)]
+            labels = spans.probabilities([each.labels for each in outputs], weights)
             errors.append(spans.errors_in(well_formed(text), labels, places[row]))
-            scores.append([each.score for each in own])
-            cut.append(any(each.cut for each in own))
+            scores.append([each.score for each in outputs])
+            cut.append(any(each.cut for each in outputs))
         shape = (len(texts), len(joins))
         return np.array(scores, np.float64).reshape(shape), errors, np.array(cut, np.float64)
