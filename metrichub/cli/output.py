@@ -71,8 +71,9 @@ def report_file(context: click.Context, parameter: click.Parameter, path: str | 
 def _page_file(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
     """The path of a page, whose name ends in .html, if it has a suffix."""
     if path and Path(path).suffix.lower() not in (*_PAGES, ""):
-        better = Path(path).with_suffix(".html")
-        raise click.BadParameter(f"{path}: a page is HTML; name it {better}")
+        # A path would take one of the slashes of an address.
+        better = path.removesuffix(Path(path).suffix)
+        raise click.BadParameter(f"{path}: a page is HTML; name it {better}.html")
     return output_file(context, parameter, path)
 
 

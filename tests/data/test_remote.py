@@ -203,7 +203,8 @@ def test_a_missing_package_is_named(
     for call in (HUB.evaluate, Report.load, HUB.evaluate(ROWS).save):
         with pytest.raises(MissingDependency, match=rf"^\w+:// needs {package}.*: pip install"):
             call(address)  # type: ignore[operator]  # each takes an address
-    assert package in error(run("score", "a.jsonl", "-m", "wer", "--report", address), 5)
+    page = f"{address.partition('/a.')[0]}/a.html"
+    assert package in error(run("score", "a.jsonl", "-m", "wer", "--report", page), 5)
 
 
 def test_without_fsspec_it_is_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
