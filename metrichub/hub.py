@@ -225,7 +225,7 @@ class Hub:
         return f"Hub(metrics={list(self.metrics)!r}, reduce={self.reduce!r})"
 
     def _repr_html_(self) -> str:
-        """What each metric reads and gives, as a table for notebooks."""
+        """The inputs and outputs of each metric as a table for notebooks."""
         from metrichub.report.scoreboard import hub_table
 
         return hub_table(self.metrics).html()
@@ -435,11 +435,11 @@ class Hub:
         batch = shared.get("batch")
         if rounds := rounds_of(batch, shared.get("workers", 1)):
             shared["batch"] = rounds
-        for name, own in by_name.items():
-            reading = own if isinstance(own, Reading) else None
+        for name, samples in by_name.items():
+            reading = samples if isinstance(samples, Reading) else None
             try:
                 with without_warnings(notes=DOUBTS.get() != "unseen"):
-                    reports[str(name)] = self.evaluate(own, **shared)
+                    reports[str(name)] = self.evaluate(samples, **shared)
             except InputError as error:
                 if reading:
                     raise reading.located(error) from error
@@ -475,15 +475,17 @@ class Hub:
         from metrichub.data.tidy import in_order
 
         rescored = bool(self.metrics)
-        found = systems_of_logs(paths, as_recorded=as_recorded, rescored=rescored, where=where)
-        read = {name: own for name, own in found.systems.items() if isinstance(own, Samples)}
-        in_one_order = len(read) == len(found.systems) and not common
+        logged, recorded = systems_of_logs(
+            paths, as_recorded=as_recorded, rescored=rescored, where=where
+        )
+        read = {n: samples for n, samples in logged.items() if isinstance(samples, Samples)}
+        in_one_order = len(read) == len(logged) and not common
         hub = self
-        if found.recorded:
+        if recorded:
             hub = copy(self)
-            metrics = (*recorded_metrics(found.recorded), *self.metrics)
+            metrics = (*recorded_metrics(recorded), *self.metrics)
             object.__setattr__(hub, "metrics", load_metrics(metrics))
-        return hub, in_order(read) if in_one_order else found.systems
+        return hub, in_order(read) if in_one_order else logged
 
     def _systems(
         self, data: Any, systems: str | None, common: bool, options: dict[str, Any]
@@ -500,7 +502,7 @@ class Hub:
             options["key"] = key if sums else None
             apart = systems_in(data, systems)
             if tries is not None or self.reads_tries():
-                apart = {name: self.by_task(own, tries, columns) for name, own in apart.items()}
+                apart = {n: self.by_task(rows, tries, columns) for n, rows in apart.items()}
             return matched(apart, key, common, (columns or {}).values())
         if not isinstance(data, Mapping):
             raise InputError(

@@ -25,7 +25,7 @@ from metrichub.data.values import paths_of
 from metrichub.errors import InputError, MetrichubError, MissingDependency, listed, printable
 
 ID, SYSTEM, RATING = "sample id", "system", "people's rating"
-"""What a column may be used as that no metric reads."""
+"""The uses of a column that no metric reads."""
 _BATCHES = 16
 """So many batches of a file are looked at, some 60 MB."""
 _LONGEST, _MOST_SYSTEMS = 300, 20

@@ -27,7 +27,7 @@ _LEVEL, _RESAMPLES = 0.95, 1000
 _INPUTS = ("questions", "sources")
 
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
-"""What the evaluator is to the model's maker."""
+"""The relations of an evaluator to the model's maker."""
 Deployment = Literal["self_deployed", "externally_managed", "unknown"]
 Availability = Literal["open_weights", "closed_weights", "unknown"]
 

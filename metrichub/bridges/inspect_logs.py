@@ -20,7 +20,7 @@ _ZSTD = 93
 _HEADER = struct.Struct("<26xHH")
 _MEMBER = re.compile(r"samples/(.*)_epoch_(\d+)\.json", re.DOTALL)
 _VALUES = {"C": True, "I": False, "N": False, "P": 0.5, "yes": True, "no": False}
-"""What inspect's words stand for; its letters are correct, incorrect, no answer, partial."""
+"""The values of inspect's words; its letters are correct, incorrect, no answer, partial."""
 _MEAN = "mean"
 """The reducer of logs that name none."""
 _ATTACHED = re.compile(r"attachment://([0-9a-f]{32})")

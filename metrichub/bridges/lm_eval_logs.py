@@ -24,7 +24,7 @@ _RIGHT_OR_WRONG = {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_mat
 _NO_MEAN = {"perplexity"}
 """Those that give a sample a number but don't take the mean."""
 _NOTHING = "[invalid]"
-"""What filters leave of a reply in which they find no answer."""
+"""The replies of filters that find no answer."""
 
 
 def matches(row: Row) -> bool:

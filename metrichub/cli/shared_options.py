@@ -1,4 +1,4 @@
-"""What commands share: groups of options, each of which reaches them as one value, and FILEs."""
+"""Options that commands share, in groups that reach them as one value each; and FILEs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from metrichub.errors import what
 
 Read = Callable[[str, Sequence[str]], str | None]
 PREFIX = "extract:"
-"""What the name of a column of answers begins with, before that of the extraction."""
+"""The beginning of the name of a column of answers, before that of the extraction."""
 
 
 def with_answers(batch: Batch, functions: Mapping[str, Read]) -> Batch:

@@ -61,7 +61,7 @@ MADE = ("predictions", "messages", "contexts")
 ASKED = ("questions", "sources", "references")
 """The columns that show which sample a row is, also where no metric reads them."""
 UNREAD = "unread:"
-"""What the hashes of such columns begin with: systems may differ in them."""
+"""The beginning of the names of such columns' hashes: systems may differ in them."""
 SHOW_THE_SAMPLES = (
     "what was retrieved may differ only where an id, a question, a source or a reference shows "
     "that the samples are the same; give both systems such a column"

@@ -22,9 +22,9 @@ from metrichub.errors import FileError, MissingDependency, did_you_mean
 
 STDIN = "-"
 SCHEME = "hf://"
-"""What the address of a data set begins with."""
+"""The beginning of the address of a data set."""
 PACKED = (".gz", ".zst")
-"""What a compressed file's name ends in, behind the suffix of what it holds."""
+"""The ends of compressed files' names, behind the suffix of what it holds."""
 PIECE = 1 << 20
 """About how many bytes are read at a time."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")

@@ -10,7 +10,7 @@ from metrichub.errors import MetricError
 from metrichub.metric.base import Array, Metric, Scores
 
 Gathers = Literal["rows", "vocabulary", "sums"]
-"""What a corpus metric needs in one place; see `CorpusMetric.gathers`."""
+"""The data that a corpus metric needs in one place; see `CorpusMetric.gathers`."""
 MAX_GATHERED = 1_000_000
 """Of how many samples the rows are gathered from several machines at most."""
 Resampler = Callable[[Array], Scores]

@@ -18,9 +18,9 @@ from metrichub.errors import BrokenMetric, MetricError, ParameterError, SpecErro
 from metrichub.metric.base import Metric, arguments_of
 
 MetricLike = str | Metric | Callable[..., Any]
-"""What stands for a metric: its name or spec, the metric, or a function."""
+"""A metric in any form: its name or spec, the metric, or a function."""
 SOURCE_UNKNOWN = "unknown"
-"""What signatures say of a function whose source can't be read, or doesn't decide its scores."""
+"""The text in signatures for a function whose source can't be read, or doesn't decide its scores."""
 
 
 def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metric:

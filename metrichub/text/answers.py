@@ -39,7 +39,7 @@ _DISPLAYED = re.compile(r"(?:\\\[|\$\$)[ \t]*\n(.*?)(?:\\\]|\$\$)", re.DOTALL)
 _DOTS = (".", "。", "।")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _SEVERAL = re.compile("[],;:\"'{}()[]")
-"""What brackets around a list, a tuple, an interval or an object of JSON have inside."""
+"""The inside of brackets around a list, a tuple, an interval or an object of JSON."""
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s*\{([^{}]*)\}")
 _WORDS = (
     r"(?:answer|respuesta|réponse|resposta|risposta|antwort|antwoord|ответ|jawaban(?:nya)?|jibu|cevap"
@@ -100,7 +100,7 @@ _WRONG = re.compile(
     r"(?:(?!\b(?:correct|right|best|answer|antwort)\b)[^\n.;。])*",
     re.IGNORECASE,
 )
-"""What a reply says isn't the answer."""
+"""Words by which a reply rejects an answer."""
 _REASON = re.compile(r"\s(?:because|since|as)\b")
 
 Item = TypeVar("Item")

@@ -27,12 +27,12 @@ _PART = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MARK = "\0"
-"""What stands for a text while what is around it is read."""
+"""A stand-in for a text while the rest of the cell is read."""
 _DEEPEST = 12
 """How deep lists may be in lists."""
 _GROUP = re.compile(r"[\[({][^\[\](){}]*[\])}]")
 _NEXT = re.compile(r"(?<=[\0\w.\])}])\s+(?=[\0\w.\[({]|[+-][\d.])")
-"""What numpy shows between two items: blanks, or a line's end."""
+"""The blanks or line's end that numpy shows between two items."""
 
 
 class DuplicateKey(ValueError):

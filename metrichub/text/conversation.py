@@ -20,7 +20,7 @@ _BESIDE = {
     *("response", "error", "status", "state", "timestamp", "duration", "latency", "metadata"),
     "strict",
 }
-"""What else a call without arguments has."""
+"""Further keys of a call without arguments."""
 
 
 class ToolCall(TypedDict):

@@ -47,7 +47,7 @@ MARKUP = {
     b"-\n": (b"-\n",),
     b"&": tuple(entity.encode() for entity, _ in reference.ENTITIES),
 }
-"""What `13a` removes or replaces first, by what it is found with."""
+"""The markup that `13a` removes or replaces first, by the bytes that it is searched with."""
 
 
 class TextColumn(Protocol):
@@ -305,7 +305,7 @@ TOKENIZERS: dict[str, Callable[[TextColumn], Tokens]] = {
     "jiwer-chars": _jiwer_characters,
     "mixed": lambda texts: _runs(texts.characters, MIXED),
 }
-"""What each name does, as `metrichub.text.tokenize.reference.TOKENIZERS` defines it."""
+"""The tokenizer of each name, as `metrichub.text.tokenize.reference.TOKENIZERS` defines it."""
 
 SACREBLEU = {
     "ja-mecab": "sacrebleu[ja]",

@@ -22,7 +22,7 @@ KNOWN = 1_000_000
 """Images of tokens that are kept, for each function of tokens."""
 
 _KEPT = ("hashes", "words")
-"""What is computed of each token and stays known when tokens are taken or joined."""
+"""Values of each token that stay known when tokens are taken or joined."""
 
 _LOW_BYTES = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 _ODD = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
