@@ -35,7 +35,7 @@ from metrichub.text.ngrams.overlap import clipped_matches, lengths
 from metrichub.text.ragged import Flags, Integers, Words, offsets_of, positions_within, take_rows
 
 ROUND, ROW = 350, 13
-"""The cost of a shift of all pairs in step, and of each row of their tables, in words of a pair alone.
+"""The cost of a shift of all pairs in step, and of a row of their tables, in words of one pair.
 
 A few long texts are better searched alone than in step with shorter ones, and so are few texts.
 """

@@ -47,7 +47,7 @@ MARKUP = {
     b"-\n": (b"-\n",),
     b"&": tuple(entity.encode() for entity, _ in reference.ENTITIES),
 }
-"""The markup that `13a` removes or replaces first, by the bytes that it is searched with."""
+"""The markup that `13a` removes or replaces first, by what it is found with."""
 
 
 class TextColumn(Protocol):
