@@ -20,7 +20,7 @@ from metrichub.metric.base import Metric, arguments_of
 MetricLike = str | Metric | Callable[..., Any]
 """A metric in any form: its name or spec, the metric, or a function."""
 SOURCE_UNKNOWN = "unknown"
-"""The text in signatures for a function whose source can't be read, or doesn't decide its scores."""
+"""Stands in signatures for a function whose source can't be read, or doesn't decide its scores."""
 
 
 def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metric:
