@@ -52,7 +52,7 @@ def hub(bert: Path) -> Hub:
 
 
 @pytest.fixture(scope="module")
-def full_report(hub: Hub) -> Report:
+def report(hub: Hub) -> Report:
     return hub.evaluate(ROWS)
 
 
